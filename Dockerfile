@@ -1,4 +1,4 @@
-# The same image runs the API and every worker pool: the command says which. The checks of .ci/run pass on this Node.
+# One image runs the API and every worker pool; the command selects which. The checks of .ci/run pass on this Node version.
 ARG NODE_VERSION=24.21
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app

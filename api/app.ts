@@ -20,12 +20,12 @@ import { rideCreation } from './rides/creation.ts';
 import { trackPart } from './track/track-part.ts';
 
 /**
- * The way of one request, from top to bottom. `serve` gives each connection's requests to it one after the other.
- * An error that a step throws becomes an answer in `handleErrors`.
+ * The middleware of a request, in the order in which it runs. `serve` handles the requests of a connection one after
+ * the other. `handleErrors` turns an error that a later step throws into the response.
  */
 export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
   const app = new Koa<RequestState>();
-  // Errors of a connection that broke after the answer was made: there is nothing left to answer.
+  // The connection broke after the response was built, so no client is left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
   app.use(logRequest(service));
   app.use(findPart(parts));
@@ -39,7 +39,7 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
   return app.callback();
 }
 
-/** The parts of the service. `more` are parts that only a development stack or a test has. */
+/** Creates the parts of the service. `more`: parts that exist only in development or in a test. */
 export function createApp(service: Context, more: Part[] = []): App & { parts: readonly Part[] } {
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);

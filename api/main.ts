@@ -1,4 +1,4 @@
-import { takesNoArguments } from '../shared/process/command-line.ts';
+import { rejectArguments } from '../shared/process/command-line.ts';
 import { start } from '../shared/process/start.ts';
 import { runApi } from './run-api.ts';
 
@@ -7,11 +7,11 @@ const usage = `Usage: npm start
 
 Runs the API. Its settings come from the environment:
 MONGO_URL, REDIS_URL, SECRETS_KEY and PUBLIC_BASE_URL are
-required. The README's table "Settings" has them all. Run
-migrate first.
+required. The table "Settings" in the README lists them all.
+Run migrate first.
 
-On your own machine npm run dev starts everything, and needs
-no setting.
+For local development, npm run dev starts everything and
+needs no settings.
 
 Example
   PORT=8080 node dist/api/main.js`;
@@ -19,7 +19,7 @@ Example
 start(
   'api',
   async (args) => {
-    takesNoArguments(args);
+    rejectArguments(args);
     await runApi();
   },
   usage,

@@ -6,19 +6,19 @@ import type { Caller } from '../shared/keys/api-key.ts';
 export interface Part {
   /** For the log. */
   name: string;
-  /** Whether the path belongs to this part. The first part that owns a path handles it. */
+  /** True if the path belongs to this part. The first part that owns a path handles it. */
   owns(path: string): boolean;
   /** Sent with every answer of this part, errors included. */
   headers: ReadonlyMap<string, string>;
-  /** Every route, so that a test can send a request to each: a new one is tested without a line there. */
+  /** Every route. A test sends a request to each of them, so that new routes are tested automatically. */
   routes(): RouteName[];
-  /** Answers a request, or calls `next` where it has no such route: a 404, or a 405 if a router knows the path. */
+  /** Answers a request, or calls `next` if the part has no such route: then `refuseUnknownRoute` answers 404 or 405. */
   handle: Middleware;
-  /** The body of an error's answer, built from `error.message`, which is public. Status and headers are set by the caller. */
+  /** The body of an error response, built from `error.message`, which is public. The caller sets status and headers. */
   renderError(error: AppError, ctx: RequestContext): string | object;
-  /** Ends the responses that the part holds open, and from then on each new one at once. The first step of a stop. */
+  /** Ends the responses that the part holds open; later ones end immediately. The first step of a shutdown. */
   endHeld?(): void;
-  /** Frees what the part itself has opened. The last step of a stop, after all connections are closed. */
+  /** Closes the resources that the part has opened. The last step of a shutdown, after all connections are closed. */
   close?(): Promise<void>;
 }
 
@@ -36,18 +36,18 @@ export interface RequestState {
   requestId: string;
   /** The part that owns the request's path. */
   part: Part;
-  /** When the request arrived, by `performance.now()`, moved forward by the time that the handler has waited. */
+  /** The request's arrival by `performance.now()`, moved forward by the time that the handler has waited. */
   startedAt: number;
   /** Set while the handler waits for the body or for events, by `performance.now()`: excluded from the time limit. */
   waitsSince?: number;
-  /** The time limit has passed, and the 503 is sent: nothing else can answer the request. */
+  /** The time limit has passed and the 503 is sent: no later step can answer the request. */
   isLate?: true;
-  /** The route for the log where no router notes its pattern. Never a path: it may hold a secret token. */
+  /** The route to log if no router has matched. Never a path: it may contain a secret token. */
   route?: string;
-  /** The partner's key that the request was made with. */
+  /** The partner's key that authenticated the request. */
   caller?: Caller;
-  /** Codes of doubts about a valid request (partner/warnings.ts). */
+  /** Codes of the warnings about a valid request (partner/warnings.ts). */
   warnings?: Set<string>;
-  /** The driver that the request was made by, and the hash of the key. */
+  /** The driver who made the request, and the hash of the driver's key. */
   driver?: { driverId: string; keyHash: string };
 }

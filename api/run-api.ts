@@ -10,10 +10,12 @@ import { serve } from './http/serve.ts';
 import { operatorsPages } from './ops/operators-pages.tsx';
 import type { Part } from './part.ts';
 
-/** Clients have this long to read `Connection: close` on a last answer, before their idle connections are closed. */
+/** Clients have this long to send one more request and read `Connection: close`; then idle connections are closed. */
 const drainMs = 500;
 
-/** Reads the configuration, connects, builds the app and listens. `more` makes the parts that only a development stack has. */
+/**
+ * Reads the configuration, connects, builds the app and listens. `more` creates parts that exist only in development.
+ */
 export async function runApi(more: (service: Context) => Promise<Part[]> = async () => []): Promise<void> {
   const config = readConfig();
   const service = await openContext(config, 'api');

@@ -1,4 +1,4 @@
-/** Each field of an answer in a line of its own, after its label. */
+/** One line per field of an answer: label and value. */
 export function labelled(answer: object, labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(answer).map(([field, value]) => {
     const shown = value === null ? 'none' : value === true ? 'yes' : value === false ? 'no' : [value].flat().join(' ');
@@ -6,13 +6,13 @@ export function labelled(answer: object, labels: Readonly<Record<string, string>
   });
 }
 
-/** The printer of an answer as labelled lines, and a last one that says what was done or what to do next. */
+/** Creates a printer: labelled lines, and a last line with the result or the next step. */
 export const labelledBy =
   (labels: Readonly<Record<string, string>>) =>
   (lastLine: string) =>
   (answer: object): string[] => [...labelled(answer, labels), lastLine];
 
-/** Each column as wide as its widest cell, the last as it comes. */
+/** Pads each column to its widest cell, except the last one. */
 export function aligned(rows: string[][]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) =>
@@ -26,5 +26,5 @@ export function aligned(rows: string[][]): string[] {
 export const cut = (line: string, width: number): string =>
   line.length > width ? `${line.slice(0, width - 3)}...` : line;
 
-/** A name may hold control characters, which a terminal would obey. */
+/** Replaces control characters, because a terminal would execute them. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?');

@@ -3,15 +3,15 @@ import { type Command, commandNamed, type Program } from './program.ts';
 
 export const isHelpAsked = (argv: readonly string[]): boolean => asksForHelp(argv) || argv[0] === 'help';
 
-/** The compiled program is started by its file, the source by npm. */
+/** Users start the compiled program by its file, and the source through npm. */
 const isCompiled = import.meta.filename.endsWith('.js');
 
-/** The words that start a program. */
+/** The command that starts a program. */
 export const invocation = (program: string): string =>
   isCompiled ? `node dist/cli/${program}.js` : `npm run -s ${program} --`;
 
-/** The help of the command that a command line names; without one, of the program. */
-export function helpFor<Place>(program: Program<Place>, argv: readonly string[]): string {
+/** The help for the command in the command line, or for the whole program if it names none. */
+export function helpFor<Ctx>(program: Program<Ctx>, argv: readonly string[]): string {
   const name = commandIn(argv);
   const command = commandNamed(program, name);
   if (!command) return overview(program);
@@ -20,8 +20,8 @@ export function helpFor<Place>(program: Program<Place>, argv: readonly string[])
   return [...parts, examples(program.name, command.examples)].join('\n\n');
 }
 
-/** What follows a wrong command line: the forms of its command, and where there is more. */
-export function usageInShort<Place>(program: Program<Place>, argv: readonly string[]): string {
+/** Printed after an invalid command line: the forms of its command, and how to get more help. */
+export function usageInShort<Ctx>(program: Program<Ctx>, argv: readonly string[]): string {
   const name = commandIn(argv);
   const command = commandNamed(program, name);
   if (!command) return overview(program);
@@ -33,13 +33,13 @@ function commandIn(argv: readonly string[]): string | undefined {
   return first === 'help' ? second : first;
 }
 
-function overview<Place>({ name, commands, common = '', examples: shown }: Program<Place>): string {
+function overview<Ctx>({ name, commands, common = '', examples: shown }: Program<Ctx>): string {
   const summaries = Object.fromEntries(Object.entries(commands).map(([command, { summary }]) => [command, summary]));
-  const ofStack = isCompiled ? '' : '\n--port N asks the npm run dev of that port, not the newest.';
+  const ofStack = isCompiled ? '' : '\n--port N uses the npm run dev on port N, not the newest.';
   return [
     `Usage: ${invocation(name)} COMMAND`,
     rows(summaries),
-    `Each takes --help, and --json for one line of JSON.${common}${ofStack}`,
+    `Each command accepts --help, and --json for JSON output.${common}${ofStack}`,
     examples(name, shown),
   ].join('\n\n');
 }
@@ -47,7 +47,7 @@ function overview<Place>({ name, commands, common = '', examples: shown }: Progr
 const usageColumns = 60;
 const indent = ' '.repeat(11);
 
-function usage<Place>(program: Program<Place>, name: string | undefined, command: Command<Place>): string {
+function usage<Ctx>(program: Program<Ctx>, name: string | undefined, command: Command<Ctx>): string {
   const { forms = [''], options = {} } = command;
   const shown = Object.entries(options).filter(
     ([option, { isHidden }]) => !isHidden && !forms.some((form) => form.includes(`--${option}`)),

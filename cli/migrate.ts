@@ -1,15 +1,15 @@
 import { readConfig } from '../shared/base/config.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
-import { takesNoArguments } from '../shared/process/command-line.ts';
+import { rejectArguments } from '../shared/process/command-line.ts';
 import { migrate } from '../shared/process/migrate.ts';
 import { start } from '../shared/process/start.ts';
 
 const usage = `Usage: npm run migrate
        node dist/cli/migrate.js
 
-Makes the indexes and the check value of SECRETS_KEY in the
-database of MONGO_URL, and needs these two settings alone.
-Run it at each new version; it can run again at any time.
+Creates the indexes and the check value of SECRETS_KEY in
+the database of MONGO_URL. Requires only these two settings.
+Run it for each new version. Repeating it is harmless.
 
 Example
   MONGO_URL=mongodb://127.0.0.1:27017/rides \\
@@ -18,13 +18,13 @@ Example
 start(
   'migrate',
   async (args) => {
-    takesNoArguments(args);
+    rejectArguments(args);
     const { secrets } = readConfig(undefined, { without: ['REDIS_URL', 'PUBLIC_BASE_URL'] });
-    // Building an index over many rides is slow.
+    // Building an index over many rides can exceed the time limits.
     await connectMongo(secrets.mongoUrl, { timeLimits: false });
     await migrate(secrets.keys);
     await disconnectMongo();
-    console.log('indexes and the check value of SECRETS_KEY are in place');
+    console.log('created the missing indexes and the check value of SECRETS_KEY');
   },
   usage,
 );

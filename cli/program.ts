@@ -2,11 +2,11 @@ import { parseCommandLine, UsageError } from '../shared/process/command-line.ts'
 
 interface Option {
   type: 'string' | 'boolean';
-  /** The name of its value in the usage, such as `NAME`. */
+  /** The placeholder of its value in the usage, such as `NAME`. */
   value?: string;
   /** The usage shows it without brackets. `read` checks it. */
   isNeeded?: true;
-  /** Accepted without effect, and not shown. */
+  /** Accepted without effect, and not shown in the usage. */
   isHidden?: true;
 }
 
@@ -14,33 +14,33 @@ type Options = Readonly<Record<string, Option>>;
 
 type Values<O extends Options> = { [Name in keyof O]?: O[Name]['type'] extends 'boolean' ? boolean : string };
 
-/** The words after a command's name. */
+/** The words of a command line after the command's name. */
 export interface Words {
   next(): string | undefined;
-  /** The next word. Throws UsageError, `COMMAND needs WHAT`, without one. */
+  /** The next word. Throws UsageError, `COMMAND needs WHAT`, if none is left. */
   need(what: string): string;
-  /** Throws UsageError, `COMMAND does not take WORD`, if there is another word. */
+  /** Throws UsageError, `COMMAND does not accept WORD`, if a word is left. */
   end(condition?: string): void;
 }
 
-/** One command. Texts are wrapped at 60 columns; `PROGRAM` in an example is replaced by what starts the program. */
-interface CommandRow<Place, O extends Options, Args, Answer> {
-  /** Its line in the list of commands. */
+/** One command. Texts are wrapped at 60 columns. Examples write `PROGRAM` for the words that start the program. */
+interface CommandRow<Ctx, O extends Options, Args, Answer> {
+  /** Its description in the list of commands. */
   summary: string;
-  /** The words after its name as the usage shows them: a line for each form. */
+  /** The forms of the words after its name. The usage shows one line per form. */
   forms?: readonly string[];
-  /** Besides `--json`, which every command takes. */
+  /** In addition to `--json`, which every command accepts. */
   options?: O;
   about: string;
-  /** The rows under the text of its help, by what they explain. */
+  /** The rows below the help text: option -> explanation. */
   rows?: Readonly<Record<string, string>>;
   examples: readonly string[];
   /** Reads the command line. Throws UsageError. */
   read(words: Words, values: Values<O>): Args;
-  /** Does the work. Resolves with the answer, as `--json` prints it. */
-  run(place: Place, args: Args): Promise<Answer>;
-  /** The lines that people read. */
-  print(answer: Answer, place: Place): string[];
+  /** Executes the command. Resolves with the answer that `--json` prints. */
+  run(ctx: Ctx, args: Args): Promise<Answer>;
+  /** Renders the answer as lines for people. */
+  print(answer: Answer, ctx: Ctx): string[];
 }
 
 interface Result {
@@ -48,46 +48,46 @@ interface Result {
   lines(): string[];
 }
 
-export type Command<Place> = Pick<
-  CommandRow<Place, Options, unknown, object>,
+export type Command<Ctx> = Pick<
+  CommandRow<Ctx, Options, unknown, object>,
   'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples'
 > & {
-  /** Reads the command line, and returns the function that does the work. */
-  prepare(words: Words, values: Readonly<Record<string, unknown>>): (place: Place) => Promise<Result>;
+  /** Reads the command line, and returns the function that executes the command. */
+  prepare(words: Words, values: Readonly<Record<string, unknown>>): (ctx: Ctx) => Promise<Result>;
 };
 
-/** A command of a program that works on a `Place`: options, arguments and answer have types of their own in each. */
-export function commandOf<Place>() {
+/** Defines a command of a program that works on a `Ctx`. Infers the types of options, arguments and answer. */
+export function commandOf<Ctx>() {
   return <const O extends Options, Args, Answer extends object>(
-    row: CommandRow<Place, O, Args, Answer>,
-  ): Command<Place> => ({
+    row: CommandRow<Ctx, O, Args, Answer>,
+  ): Command<Ctx> => ({
     ...row,
     prepare(words, values) {
       const args = row.read(words, values as Values<O>);
-      return async (place) => {
-        const answer = await row.run(place, args);
-        return { answer, lines: () => row.print(answer, place) };
+      return async (ctx) => {
+        const answer = await row.run(ctx, args);
+        return { answer, lines: () => row.print(answer, ctx) };
       };
     },
   });
 }
 
 /** A program of several commands. */
-export interface Program<Place> {
+export interface Program<Ctx> {
   name: string;
-  commands: Readonly<Record<string, Command<Place>>>;
-  /** More on what all commands take. */
+  commands: Readonly<Record<string, Command<Ctx>>>;
+  /** Help text about the options of all commands. */
   common?: string;
   examples: readonly string[];
-  /** Connects as the settings say, calls `work`, and disconnects. */
-  connect(env: NodeJS.ProcessEnv | undefined, work: (place: Place) => Promise<void>): Promise<void>;
+  /** Connects to the servers in the settings, calls `work`, and disconnects. */
+  connect(env: NodeJS.ProcessEnv | undefined, work: (ctx: Ctx) => Promise<void>): Promise<void>;
 }
 
-/** Reads a whole command line. Throws UsageError with what is wrong with it. */
-export function readCommandLine<Place>(
-  program: Program<Place>,
+/** Reads a whole command line. Throws UsageError if it is invalid. */
+export function readCommandLine<Ctx>(
+  program: Program<Ctx>,
   argv: readonly string[],
-): { run(place: Place): Promise<Result>; asJson: boolean } {
+): { run(ctx: Ctx): Promise<Result>; asJson: boolean } {
   const ofCommands = Object.values(program.commands).flatMap(({ options = {} }) => Object.entries(options));
   const { values, positionals } = parseCommandLine({
     args: [...argv],
@@ -97,20 +97,18 @@ export function readCommandLine<Place>(
   const [name, ...rest] = positionals;
   if (name === undefined) throw new UsageError('a command is missing');
   const command = commandNamed(program, name);
-  if (!command) throw new UsageError(`there is no command ${name}`);
+  if (!command) throw new UsageError(`unknown command ${name}`);
   const { json = false, ...given } = values;
   const foreign = Object.keys(given).find((option) => !Object.hasOwn(command.options ?? {}, option));
-  if (foreign) throw new UsageError(`${name} does not take --${foreign}`);
+  if (foreign) throw new UsageError(`${name} does not accept --${foreign}`);
   const words = wordsOf(name, rest);
   const run = command.prepare(words, given);
   words.end();
   return { run, asJson: json === true };
 }
 
-export const commandNamed = <Place>(
-  { commands }: Program<Place>,
-  name: string | undefined,
-): Command<Place> | undefined => (name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined);
+export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<Ctx> | undefined =>
+  name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
 
 function wordsOf(command: string, words: string[]): Words {
   const next = () => words.shift();
@@ -124,7 +122,7 @@ function wordsOf(command: string, words: string[]): Words {
     end(condition) {
       const [surplus] = words;
       if (surplus !== undefined)
-        throw new UsageError([command, 'does not take', surplus, condition].filter(Boolean).join(' '));
+        throw new UsageError([command, 'does not accept', surplus, condition].filter(Boolean).join(' '));
     },
   };
 }

@@ -2,19 +2,19 @@ import { type Config, ConfigError, readConfig } from '../shared/base/config.ts';
 import { AppError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
-import { said, UsageError } from '../shared/process/command-line.ts';
+import { prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { helpFor, isHelpAsked, usageInShort } from './help.ts';
 import { type Program, readCommandLine } from './program.ts';
 
-/** The settings, or how to find them, once it is known that they are needed. Undefined is the process's environment. */
+/** The settings, or a function that finds them when needed. Undefined means the process's environment. */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
 /**
- * Runs a command line, prints its answer and resolves with the exit code: 0, or 1 with a line for each thing that is wrong, or
- * 2 for a wrong command line.
+ * Runs a command line, prints its answer and resolves with the exit code: 0; 1 for an error, printed as one line per
+ * problem; or 2 for an invalid command line.
  */
-export async function runProgram<Place>(
-  program: Program<Place>,
+export async function runProgram<Ctx>(
+  program: Program<Ctx>,
   argv: readonly string[],
   settings?: Settings,
 ): Promise<number> {
@@ -24,13 +24,13 @@ export async function runProgram<Place>(
       return 0;
     }
     const { run, asJson } = readCommandLine(program, argv);
-    await program.connect(typeof settings === 'function' ? await settings() : settings, async (place) => {
-      const { answer, lines } = await run(place);
+    await program.connect(typeof settings === 'function' ? await settings() : settings, async (ctx) => {
+      const { answer, lines } = await run(ctx);
       console.log(asJson ? JSON.stringify(answer) : lines().join('\n'));
     });
     return 0;
   } catch (error) {
-    console.error(said(program.name, problemOf(error)));
+    console.error(prefixLines(program.name, problemOf(error)));
     if (!(error instanceof UsageError)) return 1;
     console.error(usageInShort(program, argv));
     return 2;
@@ -38,22 +38,22 @@ export async function runProgram<Place>(
 }
 
 function problemOf(error: unknown): string {
-  const isForeseen = [UsageError, AppError, ConfigError].some((kind) => error instanceof kind);
-  if (isForeseen) return (error as Error).message;
+  const isExpected = [UsageError, AppError, ConfigError].some((kind) => error instanceof kind);
+  if (isExpected) return (error as Error).message;
   const { name, code } = describeError(error);
   return ['unexpected error:', name, code].filter(Boolean).join(' ');
 }
 
-/** A connected database, for a program that needs nothing else. */
-export interface MongoPlace {
+/** The context of a program that only needs a connected database. */
+export interface MongoContext {
   config: Readonly<Config>;
-  /** MongoDB's clock at the start of the command (Unix ms). */
+  /** The time on MongoDB's clock at the start of the command (Unix ms). */
   nowMs: number;
 }
 
 /** Connects to MongoDB only. Reads SECRETS_KEY if the program encrypts or decrypts. */
 export const connectTo =
-  ({ needsSecretsKey }: { needsSecretsKey: boolean }): Program<MongoPlace>['connect'] =>
+  ({ needsSecretsKey }: { needsSecretsKey: boolean }): Program<MongoContext>['connect'] =>
   async (env, work) => {
     const unused = needsSecretsKey ? [] : (['SECRETS_KEY'] as const);
     const config = readConfig(env, { without: ['REDIS_URL', 'PUBLIC_BASE_URL', ...unused] });

@@ -4,7 +4,7 @@ import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { ConfigError, readConfig } from '../shared/base/config.ts';
 import type { Mode } from '../shared/base/terms.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
-import { asksForHelp, said } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines } from '../shared/process/command-line.ts';
 import { type Partner, partnerWith, type Receiver, startReceiver } from './demo/partner.ts';
 import { playLiveRide, playRide, trip } from './demo/play-ride.ts';
 import { createTimeline } from './demo/timeline.ts';
@@ -22,21 +22,21 @@ const keptLines = 20;
 const pauseMs = 5_000;
 const liveDrivers = 5;
 const liveSeed = 1;
-/** Each bids, some above the fare, and keeps to it. */
+/** Every driver bids, some above the fare, and none withdraws or cancels. */
 const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
-/** A drive through the city is over in seconds. */
+/** Speed-up of the cars: a drive through the city ends within seconds. */
 const liveHurry = 60;
 
 const usage = `Usage: npm run demo [-- [--live] [--open]]
 
-Takes one ride from request to completed before your eyes,
-on a service of its own that is removed afterwards. It takes
-about 15 s; SIMULATION_SPEED makes it quicker.
+Runs one complete test ride in your terminal, on a private
+service that is removed afterwards. It takes about 15 s, or
+less with a higher SIMULATION_SPEED.
 
-  --live   plays a live ride, for which simulated drivers of
-           a fleet compete, not a test ride; about 25 s
-  --open   keeps the service up and starts ride after ride,
-           until Ctrl-C: time to look at the live map
+  --live   runs a live ride instead of a test ride: simulated
+           drivers compete for it; about 25 s
+  --open   keeps the service up and runs ride after ride
+           until Ctrl-C, so you can look at the live map
 
 Examples
   npm run demo
@@ -51,12 +51,12 @@ if (asksForHelp(args)) {
 }
 const surplus = args.find((arg) => arg !== '--open' && arg !== '--live');
 if (surplus !== undefined) {
-  console.error(`demo: it takes --live and --open, and was given ${surplus}\n${usage}`);
+  console.error(`demo: unexpected argument ${surplus}\n${usage}`);
   process.exit(2);
 }
 const [staysOpen, isLive] = [args.includes('--open'), args.includes('--live')];
 
-/** `npm run demo`: a whole stack of its own, and a partner who takes one ride from request to completed. */
+/** `npm run demo`: starts a private stack and plays one complete ride as a partner. */
 const timeline = createTimeline();
 const lines: string[] = [];
 const ending = endSignal();
@@ -70,13 +70,13 @@ async function demo(): Promise<number> {
   const receiver = await startReceiver();
   const stops = [async () => receiver.stop(), () => fs.rm(dataDir, { recursive: true, force: true })];
   try {
-    timeline.note(`\nA ${isLive ? 'live ' : ''}ride from request to completed, on a service of its own\n`);
+    timeline.note(`\nA complete ${isLive ? 'live' : 'test'} ride, from request to completed, on a private service\n`);
     const stack = await startDemoStack(dataDir, receiver);
     stops.unshift(stack.stop);
     ending.throwIfAborted();
     const playOne = isLive ? await livePlayer(stack, receiver, stops) : await player(stack, receiver);
     const events = await Promise.race([playOne(), interrupted()]);
-    timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
+    timeline.note(`\nAll ${events} events arrived in order, each with a valid signature.`);
     if (staysOpen) await playOn(playOne);
     return 0;
   } catch (error) {
@@ -84,10 +84,10 @@ async function demo(): Promise<number> {
     printFailure(error as Error);
     return 1;
   } finally {
-    timeline.progress('stopping everything');
+    timeline.progress('stopping all processes');
     for (const stop of stops) await stop();
     timeline.progress('');
-    timeline.note(`Everything is stopped again, after ${timeline.elapsed()}.`);
+    timeline.note(`All processes are stopped, after ${timeline.elapsed()}.`);
     if (!ending.aborted && !process.exitCode)
       timeline.note('Next: npm run dev starts the service for your own rides.\n');
   }
@@ -95,14 +95,12 @@ async function demo(): Promise<number> {
 
 function printFailure(error: Error): void {
   if (ending.aborted || error instanceof ConfigError) {
-    timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\n${said('demo', error.message)}`);
+    timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\n${prefixLines('demo', error.message)}`);
     return;
   }
   timeline.note(`\nThe demo failed: ${error.message}.`);
   for (const line of lines) timeline.note(line);
-  timeline.note(
-    'Try it again: a busy machine can be too slow for it. If it fails again, npm run dev shows every log line.',
-  );
+  timeline.note('Try again: a busy machine can be too slow. If it fails again, npm run dev shows every log line.');
 }
 
 async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stack> {
@@ -123,7 +121,7 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
 
 /** Plays ride after ride until Ctrl-C, which is the expected end. */
 async function playOn(playOne: () => Promise<number>): Promise<void> {
-  timeline.note('The next ride begins in 5 s. Ctrl-C ends it all.\n');
+  timeline.note('The next ride begins in 5 s. Press Ctrl-C to stop.\n');
   const ended = aborted(ending);
   while (!ending.aborted) {
     await Promise.race([setTimeout(pauseMs), ended]);
@@ -141,7 +139,7 @@ async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
   return () => playRide(timeline, partner, receiver, simulationSpeed);
 }
 
-/** The same with drivers who compete for live rides, until the demo stops. */
+/** Like `player`, for live rides: puts drivers online who compete for them until the demo stops. */
 async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
   const { simulationSpeed: speed } = readConfig(stack.env);
   timeline.progress('drivers go online');
@@ -155,7 +153,7 @@ async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promis
   return () => playLiveRide(timeline, partner, receiver, Math.max(30_000, 30_000 / speed));
 }
 
-/** Puts drivers online near the demo's pickup. The stack's database has to be connected. */
+/** Puts drivers online near the demo's pickup. Requires a connection to the stack's database. */
 async function startLiveFleet(url: string, speed: number): Promise<Fleet> {
   const keys = (await hireDrivers(liveDrivers, liveSeed, 'regular')).map(({ key }) => key);
   const area = { ...trip.pickup, km: 1.5 };
@@ -163,7 +161,7 @@ async function startLiveFleet(url: string, speed: number): Promise<Fleet> {
   return startFleet({ url, keys, area, seed: liveSeed, behaviour: liveBehaviour, ...pace });
 }
 
-/** A partner with a key of its own, whose events go to the receiver. The stack's database has to be connected. */
+/** Creates a partner with a new key whose events go to the receiver. Requires a connection to the stack's database. */
 async function newPartner(stack: Stack, receiver: Receiver, mode: Mode): Promise<Partner> {
   const { _id: accountId } = await accountOf(operatorEmail);
   const webhookUrl = `${receiver.origin}/webhooks`;
@@ -174,5 +172,5 @@ async function newPartner(stack: Stack, receiver: Receiver, mode: Mode): Promise
 
 async function interrupted(): Promise<never> {
   await aborted(ending);
-  throw new Error('it was interrupted');
+  throw new Error('interrupted');
 }

@@ -1,18 +1,18 @@
 import fs from 'node:fs/promises';
 import { ConfigError } from '../shared/base/config.ts';
-import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
 import { showFigures } from './fleet/figures.ts';
 import { startFleet } from './fleet/fleet.ts';
 import { Refusal } from './fleet/gateway-client.ts';
-import { askedStack } from './stack/asked-stack.ts';
-import { reachedAt } from './stack/settings.ts';
+import { selectStack } from './stack/asked-stack.ts';
+import { reachableHost } from './stack/settings.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 
-/** `npm run fleet`: simulated drivers on a running stack, or on another service with keys of its own. */
+/** `npm run fleet`: simulated drivers on a running stack, or on another service with existing drivers' keys. */
 process.exitCode = await main().catch((error: Error) => {
   const hint = error instanceof UsageError ? ' (npm run fleet -- --help)' : '';
-  console.error(said('fleet', problemOf(error)) + hint);
+  console.error(prefixLines('fleet', problemOf(error)) + hint);
   return error instanceof UsageError ? 2 : 1;
 });
 process.exit();
@@ -23,7 +23,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const { argv, settings } = askedStack('fleet', given);
+  const { argv, settings } = selectStack('fleet', given);
   const args = readArguments(argv, process.env);
   const ending = endSignal();
   if (args.keysFile !== undefined && args.url !== undefined) {
@@ -31,8 +31,8 @@ async function main(): Promise<number> {
     return 0;
   }
   const env = await settings();
-  const url = args.url ?? `http://${reachedAt(env.HOST)}:${env.PORT || 4100}`;
-  // Imported when needed, with the driver of MongoDB, so that a wrong command line is reported at once.
+  const url = args.url ?? `http://${reachableHost(env.HOST)}:${env.PORT || 4100}`;
+  // Imported late, together with the MongoDB driver, so that an invalid command line is reported at once.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
   const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {
@@ -44,14 +44,14 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** Drives until a signal comes or the output is closed. */
+/** Drives until a signal arrives or the output is closed. */
 async function drive(
   { area, seed, speed }: FleetArguments,
   url: string,
   keys: readonly string[],
   ending: AbortSignal,
 ): Promise<void> {
-  console.error(`fleet: ${keys.length} drivers at ${url}, seed ${seed}; Ctrl-C ends them`);
+  console.error(`fleet: ${keys.length} drivers at ${url}, seed ${seed}; press Ctrl-C to stop`);
   const options = { url, keys, area, seed, drivingSpeed: speed, thinkingSpeed: speed };
   const fleet = await startFleet(options, ending);
   const endLine = showFigures(fleet.figures);
@@ -59,7 +59,7 @@ async function drive(
   await fleet.stop();
   endLine();
   const { lastError } = fleet.figures;
-  if (lastError) console.error(`fleet: the last error was: ${lastError}`);
+  if (lastError) console.error(`fleet: last error: ${lastError}`);
   console.error('fleet: all drivers are offline');
 }
 
@@ -69,7 +69,7 @@ async function keysIn(file: string): Promise<string[]> {
   });
   const keys = text.split('\n').flatMap((line) => line.trim() || []);
   const wrong = keys.findIndex((key) => !key.startsWith('svc_driver_'));
-  if (wrong >= 0) throw new UsageError(`--keys: entry ${wrong + 1} of ${file} is no driver's key`);
+  if (wrong >= 0) throw new UsageError(`--keys: entry ${wrong + 1} of ${file} is not a driver's key`);
   if (keys.length === 0) throw new UsageError(`--keys: ${file} has no key`);
   return keys;
 }
@@ -77,5 +77,5 @@ async function keysIn(file: string): Promise<string[]> {
 function problemOf(error: Error): string {
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof Refusal) return error.message;
   const { code } = (error.cause ?? error) as { code?: string };
-  return code ? `the gateway does not answer (${code})` : error.message;
+  return code ? `the service does not answer (${code})` : error.message;
 }

@@ -1,5 +1,5 @@
 import { keyHint } from '../shared/keys/key-format.ts';
-import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
 import { pagesOf } from './listen/feed.ts';
 import { eventLine, forward } from './listen/forward.ts';
@@ -8,10 +8,10 @@ import { runningStacks } from './stack/stack-state.ts';
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
 
-/** `npm run listen`: brings the events of a key to a receiver on this machine. */
+/** `npm run listen`: forwards the events of a key to a receiver on this machine. */
 process.exitCode = await main().catch((error: Error) => {
   const hint = error instanceof UsageError ? ' (npm run listen -- --help)' : '';
-  console.error(said('listen', error.message) + hint);
+  console.error(prefixLines('listen', error.message) + hint);
   return error instanceof UsageError ? 2 : 1;
 });
 process.exit();
@@ -34,12 +34,12 @@ async function newestStack(): Promise<string> {
   return stack.url;
 }
 
-/** Forwards events until a signal comes or the output is closed. */
+/** Forwards events until a signal arrives or the output is closed. */
 async function listen(args: ListenArguments, url: string, ending: AbortSignal): Promise<void> {
   const { key, secret, after } = args;
   const line = createMovingLine();
   let next = after;
-  const onTrouble = (why: string | undefined) => line.show(why ? `trying again: ${why}` : '');
+  const onTrouble = (why: string | undefined) => line.show(why ? `retrying: ${why}` : '');
   try {
     let isReady = false;
     for await (const { events, cursor } of pagesOf({ url, key, after, onTrouble }, ending)) {
@@ -54,12 +54,12 @@ async function listen(args: ListenArguments, url: string, ending: AbortSignal): 
     }
   } finally {
     line.end();
-    if (next !== 'now') console.error(`listen: to go on from here: --after ${next}`);
+    if (next !== 'now') console.error(`listen: to resume from here: --after ${next}`);
   }
 }
 
 function heading({ key, forward: to, secret, isNewSecret, after }: ListenArguments, url: string): string[] {
-  const beginnings: Record<string, string> = { now: 'now', first: 'with the first event ever' };
+  const beginnings: Record<string, string> = { now: 'now', first: 'with the oldest event' };
   const rows = {
     From: styled('accent', url),
     To: styled('accent', to.href),
@@ -68,7 +68,7 @@ function heading({ key, forward: to, secret, isNewSecret, after }: ListenArgumen
   };
   return [
     '',
-    `  ${styled('strong', 'Listening')}  to the events of ${keyHint(key)}; Ctrl-C ends it`,
+    `  ${styled('strong', 'Listening')}  to the events of ${keyHint(key)}; press Ctrl-C to stop`,
     '',
     ...Object.entries(rows).map(([name, value]) => `  ${name.padEnd(14)}  ${value}`),
     '',

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { said } from '../shared/process/command-line.ts';
+import { prefixLines } from '../shared/process/command-line.ts';
 
 const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
        npm run dev -- status [--port N]
@@ -8,15 +8,16 @@ const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
 Runs the whole service on this machine until Ctrl-C, and
 prints where it listens and a test key.
 
-  status     shows again what a running one has printed
-  --port N   listens on a port other than 4100, with data of
-             its own
+  status     shows the addresses and keys of a running stack
+  --port N   listens on a port other than 4100, with separate
+             data
   --fresh    starts with empty data and a new test key
-  --json     prints the logs raw, and all else on stderr
-  --prepare  fetches what the first start would, and ends
+  --json     prints the raw logs, and all else on stderr
+  --prepare  downloads everything that the first start needs,
+             and ends
 
-The environment gives more settings: the README's table
-"Settings" has them all.
+More settings come from the environment: see the table
+"Settings" in the README.
 
 Examples
   npm run dev -- --port 4200 --fresh
@@ -27,7 +28,7 @@ Examples
 try {
   process.exitCode = await command();
 } catch (error) {
-  console.error(said('dev', (error as Error).message));
+  console.error(prefixLines('dev', (error as Error).message));
   process.exitCode = 1;
 }
 process.exit();
@@ -39,14 +40,14 @@ async function command(): Promise<number> {
     return 2;
   }
   const { prepare, help, status, ...options } = args;
-  // Imported when needed, so that a wrong command line is reported at once.
+  // Imported late, so that an invalid command line is reported at once.
   if (help) console.log(usage);
   else if (prepare) {
     const { prepareServers } = await import('./stack/settings.ts');
     const { prepareTests } = await import('./servers/faketime.ts');
     await prepareServers(console.log);
     await prepareTests(console.log);
-    console.log('everything is here: npm run dev, npm run demo and npm test fetch nothing more');
+    console.log('ready: npm run dev, npm run demo and npm test need no further downloads');
   } else if (status) {
     const { showStatus } = await import('./stack/overview.ts');
     await showStatus(options.port);
@@ -57,7 +58,7 @@ async function command(): Promise<number> {
   return 0;
 }
 
-/** The command line, or its fault. */
+/** Reads the command line. Returns a message if it is invalid. */
 function readArguments() {
   const flag = { type: 'boolean', default: false } as const;
   const options = { port: { type: 'string' }, fresh: flag, json: flag, prepare: flag, help: flag } as const;
@@ -67,7 +68,7 @@ function readArguments() {
     const isPort = !port || (/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535);
     if (!isPort) return 'the port must be from 1 to 65535';
     const other = positionals.find((word, index) => word !== 'status' || index > 0);
-    if (other !== undefined) return `there is no command ${other}`;
+    if (other !== undefined) return `unknown command ${other}`;
     return { ...values, port: port ? Number(port) : undefined, status: positionals.length > 0 };
   } catch (error) {
     return (error as Error).message.split('. To specify')[0] ?? '';

@@ -13,7 +13,7 @@ import { styled } from './terminal/style.ts';
 
 type StartOptions = { port: number; fresh: boolean; json: boolean };
 
-/** The remaining processes of a killed stack end within this time. */
+/** The processes of a killed stack end within this time. */
 const leftoversMs = 4_000;
 
 /** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
@@ -66,16 +66,16 @@ async function checkPort(port: number, host: string): Promise<void> {
     problem = await portProblem(port, host);
   }
   if (problem === 'EADDRINUSE') throw new Error(`port ${port} is in use: choose another with --port`);
-  if (problem === 'EACCES') throw new Error(`port ${port} needs more rights than you have: choose another with --port`);
+  if (problem === 'EACCES') throw new Error(`port ${port} needs root privileges: choose another with --port`);
   if (problem) throw new Error(`HOST ${host} is not an address of this machine (${problem})`);
 }
 
-/** Deletes the stack's data. The servers of MONGO_URL and REDIS_URL keep theirs, and the key to read it is kept too. */
+/** Deletes the stack's data, but not the data in MONGO_URL and REDIS_URL nor the key that decrypts it. */
 async function deleteData(dataDir: string, print: (line: string) => void): Promise<void> {
   await endStaleRedis(path.join(dataDir, 'redis'));
   const { MONGO_URL, REDIS_URL } = process.env;
-  if (MONGO_URL) print('--fresh leaves the database of MONGO_URL as it is');
-  if (REDIS_URL) print('--fresh leaves the Redis of REDIS_URL as it is');
+  if (MONGO_URL) print('--fresh does not empty the database of MONGO_URL');
+  if (REDIS_URL) print('--fresh does not empty the Redis of REDIS_URL');
   const deleted = MONGO_URL ? path.join(dataDir, 'redis') : dataDir;
   await fs.rm(deleted, { recursive: true, force: true });
 }
@@ -90,7 +90,7 @@ async function announce(stack: Stack, port: number, state: string, print: (line:
   const startedAt = new Date().toISOString();
   const stackState = { pid: process.pid, port, url: stack.url, startedAt, servers: stack.servers, env };
   await writeState(dataDir, stackState);
-  const last = '  Ctrl-C ends it all; npm run dev -- status shows this again.';
+  const last = '  Press Ctrl-C to stop; npm run dev -- status shows this again.';
   print([...overview({ ...stackState, key, state }), last, ''].join('\n'));
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Settles as the promise does, or rejects with the signal's reason as soon as the signal aborts. */
+/** Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. */
 export function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -10,7 +10,7 @@ export function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Prom
   });
 }
 
-/** Resolves after ms, or as soon as the signal aborts. Never rejects. */
+/** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return setTimeout(ms, undefined, { signal }).catch(() => {});
 }

@@ -6,21 +6,21 @@ import { firstFitting } from '../shared/rides/offers.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
-/** The jobs of the queue `bidding`: the end of the bidding time, and offers that a ride's autoAccept limits allow. */
+/** Handles the jobs of the queue `bidding`: ends the bidding time, or accepts an offer within the autoAccept limits. */
 export const runBiddingTimer: Handler<TimerJob> = (ctx, job, run) =>
   job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
 
-/** Cancels a ride by timeout when its bidding time is over and no offer was accepted (contract, section 3). */
+/** Cancels a ride by timeout if its bidding time ended without an accepted offer (contract, section 3). */
 const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
   timerOutcome(await fireTimer(ctx, rideId, 'expire', () => ({ action: 'cancel', by: 'timeout' })));
 
-/** Interval at which a ride is tried again while the drivers of all its fitting offers are busy. */
+/** Delay before the next try while the drivers of all matching offers are busy. */
 const retryMs = 2_000;
 
 /**
  * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). If the drivers of all
- * such offers are busy, the timer is set again until one of them is free, their offers are withdrawn or the bidding
- * time is over.
+ * matching offers are busy, sets the timer again, until one of them is free, no matching offer is left, or the bidding
+ * time ends.
  */
 export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   const busyDrivers = new Set<string>();
@@ -38,7 +38,7 @@ export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
       if ('dueAgainAt' in fired) return { againInMs: retryMs, why: 'the driver is busy' };
       return timerOutcome(fired);
     } catch (error) {
-      // The driver has just taken another ride: try the next offer that fits.
+      // The driver was just assigned to another ride: try the next matching offer.
       if (!(error instanceof DriverBusy)) throw error;
       busyDrivers.add(error.driverId);
     }

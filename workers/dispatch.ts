@@ -3,60 +3,70 @@ import type { Context } from '../shared/base/context.ts';
 import { dispatchRounds, driversAsked } from '../shared/base/metrics.ts';
 import type { PoolName, TimerJob } from '../shared/base/queues.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
-import { findNearby, maxRequests, type Nearby, type RequestSlot, takeSlots } from '../shared/drivers/nearby.ts';
+import {
+  addToRequestLists,
+  findNearby,
+  maxRequests,
+  type NearbyDriver,
+  type RequestList,
+} from '../shared/drivers/nearby.ts';
 import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
-import { type Handler, type JobResult, timerOutcome, withLine } from './handler.ts';
+import { type Handler, type JobResult, timerOutcome, withLogLine } from './handler.ts';
 
-/** The jobs of the queue `dispatch`: the rounds of a live ride, and settling its driver when it gets one or ends. */
+/**
+ * Handles the jobs of the queue `dispatch`: runs the dispatch rounds of a live ride, and `settleDriver` after a driver
+ * was assigned or freed.
+ */
 export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>
   timer === 'dispatch' ? runRound(ctx, rideId, pool) : settleDriverOf(ctx, rideId);
 
-/** A round asks at most this many drivers. */
+/** A round opens the ride to at most this many drivers. */
 const roundSize = 20;
-/** Upper bound of drivers examined per round when most are already full. */
-const mostLookedAt = 120;
-/** A ride with this many live offers is not opened to more drivers. */
+/** Upper bound of drivers examined per round, for areas where most drivers have no room for another request. */
+const maxExamined = 120;
+/** Once a ride has this many live offers, its rounds open it to no more drivers. */
 const enoughOffers = 5;
 
 type Rounds = Config['dispatch'];
 
 /**
- * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers,
- * and sets the timer of the next round. All of that is one write, so a round that is cut off runs again.
+ * Runs one dispatch round: opens the ride to the nearest available drivers who do not have it yet, unless it has enough
+ * offers, and sets the timer of the next round. The ride changes in one write, so an interrupted round runs again.
  */
 async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<JobResult> {
   const startedAt = performance.now();
   const read = await readRide({ rideId, owner: 'anyone' });
   const timer = read?.ride.timers.find(({ name }) => name === 'dispatch');
   const remainingMs = read && timer ? timer.dueAt.getTime() - read.now.getTime() : 0;
-  // It may be due by the time that it fires, and would then ask nobody.
+  // `fireTimer` below could find the timer due by then, and would count a round that opened the ride to no driver.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
-  const [opened, gone] = read && timer ? await Promise.all([openToDrivers(ctx, read), goneBidders(read)]) : [[], none];
+  const [opened, gone] =
+    read && timer ? await Promise.all([openToDrivers(ctx, read), unavailableBidders(read)]) : [[], noDrivers];
   const effectOf = (ride: RideState, now: Date): Change => {
     const rounds = (ride.rounds ?? 0) + 1;
     const others = ride.timers.filter(({ name }) => name !== 'dispatch');
     const timers = [...others, ...roundTimer(ctx.config.dispatch, ride, rounds, now)];
-    const offers = ride.offers.map((offer) => (isOf(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
+    const offers = ride.offers.map((offer) => (isLiveOfferBy(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
     return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(gone.size > 0 && { offers }) } };
   };
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
-  // This job runs again: while it is active, Redis drops another one with its id.
+  // This same job runs again: while it is active, BullMQ drops a new job with the same dedupe id.
   const { requestId, keyId, dueAgainAt } = fired;
   const again = dueAgainAt && { againInMs: Math.max(0, dueAgainAt.getTime() - ctx.now()), why: 'next round' };
   const durationMs = Math.round(performance.now() - startedAt);
   const fields = { requestId, rideId, keyId, pool, asked: opened.length, outcome: fired.result, durationMs };
-  return withLine(ctx.log, again ?? fired, fields, 'dispatch round');
+  return withLogLine(ctx.log, again ?? fired, fields, 'dispatch round');
 }
 
-/** The timer of the round with this number, counted from 0; none when the bidding is over by then. */
+/** The timer of round number `round` (from 0), or an empty list if the bidding time ends before it. */
 function roundTimer(
   { rounds, repeatMs }: Rounds,
   { createdAt, biddingEndsAt }: Pick<RideState, 'createdAt' | 'biddingEndsAt'>,
@@ -68,24 +78,24 @@ function roundTimer(
   return dueAt < biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
 }
 
-/** The radius around the pickup in which a round asks drivers. A ride between cities starts with the last radius. */
+/** The search radius around the pickup. An intercity ride uses the last (largest) radius in every round. */
 function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
   const last = rounds[rounds.length - 1]?.radiusKm ?? 0;
   return rideType === 'intercity' ? last : (rounds[round]?.radiusKm ?? last);
 }
 
-const none: ReadonlySet<string> = new Set();
+const noDrivers: ReadonlySet<string> = new Set();
 
-type ReadRide = { ride: RideState; now: Date };
+type RideSnapshot = { ride: RideState; now: Date };
 
-/** Adds the ride to the requests of the nearest drivers with a free slot, and resolves with those drivers. */
-async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<AskedDriver[]> {
+/** Adds the ride to the requests of the nearest drivers with room for one more. Resolves with those drivers. */
+async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise<AskedDriver[]> {
   const opened: AskedDriver[] = [];
   const liveOffers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt).length;
   if (ride.status !== 'bidding' || now >= ride.biddingEndsAt || liveOffers >= enoughOffers) return opened;
   const radiusKm = radiusKmOf(ctx.config.dispatch, ride, ride.rounds ?? 0);
   const passed = (ride.asked ?? []).map(({ driverId }) => driverId);
-  const lastToPass = passed.length + mostLookedAt;
+  const lastToPass = passed.length + maxExamined;
   while (opened.length < roundSize && passed.length < lastToPass) {
     const limit = 2 * roundSize;
     const found = await findNearby(ride, { radiusKm, passed, limit, now });
@@ -95,7 +105,7 @@ async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<Ask
     ]);
     const free = found.filter(({ driverId }) => !moving.has(driverId)).map((driver) => slotOf(driver, ride._id, open));
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
-    const taken = await takeSlots(ride._id, wanted, now);
+    const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
     passed.push(...found.map(({ driverId }) => driverId));
     if (found.length < limit) break;
@@ -103,26 +113,24 @@ async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<Ask
   return opened;
 }
 
-/** Without this ride itself: an earlier run that was cut off may have added it already. */
-const slotOf = ({ driverId, requests }: Nearby, rideId: string, open: ReadonlySet<string>): RequestSlot => ({
+/** Leaves out this ride: an earlier run that was interrupted may have added it already. */
+const slotOf = ({ driverId, requests }: NearbyDriver, rideId: string, open: ReadonlySet<string>): RequestList => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),
 });
 
-/**
- * The drivers with a live offer who are on another ride or no longer active: their offers were not withdrawn before.
- */
-async function goneBidders({ ride }: ReadRide): Promise<ReadonlySet<string>> {
+/** The drivers with a live offer who are on another ride or no longer active. The round withdraws their offers. */
+async function unavailableBidders({ ride }: RideSnapshot): Promise<ReadonlySet<string>> {
   const bidders = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
   const [moving, inactive] = await Promise.all([movingRidesOf(bidders), inactiveAmong(bidders)]);
   return new Set([...moving.keys(), ...inactive]);
 }
 
-const isOf = ({ driver, withdrawnAt }: Offer, drivers: ReadonlySet<string>): boolean =>
+const isLiveOfferBy = ({ driver, withdrawnAt }: Offer, drivers: ReadonlySet<string>): boolean =>
   !withdrawnAt && drivers.has(driver.driverId);
 
-/** Settles the driver whom the ride has got or freed; again where the ride has changed in between. */
+/** Runs `settleDriver` for the ride's driver, and repeats it if the timer was set again in the meantime. */
 async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> {
   for (;;) {
     const read = await readRide({ rideId, owner: 'anyone' });

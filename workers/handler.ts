@@ -4,8 +4,8 @@ import type { PoolName } from '../shared/base/queues.ts';
 import type { TimerResult } from '../shared/rides/fire-timer.ts';
 
 /**
- * A job kind is a function. Handlers are idempotent: MongoDB holds the pending work, so duplicate, late or lost jobs
- * are harmless. They throw only unexpected errors.
+ * Runs one kind of job. Handlers are idempotent: MongoDB holds the pending work, so duplicate, late or lost jobs are
+ * harmless. A handler throws only unexpected errors.
  */
 export type Handler<Job> = (ctx: Context, job: Job, run: Run) => Promise<JobResult>;
 
@@ -14,14 +14,14 @@ export interface Run {
   pool: PoolName;
   /** Unique to this run: a second run of the same job has another token. */
   token: string;
-  /** Aborts when the pool stops. After that a run waits only for an attempt that is under way. */
+  /** Aborts when the pool stops. After that, a run waits only for an attempt in flight. */
   stopping: AbortSignal;
 }
 
-/** The job is finished, or the same job runs again after a time. */
+/** The job is finished, or the same job runs again after a delay. */
 export type JobResult = Finished | RunAgain;
 
-/** BullMQ keeps these fields with the job, for a developer to look at. */
+/** BullMQ stores these fields with the job, for debugging. */
 export type Finished = {
   result: string;
   event?: string;
@@ -36,16 +36,16 @@ export type Finished = {
 
 export type RunAgain = { againInMs: number; why: string };
 
-/** The result of a timer's job: a timer that is early by MongoDB's clock runs again when it is due. */
+/** The job's result for a timer's result: if the timer is not due yet by MongoDB's clock, the job runs again then. */
 export function timerOutcome(timer: TimerResult): JobResult {
   if (timer.result === 'early') return { againInMs: timer.remainingMs, why: 'early' };
   return timer;
 }
 
-const lined = new WeakSet<JobResult>();
+const loggedResults = new WeakSet<JobResult>();
 
-/** Writes the one line of a job's run with fields of its kind, instead of the line that every other run gets. */
-export function withLine<Result extends JobResult>(
+/** Logs a run with the fields of its job kind. This line replaces the general line that `runJob` logs for each run. */
+export function withLogLine<Result extends JobResult>(
   log: Logger,
   result: Result,
   fields: object,
@@ -53,8 +53,8 @@ export function withLine<Result extends JobResult>(
   level: 'info' | 'warn' = 'info',
 ): Result {
   log[level](fields, message);
-  lined.add(result);
+  loggedResults.add(result);
   return result;
 }
 
-export const hasLine = (result: JobResult): boolean => lined.has(result);
+export const hasLogLine = (result: JobResult): boolean => loggedResults.has(result);

@@ -2,14 +2,14 @@ import { createTransport } from 'nodemailer';
 import type { Config } from '../shared/base/config.ts';
 import type { MailText } from '../shared/mail/mail.ts';
 
-/** Long enough for a server that answers late on purpose, and shorter than a claim (mail.ts). */
+/** Long enough for a server that delays its replies on purpose (tarpitting), and shorter than a claim (mail.ts). */
 const limitMs = 30_000;
 const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
 
-/** The result of a try: a refusal is final, any other failure may be over in a minute. */
+/** The result of one try. A refusal is final; any other failure may be temporary. */
 export type MailTry = { sent: true } | { sent: false; isRefused: boolean; reason: string };
 
-/** Gives a mail to the mail server of SMTP_URL. Never throws. */
+/** Submits a mail to the mail server of SMTP_URL. Never throws. */
 export async function submit(config: MailSettings, mailId: string, mail: MailText): Promise<MailTry> {
   try {
     await transportTo(config).sendMail({
@@ -17,14 +17,14 @@ export async function submit(config: MailSettings, mailId: string, mail: MailTex
       to: { name: '', address: mail.to },
       subject: mail.subject,
       text: mail.text,
-      // The same at each try, so that a mailbox recognizes a copy.
+      // The same for every try, so that a mailbox recognizes a duplicate.
       messageId: `<${mailId}@${domainOf(config.mailFrom)}>`,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       signal: AbortSignal.timeout(limitMs),
     });
     return { sent: true };
   } catch (error) {
-    return { sent: false, ...described(error) };
+    return { sent: false, ...describeFailure(error) };
   }
 }
 
@@ -44,12 +44,12 @@ function transportTo({ environment, secrets }: MailSettings) {
 
 const domainOf = (from: string): string => /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost';
 
-/** Only codes: a mail server's words may name the recipient. */
-function described(error: unknown): { isRefused: boolean; reason: string } {
+/** Only codes: the text of a mail server's reply may contain the recipient's address. */
+function describeFailure(error: unknown): { isRefused: boolean; reason: string } {
   const { code = 'error', responseCode } = error as { code?: string; responseCode?: number };
-  const isOfTheMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   return {
-    isRefused: isOfTheMail && (responseCode === undefined || responseCode >= 500),
+    isRefused: isAboutMail && (responseCode === undefined || responseCode >= 500),
     reason: responseCode === undefined ? code : `${code} ${responseCode}`,
   };
 }

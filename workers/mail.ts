@@ -6,22 +6,22 @@ import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
 import { pause } from './abort-signal.ts';
-import { type Handler, type JobResult, type Run, type RunAgain, withLine } from './handler.ts';
+import { type Handler, type JobResult, type Run, type RunAgain, withLogLine } from './handler.ts';
 import { type MailTry, submit } from './mail-transport.ts';
 
-/** A mail server that is away is asked again for this long after the first try. */
-const triedForMs = 10 * 60_000;
+/** While the mail server is unavailable, a mail is retried until this long after its first try. */
+const retryForMs = 10 * 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
-/** Longer than a try takes. If the worker dies, another one tries again after this time. */
+/** Longer than one try. If the worker dies, another one retries the mail after this time. */
 const claimMs = 60_000;
 const recordAgainMs = 250;
-/** How long the row of a mail says what became of it. */
-const keptForMs = 30 * 24 * 3_600_000;
+/** The row of a finished mail is kept for this long. */
+const keepForMs = 30 * 24 * 3_600_000;
 
 /**
- * Sends one mail: claim it, give it to the mail server, record how that went. A mail that was sent is not sent again; only
- * one whose sending a crash kept us from recording is, with the same Message-ID.
+ * Sends one mail: claims it, submits it to the mail server and records the outcome. A mail recorded as sent is never
+ * sent again. If a crash prevents the recording, the mail is sent again, with the same Message-ID.
  */
 export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => {
   const startedAt = performance.now();
@@ -34,7 +34,7 @@ export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => 
   const fields = { mailId, pool: run.pool, reason, durationMs };
   if (!tried.sent && !tried.isRefused && !late) {
     const again = await tryLater(ctx, mail, run, tried.reason);
-    return withLine(
+    return withLogLine(
       ctx.log,
       again,
       { ...fields, outcome: 'again', againInMs: again.againInMs },
@@ -44,10 +44,10 @@ export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => 
   }
   const state = tried.sent ? (tried.kept ? 'kept' : 'sent') : 'failed';
   const finished = await finish(ctx, mail, run, state, reason);
-  return withLine(ctx.log, finished, { ...fields, outcome: state }, 'mail', tried.sent ? 'info' : 'warn');
+  return withLogLine(ctx.log, finished, { ...fields, outcome: state }, 'mail', tried.sent ? 'info' : 'warn');
 };
 
-/** Claims a waiting mail for one run of its job. The first claim decides until when the mail is tried. */
+/** Claims a waiting mail for one run of its job. The first claim fixes the time until which the mail is retried. */
 async function claimMail(ctx: Context, mailId: string, { token }: Run): Promise<MailRow | null> {
   const now = new Date(ctx.now());
   return mails.findOneAndUpdate(
@@ -60,7 +60,7 @@ async function claimMail(ctx: Context, mailId: string, { token }: Run): Promise<
       {
         $set: {
           claim: { token, until: new Date(now.getTime() + claimMs) },
-          triedUntil: { $ifNull: ['$triedUntil', new Date(now.getTime() + triedForMs)] },
+          triedUntil: { $ifNull: ['$triedUntil', new Date(now.getTime() + retryForMs)] },
         },
       },
     ],
@@ -75,7 +75,7 @@ async function endWithoutClaim(ctx: Context, mailId: string): Promise<JobResult>
   return { againInMs: Math.max(100, leftMs), why: 'held by another run' };
 }
 
-/** Only in development, and only without a mail server, is a mail kept for the developer to read (dev/stack/mail-box.ts). */
+/** Submits the mail. In development without a mail server, keeps it for the developer (dev/stack/mail-box.ts). */
 async function tryOnce(
   ctx: Context,
   mail: MailRow,
@@ -102,28 +102,28 @@ async function finish(
 ): Promise<JobResult> {
   const erased = { dueAt: 1, claim: 1, ...(state !== 'kept' && { sealed: 1 as const }) } as const;
   const now = ctx.now();
-  const times = { finishedAt: new Date(now), expiresAt: new Date(now + keptForMs) };
+  const times = { finishedAt: new Date(now), expiresAt: new Date(now + keepForMs) };
   const set = { state, ...times, ...(reason && { reason }) };
-  await recorded(ctx, run, () =>
+  await writeWithRetry(ctx, run, () =>
     mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
   );
   return { result: state, reason };
 }
 
-/** Frees the mail for its next try, which the same job makes. */
+/** Releases the mail's claim until its next try, for which the same job runs again. */
 async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): Promise<RunAgain> {
   const { _id, triedUntil } = mail;
   const now = ctx.now();
   const leftMs = (triedUntil?.getTime() ?? now) - now;
-  // As long again as it has been tried already, and a last time when the time is over.
-  const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, triedForMs - leftMs));
+  // The delay equals the time since the first try, within the limits. The last try is when the retry time ends.
+  const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
-  await recorded(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
+  await writeWithRetry(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
   return { againInMs, why: `mail server: ${reason}` };
 }
 
-/** Writes until MongoDB has answered, or the pool stops: a mail whose sending is not recorded would be sent again. */
-async function recorded(ctx: Context, { stopping }: Run, write: () => Promise<unknown>): Promise<void> {
+/** Repeats a write until MongoDB answers or the pool stops: a mail that is not recorded as sent would be sent again. */
+async function writeWithRetry(ctx: Context, { stopping }: Run, write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
       await write();

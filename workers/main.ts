@@ -23,22 +23,22 @@ import { withinDescriptorLimit } from './webhooks/send/descriptor-limit.ts';
 const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]
 
-Works off the queues of the named pools, or of all:
+Runs the jobs of the named pools, or of all pools:
   ${poolNames.join(' ')}
 
-Its settings come from the environment: MONGO_URL, REDIS_URL
+The settings come from the environment: MONGO_URL, REDIS_URL
 and PUBLIC_BASE_URL are required, SECRETS_KEY for the
 webhooks pools and mail, SMTP_URL and MAIL_FROM for mail.
-The README's table "Settings" has them all.
+The table "Settings" in the README lists all settings.
 
 Examples
   npm run worker -- bidding simulator
   LOG_LEVEL=debug node dist/workers/main.js webhooks`;
 
-/** A worker process: runs the pools named on the command line, or all of them. */
+/** The entry point of a worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools and the periodic work. Throws UsageError for an unknown name. */
+/** Starts the pools and the periodic work. Throws UsageError for an unknown pool name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -70,6 +70,6 @@ async function runPools(names: readonly string[]): Promise<void> {
 
 function poolNamed(name: string): PoolName {
   const pool = poolNames.find((candidate) => candidate === name);
-  if (!pool) throw new UsageError(`there is no worker pool ${name}`);
+  if (!pool) throw new UsageError(`unknown worker pool ${name}`);
   return pool;
 }

@@ -21,7 +21,7 @@ import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliver } from './webhooks/deliver.ts';
 
-/** The handler of each pool's jobs. A pool's jobs come from the queue of the same name. */
+/** The handler of each pool. A pool runs the jobs of the queue with the same name. */
 const handlers = {
   bidding: runBiddingTimer,
   simulator: simulateStep,
@@ -32,12 +32,14 @@ const handlers = {
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /**
- * With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash, and a
- * worker would wait 15 s after an error of Redis.
+ * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and fail for good at the second
+ * crash, and a worker would pause for 15 s after a Redis error.
  */
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
-/** Starts to run the jobs of a pool's queue, at most `concurrency` at a time. `pulse` beats while the pool does. */
+/**
+ * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `pulse` records that the pool is alive.
+ */
 export function startPool(
   ctx: Context,
   connection: RedisClient,
@@ -54,8 +56,8 @@ export function startPool(
       connection,
       prefix: queuePrefix(pool),
       concurrency,
-      // BullMQ's version check stays on: without it, BullMQ rounds blocking waits up to whole seconds and timers are
-      // late.
+      // BullMQ's check of the Redis version stays on: without it, BullMQ rounds blocking waits up to whole seconds, and
+      // timers are late.
       ...recovery,
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,
@@ -69,19 +71,19 @@ export function startPool(
 }
 
 /**
- * A pool that neither asked Redis for a job nor ended one for this long hangs. An idle pool asks every 5 s; the longest job, a
- * mail, takes less than a minute.
+ * A pool counts as hanging when it has neither asked Redis for a job nor finished one for this long. An idle pool asks
+ * every 5 s; the longest job, a mail, takes less than a minute.
  */
 const silentMs = 60_000;
 
-/** Notes the signs of life of a pool. A process whose pool hangs still answers pings, so a ping proves nothing. */
+/** The heartbeat of a pool. A process with a hanging pool still answers pings, so a ping is no proof of life. */
 export interface Pulse {
-  /** A job was asked for, or has ended. */
+  /** Call when Redis has answered a request for a job, or a job has finished. */
   beat(): void;
   readonly isBeating: boolean;
 }
 
-/** Starts as beating. */
+/** Creates a heartbeat. `isBeating` is true at first, and while the last beat is less than `silentMs` ago. */
 export function startPulse(now: () => number = () => performance.now()): Pulse {
   let lastAt = now();
   return {
@@ -94,8 +96,8 @@ export function startPulse(now: () => number = () => performance.now()): Pulse {
   };
 }
 
-/** Rejects while one of the pools hangs. */
+/** Rejects while any of the pools hangs. */
 export async function assertBeating(pulses: Readonly<Record<string, Pulse>>): Promise<void> {
   const hanging = Object.keys(pulses).filter((pool) => !pulses[pool]?.isBeating);
-  if (hanging.length > 0) throw Object.assign(new Error('a pool takes no jobs'), { code: hanging.join('+') });
+  if (hanging.length > 0) throw Object.assign(new Error('a pool fetches no jobs'), { code: hanging.join('+') });
 }

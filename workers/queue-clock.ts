@@ -1,14 +1,14 @@
 import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 
-/** The index of the current time among the arguments of these scripts of BullMQ. */
+/** The index of the current time in the argument lists of these BullMQ scripts. */
 const timeIndex: Record<string, number> = { moveToActive: 12, moveToDelayed: 12, moveToFinished: 15 };
 
 /**
- * Makes a worker judge what is due by `now`, MongoDB's clock. BullMQ uses the clock of the worker's host and has no setting
- * for it. Jobs are added by MongoDB's clock, so on a host an hour behind they would wait until the sweeper adds them again,
- * and on a host an hour ahead they would all run an hour early. The scripts get MongoDB's time, and the due times that they
- * return are converted to the host's clock, from which BullMQ computes how long to wait. `onAsked` is called whenever Redis
- * has answered the question for a job.
+ * Makes a worker decide by MongoDB's clock (`now`) which jobs are due. BullMQ uses the clock of the worker's host and
+ * has no setting for another one. Jobs get their due times from MongoDB's clock: a host an hour behind would leave them
+ * waiting until the sweeper adds them again, and a host an hour ahead would run all of them an hour early. The scripts
+ * get MongoDB's time; the due times that they return are converted to the host's clock, from which BullMQ computes how
+ * long to wait. Calls `onAsked` whenever Redis has answered a request for a job.
  *
  * The scripts' arguments are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
@@ -19,7 +19,7 @@ export function redisBackendWithClock(
   return (name, opts, options) => {
     const backend = createRedisBackend(name, opts, options);
     const toHostTime = (dueMs: number) => (dueMs > 0 ? dueMs - now() + Date.now() : dueMs);
-    /** BullMQ renews a job's lock by the time between its start and the host's clock. */
+    /** BullMQ decides when to renew a job's lock from the host time since the job's start. */
     const withHostTime = (job: unknown) =>
       job ? { ...job, processedOn: toHostTime(Number((job as { processedOn?: number }).processedOn ?? 0)) } : job;
 

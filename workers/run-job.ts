@@ -5,7 +5,7 @@ import { describeError } from '../shared/base/errors.ts';
 import { jobDuration, jobs } from '../shared/base/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
-import { type Finished, type Handler, hasLine, type JobResult, type Run, type RunAgain } from './handler.ts';
+import { type Finished, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
 
 const outagePauseMs = 1_000;
 
@@ -37,7 +37,7 @@ export async function runJob(
   const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
   const fields = { requestId, pool, keyId, ...job.data, outcome, why, durationMs };
   ctx.tracing?.note(fields);
-  if (!hasLine(result)) ctx.log.info(fields, 'job');
+  if (!hasLogLine(result)) ctx.log.info(fields, 'job');
   if ('againInMs' in result) {
     await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
     throw new DelayedError(result.why);
@@ -47,9 +47,9 @@ export async function runJob(
 }
 
 /**
- * Calls the handler, repeatedly while MongoDB is unavailable: the run keeps its token, so a claim that it holds stays
- * its own. Logs any other error and throws one with only its name and code: BullMQ keeps an error's text in Redis, and
- * the text may quote a value.
+ * Calls the handler, and repeats the call while MongoDB is unavailable: the run keeps its token, and so its claim. Logs
+ * any other error and throws an error with only its name and code, because BullMQ stores the message in Redis, and the
+ * message could contain private data.
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;
@@ -59,9 +59,9 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
       return await handler(ctx, job.data, run);
     } catch (error) {
       const described = describeError(error);
-      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
+      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB unavailable' };
       if (isOutageOfMongo(error)) {
-        ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is away: the job waits');
+        ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is unavailable: the job waits');
         await pause(outagePauseMs, stopping);
         continue;
       }
@@ -76,15 +76,15 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
 const notDelivered = new Set(['failed', 'timeout', 'blocked']);
 
 /**
- * Throws for an event that did not arrive, so that BullMQ lists its job as failed, where a developer looks for it.
- * Nothing else follows from it: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
- * text holds only our own words and codes (`failed: 500 status`).
+ * Throws for an event or mail that was not delivered, so that BullMQ lists its job as failed, where a developer looks
+ * for it. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
+ * message contains only our own words and codes (`failed: 500 status`).
  */
 export function throwIfNotDelivered({ result, httpStatus, reason }: Finished): void {
   if (!notDelivered.has(result)) return;
   const why = [httpStatus, reason].filter(Boolean).join(' ');
   const error = new UnrecoverableError(why ? `${result}: ${why}` : result);
-  // BullMQ would keep the stack too, which says nothing about the receiver.
+  // BullMQ stores the stack too, which says nothing about the receiver.
   error.stack = error.message;
   throw error;
 }

@@ -8,14 +8,14 @@ import { simulatedOffer } from '../shared/rides/simulation.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
- * Applies the next step of the simulated driver to a test ride (contract, section 3, rule 5). The script in
- * shared/rides/simulation.ts says which step follows which, and when.
+ * Applies the next step of the simulated driver to a test ride (contract, section 3, rule 5). The scripts in
+ * shared/rides/simulation.ts define the order and the times of the steps.
  */
 export const simulateStep: Handler<TimerJob> = async (ctx, { rideId, timer }) =>
   // The simulator queue holds only the simulated driver's steps.
   timerOutcome(await fireTimer(ctx, rideId, timer, (ride) => simulatedCommand(ride, timer as SimulatorStep)));
 
-/** The command of a step, or null when there is no offer left to accept or withdraw. */
+/** The command of a step, or null if no live offer is left to accept or withdraw. */
 export function simulatedCommand(ride: RideState, step: SimulatorStep): Command | null {
   switch (step) {
     case 'offer':

@@ -41,13 +41,13 @@ export function accountRoutes(service: Context): DashboardRoute[] {
 
 interface AccountPageProps {
   account: Account;
-  /** The signed-in browsers, the last used first. */
+  /** The signed-in browsers, most recently used first. */
   sessions: readonly Session[];
   currentId: string;
   entries: readonly AuditEntry[];
   hasMore: boolean;
   isFirst: boolean;
-  /** The present names of the account's keys by key id. */
+  /** The current names of the account's keys, by key id. */
   keyNames: ReadonlyMap<string, string>;
   now: number;
 }
@@ -59,7 +59,7 @@ const words: Record<AuditAction, string> = {
   key_revoked: 'revoked a key',
   webhook_url_set: 'changed the webhook URL',
   signing_secret_rolled: 'rolled the signing secret',
-  signing_secret_viewed: 'looked at the signing secret',
+  signing_secret_viewed: 'viewed the signing secret',
   signed_in: 'signed in',
   session_ended: 'ended the session of a browser',
   signed_out_everywhere: 'signed out everywhere',
@@ -70,12 +70,12 @@ const words: Record<AuditAction, string> = {
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',
-  // These are noted in the operator's account, which has no dashboard.
+  // Only the operator's account has these, and it has no dashboard.
   driver_suspended: 'suspended a driver',
   driver_resumed: 'lifted the suspension of a driver',
   pool_paused: 'paused a worker pool',
   pool_resumed: 'resumed a worker pool',
-  swept: 'had all jobs looked for',
+  swept: 'started a full sweep',
 };
 
 function accountPage(props: AccountPageProps): string {
@@ -84,7 +84,7 @@ function accountPage(props: AccountPageProps): string {
   return dashboardPage({
     title: 'Account',
     account,
-    room: 'account',
+    section: 'account',
     children: (
       <>
         <PageHead title="Account" />
@@ -104,17 +104,17 @@ function accountPage(props: AccountPageProps): string {
               </button>
             </ChangeForm>
             <p class="hint" id="everywhere-hint">
-              Ends every session of this account at once, this one too. Keys continue to work. A session ends after 30
-              days without use, and 90 days after sign-in at the latest.
+              Ends every session of this account at once, including this one. Keys continue to work. A session ends
+              after 30 days without use, and 90 days after sign-in at the latest.
             </p>
           </div>
         </section>
         <section class="section" aria-labelledby="audit">
-          <h2 id="audit">What was done in this account</h2>
+          <h2 id="audit">Activity in this account</h2>
           {entries.length > 0 ? (
             <AuditTable {...props} />
           ) : (
-            <Empty text={isFirst ? 'Nothing yet: creating a key is the first thing to do.' : 'Nothing older.'} />
+            <Empty text={isFirst ? 'No entries yet. Start by creating a key.' : 'No older entries.'} />
           )}
           {(hasMore || !isFirst) && (
             <nav class="pager" aria-label="Entries">
@@ -124,7 +124,7 @@ function accountPage(props: AccountPageProps): string {
                 </a>
               )}
               {hasMore && last && (
-                <a class="btn second" href={`/dashboard/account?before=${positionOf(last)}#audit`}>
+                <a class="btn second" href={`/dashboard/account?before=${cursorOf(last)}#audit`}>
                   Older
                 </a>
               )}
@@ -171,12 +171,12 @@ function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
   );
 }
 
-/** The position of an entry in the list, for a URL. */
-const positionOf = ({ at, _id }: Pick<AuditEntry, 'at' | '_id'>): string => `${at.getTime()}-${_id}`;
+/** The cursor of an entry, for a URL. */
+const cursorOf = ({ at, _id }: Pick<AuditEntry, 'at' | '_id'>): string => `${at.getTime()}-${_id}`;
 
-/** The entry that a page of the list follows; undefined for the first page. */
-function entryAfter(position: string): Pick<AuditEntry, 'at' | '_id'> | undefined {
-  const [, ms, _id] = /^(\d{1,15})-(audit_[0-9A-Za-z]+)$/.exec(position) ?? [];
+/** The entry that a cursor names; undefined for the first page and for an invalid cursor. */
+function entryAfter(cursor: string): Pick<AuditEntry, 'at' | '_id'> | undefined {
+  const [, ms, _id] = /^(\d{1,15})-(audit_[0-9A-Za-z]+)$/.exec(cursor) ?? [];
   return ms && _id ? { at: new Date(Number(ms)), _id } : undefined;
 }
 

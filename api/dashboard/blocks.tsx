@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 
-/** Blocks that several pages of the dashboard have. */
+/** Components that several pages of the dashboard share. */
 
-/** A button that opens a page, which asks for confirmation. */
+/** A button that opens a page which asks for confirmation. */
 export function LinkButton({ to, danger, children }: { to: string; danger?: boolean; children: ComponentChildren }) {
   return (
     <form method="get" action={to}>
@@ -13,7 +13,7 @@ export function LinkButton({ to, danger, children }: { to: string; danger?: bool
   );
 }
 
-/** A button that copies a text. Scripts show it. */
+/** A button that copies a text. Hidden until a script shows it. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   return (
     <button type="button" class="copy" data-copy={text} aria-label={`Copy ${what}`} hidden>
@@ -22,7 +22,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** A block of code with a button that copies it, or `copied` instead. */
+/** A block of code with a copy button. The button copies `copied`. */
 export function CodeBlock({
   text,
   copied = text,
@@ -54,7 +54,7 @@ export function CodeBlock({
   );
 }
 
-/** An empty list: one sentence and one thing to do. */
+/** The text of an empty list, with one action. */
 export function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -64,7 +64,7 @@ export function Empty({ text, children }: { text: string; children?: ComponentCh
   );
 }
 
-/** One number of a summary (`.figures`), with its label and its parts. */
+/** One number of a summary (`.figures`), with its label and details. */
 export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
   return (
     <div>
@@ -77,7 +77,7 @@ export function Figure({ label, value, detail }: { label: string; value: Compone
   );
 }
 
-/** A row of a list of facts (`dl class="facts"`). */
+/** One row of a definition list (`dl class="facts"`). */
 export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
   return (
     <>
@@ -119,8 +119,8 @@ export function Part({ title, children }: { title: string; children: ComponentCh
 }
 
 /**
- * A secret in plain text. With scripts it is removed as soon as the page is left, and the Back button leads to `leave`:
- * browsers keep pages for that button.
+ * A secret in plain text. A script removes it when the person leaves the page, and the Back button then leads to
+ * `leave`: browsers keep pages for that button.
  */
 export function Secret({
   text,

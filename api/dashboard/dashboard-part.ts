@@ -31,7 +31,7 @@ import { usageRoutes } from './usage/usage.tsx';
 
 export const dashboardBase = '/dashboard';
 
-/** Objects that the dashboard shares with other parts of the process. */
+/** The objects that the dashboard shares with other parts of the process. */
 interface SharedParts {
   wake: Wake;
   creation: RideCreation;
@@ -66,7 +66,7 @@ export interface ConsoleParts {
   streams: ConsoleStreams;
 }
 
-/** Every route of the dashboard. Signing in comes first: without a session, it answers `/dashboard`. */
+/** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
   return [
     ...signInRoutes(service),

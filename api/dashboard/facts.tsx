@@ -4,9 +4,9 @@ import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
 
-/** Times, amounts, ids and statuses, in the same form on every page of the dashboard. */
+/** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
-/** The age of a time, and the exact time beside it. `inUtc`: the head of the column says that it is in UTC. */
+/** The age of a time, then the exact time. `inUtc` leaves out "UTC", because the head of the column says so. */
 export function When({ at, now, inUtc }: { at: Date; now: number; inUtc?: boolean }) {
   const exact = exactText(at);
   return (
@@ -24,7 +24,7 @@ const steps = [
   [Number.POSITIVE_INFINITY, 'd'],
 ] as const;
 
-/** `12 s ago`, `5 min ago`, `3 h ago`, `40 d ago`, or `in 5 min` for a time to come. */
+/** `12 s ago`, `5 min ago`, `3 h ago`, `40 d ago`, or `in 5 min` for a future time. */
 function agoText(at: number, now: number): string {
   let amount = Math.abs(now - at) / 1_000;
   if (amount < 1) return 'just now';
@@ -65,7 +65,7 @@ export const msText = (ms: number): string => `${ms < 10 ? Number(ms.toFixed(1))
 /** An id, shortened in the middle. */
 export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-5)}` : id);
 
-/** An id, shortened in the middle, with a button that copies the whole. */
+/** An id, shortened in the middle, with a button that copies the full id. */
 export function Id({ id, href }: { id: string; href?: string }) {
   const text = <code title={id}>{shortId(id)}</code>;
   return (
@@ -110,18 +110,17 @@ export function OutcomePill({ outcome }: { outcome: DeliveryOutcome | 'waiting' 
   );
 }
 
-/** A key's mode. */
 export function ModePill({ mode }: { mode: Mode }) {
   return <span class={`mode ${mode}`}>{mode}</span>;
 }
 
-/** Marks an attempt that is not an event's own: a test event or a resend. */
+/** Marks a test event or a resend. The first attempt of an event has no mark. */
 export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
   if (kind === 'event') return null;
   return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
 }
 
-/** A dash for a value that is missing. */
+/** A dash for a missing value. */
 export function None() {
   return (
     <span class="none">
@@ -140,7 +139,6 @@ export function RideLink({ rideId }: { rideId: string }) {
   );
 }
 
-/** A key's name as a link to its page, and its mode. */
 export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: string; mode: Mode }) {
   return (
     <span class="key-name">
@@ -152,10 +150,10 @@ export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: s
   );
 }
 
-/** The address that the partner gave, else the coordinates. */
+/** The partner's address text, or else the coordinates. */
 export const placeText = (place: Location): string => place.address || coordinatesText(place);
 
-/** To about a metre, and no finer than they are: those of an erased ride have two decimals. */
+/** Rounded to about a metre. The coordinates of an erased ride keep their two decimals. */
 export const coordinatesText = ({ lat, lng }: Location): string =>
   [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 

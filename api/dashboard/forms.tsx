@@ -6,7 +6,7 @@ import { formIdField } from './page-routes.ts';
 /** The faults of a form by the name of the field. Each says what to do. */
 export type Faults = Record<string, string>;
 
-/** A form that changes something. Its button disables itself, and sending it twice changes nothing twice. */
+/** A form that changes something. The first click disables its button; sending the form again has no further effect. */
 export function ChangeForm({
   action,
   class: className,
@@ -25,15 +25,15 @@ export function ChangeForm({
 }
 
 /**
- * The one-time id of a form, random unless it is derived from a text: all who follow a ride are sent the same page, so there
- * the id follows from the ride.
+ * The hidden field with the form id: random, or derived from the text `from`. Everyone who follows a ride receives the
+ * same HTML, so the ids of its forms are derived from the ride.
  */
 export function FormId({ from }: { from?: string }) {
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
   return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
 }
 
-/** The faults of a form, with a link to each field. It has the focus when the page opens, so that it is read out first. */
+/** The faults of a form, with a link to each field. It gets the focus, so that screen readers read it first. */
 export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faults; title?: string }) {
   const entries = Object.entries(faults);
   if (entries.length === 0) return null;
@@ -59,7 +59,7 @@ interface FieldProps {
   faults?: Faults;
 }
 
-/** The attributes by which a field's hint and fault are read out with it. */
+/** The attributes that make a screen reader read the hint and the fault together with the field. */
 const described = ({ name, hint, faults }: FieldProps) => ({
   id: name,
   name,
@@ -88,7 +88,7 @@ function Labelled({ children, ...props }: FieldProps & { children: ComponentChil
   );
 }
 
-/** A field for a line of text, with the text typed before. */
+/** A text field of one line. */
 export function TextField({
   value,
   type = 'text',
@@ -107,7 +107,7 @@ export function TextField({
   maxLength?: number;
   placeholder?: string;
   mono?: boolean;
-  /** For a page that has this one field to fill in. */
+  /** Only for a page with a single field. */
   autofocus?: boolean;
 }) {
   return (
@@ -128,7 +128,7 @@ export function TextField({
   );
 }
 
-/** A field to choose one of a few. */
+/** A select field. */
 export function ChoiceField({
   value,
   options,

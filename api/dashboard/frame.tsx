@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Account } from '../../shared/accounts/account.ts';
 import { Mark, renderDocument } from '../pages/document.tsx';
 
-/** The rooms of the dashboard in the order of the rail. */
-const rooms = {
+/** The sections of the dashboard, in the order of the navigation. */
+const sections = {
   overview: ['Overview', '/dashboard'],
   keys: ['Keys', '/dashboard/keys'],
   rides: ['Rides', '/dashboard/rides'],
@@ -12,25 +12,25 @@ const rooms = {
   console: ['Console', '/dashboard/console'],
   docs: ['Docs', '/docs'],
 } as const;
-type Room = keyof typeof rooms | 'account';
+type Section = keyof typeof sections | 'account';
 
 interface FrameProps {
   title: string;
   account: Pick<Account, 'email'>;
-  room: Room;
+  section: Section;
   /** The page shows data of a test key. */
   test?: boolean;
-  /** The form on the page came back with faults. */
+  /** The page shows a form again, with faults. */
   hasErrors?: boolean;
   scripts?: readonly string[];
-  /** Without scripts, the browser loads this path (without a fragment) after 3 s: the page waits for something. */
+  /** For a page that waits for an answer: without scripts, the browser loads this path (no fragment) after 3 s. */
   refreshPath?: string;
   children: ComponentChildren;
 }
 
-/** A whole page of the dashboard: header, rail and content. */
+/** A page of the dashboard: header, navigation and content. */
 export function dashboardPage(props: FrameProps): string {
-  const { title, account, room, test, hasErrors, scripts = [], refreshPath, children } = props;
+  const { title, account, section, test, hasErrors, scripts = [], refreshPath, children } = props;
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
@@ -47,7 +47,7 @@ export function dashboardPage(props: FrameProps): string {
             <span>Ride Partner</span>
           </a>
           <div class="who">
-            <a class="email" href="/dashboard/account" aria-current={room === 'account' ? 'page' : undefined}>
+            <a class="email" href="/dashboard/account" aria-current={section === 'account' ? 'page' : undefined}>
               {account.email}
             </a>
             <form method="post" action="/dashboard/sign-out">
@@ -61,9 +61,9 @@ export function dashboardPage(props: FrameProps): string {
         <div class="frame">
           <nav class="rail" aria-label="Dashboard">
             <ul>
-              {Object.entries(rooms).map(([name, [label, href]]) => (
+              {Object.entries(sections).map(([name, [label, href]]) => (
                 <li key={name}>
-                  <a href={href} aria-current={name === room ? 'page' : undefined}>
+                  <a href={href} aria-current={name === section ? 'page' : undefined}>
                     {label}
                   </a>
                 </li>
@@ -79,7 +79,7 @@ export function dashboardPage(props: FrameProps): string {
   });
 }
 
-/** The top of a page: its title, a text, and actions. */
+/** The head of a page: its title, a text and actions. */
 export function PageHead({
   title,
   children,
@@ -106,7 +106,7 @@ interface OutsidePage {
   children: ComponentChildren;
 }
 
-/** A page of the dashboard without the rail: signing in. */
+/** A page of the dashboard without navigation, for sign-in. */
 export function outsidePage({ title, hasErrors, children }: OutsidePage): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,

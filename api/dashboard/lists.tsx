@@ -8,15 +8,15 @@ import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import type { PageRequest } from './page-routes.ts';
 import { attemptPath, entryPath, ridePath, ridesPath } from './paths.ts';
 
-/** The filters and pages of lists. The filters are in the URL, so that a filtered list can be shared. */
+/** Filters and paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 
 /** A key of the account. Revoked keys are included: their active rides continue. */
 export type ListedKey = Pick<KeyFacts, '_id' | 'name' | 'mode' | 'hint' | 'revokedAt'>;
 
-/** The choice of keys ends with this many revoked ones, the one revoked last first. */
+/** The key filter lists this many revoked keys after the active ones, most recently revoked first. */
 const revokedToChoose = 20;
 
-/** The filters in the URL of a list, by the names of the form's fields. */
+/** The filters in the URL of a list, by field name. */
 type FilterValues = Record<string, string>;
 
 export interface ListFilters {
@@ -29,8 +29,8 @@ export interface ListFilters {
 }
 
 /**
- * Reads the filters that every list has: key and time. `more` names those of this list. Throws the 404 of an unknown key
- * for a key of another account.
+ * Reads the filters of a list: key, time, and those that `more` names. Throws `not_found` for a key that is unknown or
+ * belongs to another account.
  */
 export async function readFilters({ owner, query }: PageRequest, more: readonly string[]): Promise<ListFilters> {
   const names = ['key', 'from', 'to', ...more];
@@ -59,19 +59,19 @@ export const keysOfRows = (rows: readonly { keyId: string }[], { owner }: PageRe
 
 const notATime = (label: string): string => `“${label}” must be a time in UTC, such as 2026-11-21 14:00`;
 
-/** A time in UTC, to the day, minute or second; the `end` of a day is its midnight. Null for a text that is none. */
+/** Parses a UTC time: a day, or a time to the minute or second. A day ends at the next midnight. Null if invalid. */
 export function timeIn(text: string | undefined, edge: 'start' | 'end'): Date | undefined | null {
   if (!text) return undefined;
   const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?( ?UTC|Z)?$/.exec(text);
   if (!form) return null;
   const [, day, minute, second = ':00'] = form;
   const time = new Date(`${day}T${minute ?? '00:00'}${second}Z`);
-  // `Date` reads the 31st of February as a day in March.
+  // `Date` turns February 31 into a day in March.
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== day) return null;
   return minute || edge === 'start' ? time : new Date(time.getTime() + 24 * 3_600_000);
 }
 
-/** The value if it is one of these; an unknown value in the URL counts as no filter. */
+/** The value if it is one of `all`; an unknown value in the URL counts as no filter. */
 export const oneOf = <T extends string>(all: readonly T[], value: string | undefined): T | undefined =>
   all.find((one) => one === value);
 
@@ -91,7 +91,7 @@ export function FilterForm({
 }: {
   path: string;
   filters: ListFilters;
-  /** The fields of this list. */
+  /** The additional fields of this list. */
   children: ComponentChildren;
 }) {
   const { values, faults } = filters;
@@ -113,7 +113,7 @@ export function FilterForm({
   );
 }
 
-/** A choice of one key of the account; `all` is the text for no choice. */
+/** A select field for one key of the account; `all` is the label of the empty choice. */
 export function KeyField({
   keys,
   value = '',
@@ -131,12 +131,12 @@ export function KeyField({
   return <ChoiceField name={name} label="Key" value={value} faults={faults} options={[['', all], ...options]} />;
 }
 
-/** With the mode and the last four characters, because names can repeat. */
+/** Includes the mode and the last four characters, because names are not unique. */
 function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
 }
 
-/** A text field for a time in UTC. A time copied from a page can be pasted here; the browsers' own time fields refuse it. */
+/** A text field for a UTC time: the browsers' own time fields refuse a time that was copied from a page. */
 export function TimeField({
   name,
   label,
@@ -151,7 +151,7 @@ export function TimeField({
   return <TextField name={name} label={label} value={value} faults={faults} placeholder="YYYY-MM-DD hh:mm" />;
 }
 
-/** Links to the other pages of a list, newest first. `last` is the id of the last entry if older ones follow. */
+/** Links to the newest and the next older page of a list. `last` is the id of the last entry if older ones follow. */
 export function Pager({
   path,
   values,
@@ -180,7 +180,7 @@ export function Pager({
   );
 }
 
-/** A field for an id from a log: of a ride, an event (`X-Service-Event-Id`) or an attempt. */
+/** A search field for the id of a ride, an event (`X-Service-Event-Id`) or an attempt. */
 export function FindById({ value = '', fault }: { value?: string; fault?: string }) {
   return (
     <form class="find" method="get" action={ridesPath} noValidate>
@@ -208,7 +208,7 @@ export function FindById({ value = '', fault }: { value?: string; fault?: string
   );
 }
 
-/** The page of the ride, event or attempt with this id; null if the account has none. */
+/** The path of the page for this ride, event or attempt id; null if the account has none with this id. */
 export async function pathOfId(id: string, owner: AccountOwner): Promise<string | null> {
   const [, rideKey, seq] = /^evt_(\w+)_(\d+)$/.exec(id) ?? [];
   const rideId = rideKey ? `ride_${rideKey}` : id;

@@ -6,7 +6,7 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import type { AskedBy } from '../../shared/webhooks/attempts.ts';
+import type { Requester } from '../../shared/webhooks/attempts.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { type OwnCookie, ownCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
@@ -28,11 +28,11 @@ export interface PageRequest {
   ctx: RequestContext;
   account: Account;
   session: CurrentSession;
-  /** On whose behalf stored data is read and changed. */
+  /** The account whose stored data the request reads and changes. */
   owner: { accountId: string };
-  /** A parameter of the path, e.g. `keyId`. */
+  /** A path parameter, for example `keyId`. */
   param(name: string): string;
-  /** A parameter of the query; empty where it is missing. */
+  /** A query parameter; empty if it is missing. */
   query(name: string): string;
 }
 
@@ -40,18 +40,18 @@ export interface PageRequest {
 export interface FormRequest extends PageRequest {
   form: Form;
   /**
-   * Names the form. The name is written together with the form's effect, and ids are derived from it, so that sending the
-   * form again only completes an interrupted first sending.
+   * Identifies the form. Its id is written together with the form's effect, and other ids are derived from it, so that
+   * a repeated form only completes what an interrupted first request left undone.
    */
   sent: SentForm;
-  /** When the request arrived. */
+  /** The time at which the request arrived. */
   arrivedAt: Date;
 }
 
-/** A page (200, or the given status, with an error code for a status of 400 or more), a redirect (303), or a file. */
+/** A page (200, or another status with an error code from 400 on), a redirect (303), or a file. */
 export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | FileAnswer;
 
-/** A file that the browser saves under this name, of word characters, dots and dashes. */
+/** A file that the browser saves. Its name has only word characters, dots and dashes. */
 interface FileAnswer {
   file: string;
   type: string;
@@ -64,17 +64,17 @@ const suspended: Answer = {
   html: errorPage(403, {
     message: {
       title: 'This account is suspended',
-      text: 'You can look at everything, and change nothing. Requests with its keys are answered 401.',
+      text: 'You can view everything but change nothing. Requests with its keys are answered 401.',
       advice: 'Ask the operator of this service.',
     },
   }),
 };
 
 /** A person who has signed in. */
-export type SignedIn = Pick<PageRequest, 'account' | 'session'>;
+export type Person = Pick<PageRequest, 'account' | 'session'>;
 
 /** Finds the person who is signed in by the session's cookie. */
-export function findSignedIn(service: Context): (ctx: RequestContext) => Promise<SignedIn | null> {
+export function findSignedIn(service: Context): (ctx: RequestContext) => Promise<Person | null> {
   const cookie = sessionCookie(service.config);
   return async (ctx) => {
     const token = cookie.read(ctx);
@@ -82,9 +82,7 @@ export function findSignedIn(service: Context): (ctx: RequestContext) => Promise
   };
 }
 
-/**
- * Makes routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it.
- */
+/** Creates routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it. */
 export function signedInRoutes(service: Context) {
   const find = findSignedIn(service);
   const cookie = sessionCookie(service.config);
@@ -102,13 +100,12 @@ export function signedInRoutes(service: Context) {
     ctx.body = '';
   };
   return {
-    /** A page. */
     page: (path: string, show: (request: PageRequest) => Answer | Promise<Answer>): DashboardRoute => ({
       method: 'GET',
       path,
       handle: (ctx) => answerWith(ctx, show),
     }),
-    /** Data for a page's script. Without a session it is a 401, since a script cannot sign in. */
+    /** Data for a page's script. Answers 401 without a session, because a script cannot sign in. */
     data: (path: string, show: (request: PageRequest) => Promise<object>): DashboardRoute => ({
       method: 'GET',
       path,
@@ -117,15 +114,13 @@ export function signedInRoutes(service: Context) {
           ctx.body = await show(request);
         }),
     }),
-    /** A stream that a page's script reads. `open` answers the request itself. */
+    /** A stream for a page's script. `open` answers the request. */
     stream: (path: string, open: (request: PageRequest) => Promise<void>): DashboardRoute => ({
       method: 'GET',
       path,
       handle: (ctx) => answerScript(ctx, open),
     }),
-    /**
-     * A form that changes something. Without its one-time id it is answered 400, and while the account is suspended 403.
-     */
+    /** A form that changes something. Answers 400 without the form id, and 403 while the account is suspended. */
     action: (
       path: string,
       act: (request: FormRequest) => Answer | Promise<Answer>,
@@ -146,12 +141,12 @@ export function signedInRoutes(service: Context) {
   };
 }
 
-function requestOf(ctx: RequestContext, { account, session }: SignedIn): PageRequest {
+function requestOf(ctx: RequestContext, { account, session }: Person): PageRequest {
   const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
   return { ctx, account, session, owner: { accountId: account._id }, query, param: (name) => paramOf(ctx, name) };
 }
 
-/** Answers with a page, or sends the browser to another. */
+/** Sends a page, a file or a redirect. */
 export function respond(ctx: RequestContext, answer: Answer): void {
   if (typeof answer === 'string') {
     ctx.status = 200;
@@ -174,10 +169,10 @@ export function respond(ctx: RequestContext, answer: Answer): void {
   }
 }
 
-/** The name of the field that holds a form's one-time id (forms.tsx). */
+/** The name of the hidden field with the form id (forms.tsx). */
 export const formIdField = 'formId';
 
-/** The one-time id of a form. Throws a 400 for a form without one. */
+/** Reads the form id. Throws `invalid_request` if it is missing or malformed. */
 export function formIdOf(form: Form): string {
   const id = form.text(formIdField);
   if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
@@ -185,8 +180,8 @@ export function formIdOf(form: Form): string {
 }
 
 /**
- * The redirect that asks for a code before a secret is shown or a live key made; null if the session has verified one within
- * the last 12 hours. It leads back to `next`, a page of the dashboard.
+ * The redirect to the page that asks for a code, before a secret is shown or a live key is created; null if the session
+ * has verified a code within the last 12 hours. Afterwards that page leads back to `next`, a page of the dashboard.
  */
 export const askForCode = (
   { session }: Pick<PageRequest, 'session'>,
@@ -195,15 +190,15 @@ export const askForCode = (
 ): { redirectTo: string } | null =>
   hasRecentCode(session, nowMs) ? null : { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 
-/** The sign-in page, which leads back to a page; the address to which a form is sent is not a page. */
+/** The URL of the sign-in page, which leads back to the requested page, but not to the URL of a form. */
 function signInPath(ctx: RequestContext): string {
   return ctx.method === 'GET' && ctx.path !== '/dashboard'
     ? `/dashboard?next=${encodeURIComponent(ctx.url)}`
     : '/dashboard';
 }
 
-/** For an attempt that a form asks for. */
-export const askedBy = ({ owner, ctx, sent }: FormRequest): AskedBy => ({
+/** The requester of an attempt that a form asks for. */
+export const askedBy = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,
   form: sent.id,

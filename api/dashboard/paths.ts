@@ -1,4 +1,4 @@
-/** The addresses of the dashboard. Pure. */
+/** The URLs of the dashboard. Pure. */
 
 export const keysPath = '/dashboard/keys';
 export const keyPath = (keyId: string): string => `${keysPath}/${keyId}`;
@@ -6,7 +6,7 @@ export const keyPath = (keyId: string): string => `${keysPath}/${keyId}`;
 export const ridesPath = '/dashboard/rides';
 export const ridesOfKeyPath = (keyId: string): string => `${ridesPath}?key=${keyId}`;
 export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURIComponent(rideId)}`;
-/** One entry of a ride's timeline. The fragment scrolls to the detail where it is below the timeline. */
+/** One entry of a ride's timeline. On narrow screens, the fragment scrolls to the detail below the timeline. */
 export const entryPath = (rideId: string, entryId: string): string => `${ridePath(rideId)}?entry=${entryId}#detail`;
 
 export const deliveriesPath = '/dashboard/deliveries';
@@ -23,16 +23,16 @@ export const csvPath = (month: string): string => `${usagePath}/${month}/stateme
 
 export const consoleRidePath = (rideId: string): string => `/dashboard/console/${rideId}`;
 
-/** The page that opens from the link in a mail. */
+/** The page behind the link in a sign-in mail. */
 export const linkPath = (link: string): string => `/dashboard/sign-in/link/${link}`;
 
-const own = 'http://own.invalid';
-const longest = 2_000;
+const ownOrigin = 'http://own.invalid';
+const maxNextLength = 2_000;
 
-/** The page of the dashboard that a `next` leads back to: path, query and fragment. Anything else leads to the first page. */
+/** Path, query and fragment of the dashboard page that `next` names; the overview if it names anything else. */
 export function nextPage(next: string): string {
-  if (next.length > longest || !URL.canParse(next, own)) return '/dashboard';
-  // Resolved as a browser does it: `//host`, `/\host` and `/dashboard/../path` lead elsewhere.
-  const { origin, pathname, search, hash } = new URL(next, own);
-  return origin === own && pathname.startsWith('/dashboard/') ? pathname + search + hash : '/dashboard';
+  if (next.length > maxNextLength || !URL.canParse(next, ownOrigin)) return '/dashboard';
+  // Resolved as browsers do, because `//host`, `/\host` and `/dashboard/../path` lead elsewhere.
+  const { origin, pathname, search, hash } = new URL(next, ownOrigin);
+  return origin === ownOrigin && pathname.startsWith('/dashboard/') ? pathname + search + hash : '/dashboard';
 }

@@ -2,28 +2,28 @@ import { type ErrorCode, errorCodeHeader, publicErrorOf } from '../../shared/bas
 import { type JsonSchema, objectSchema } from '../../shared/base/json-schema.ts';
 import { validStatuses } from '../partner/warnings.ts';
 import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
-import { type Audience, errorAnswer, foundBeforeBody } from './error-answers.ts';
-import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
+import { type Audience, errorAnswer, errorsBeforeBody } from './error-answers.ts';
+import type { ApiResponse, OpenApiDocument, Ref } from './openapi-types.ts';
 
 const errorSchema = objectSchema(
-  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by `X-Service-Error`.' } },
+  { error: { type: 'string', description: 'The error, for people to read. Programs use `X-Service-Error`.' } },
   { title: 'Error' },
 );
 
 export const headerRefs = (names: readonly AnswerHeader[]): Record<string, Ref> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Every header of answers, as `components.headers`. */
+/** Every response header, as `components.headers`. */
 export const documentedHeaders: OpenApiDocument['components']['headers'] = Object.fromEntries(
   (Object.keys(answerHeaders) as AnswerHeader[]).map((name) => [name, headerOf(name)]),
 );
 
-/** Collects what the document says once and refers to: schemas with a title, and the responses of errors. */
+/** Collects the components of the document: schemas with a title, and error responses. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
-  readonly responses: Record<string, Response> = {};
+  readonly responses: Record<string, ApiResponse> = {};
 
-  /** The schema, in which each schema with a title is replaced by a reference to it. */
+  /** Returns the schema, with each schema that has a title replaced by a reference. */
   refer(schema: JsonSchema): JsonSchema {
     const { title, ...rest } = schema;
     const inner: JsonSchema = {
@@ -38,16 +38,16 @@ export class Components {
     };
     if (!title) return inner;
     const known = this.schemas[title];
-    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are called ${title}`);
+    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are named ${title}`);
     this.schemas[title] = inner;
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  /** A response for all these errors, which have one status. */
+  /** Returns a reference to the response for these errors, which all have the same status. */
   referToErrors(codes: readonly ErrorCode[], audience: Audience): Ref {
     const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
     const mayWarn = audience === 'partner' && codes.some((code) => validStatuses.has(publicErrorOf(code).status));
-    const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
+    const mayNameIgnored = audience === 'partner' && codes.some((code) => !errorsBeforeBody.has(code));
     this.responses[name] ??= {
       description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
       headers: {

@@ -1,21 +1,20 @@
 import { Mark, renderDocument } from '../pages/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, madePages, pageNames, pagesBelow, sections } from './pages.ts';
+import { type DocPage, isGenerated, pageNames, pagesBelow, sections } from './pages.ts';
 import { exampleTitle } from './reference.ts';
 
 interface DocPageProps {
   page: DocPage;
   parsed: ParsedPage;
-  /** Every page, by name: what the rail and the links to the next page show. */
+  /** The titles of all pages, by name, for the sidebar and the links to neighbouring pages. */
   titles: ReadonlyMap<string, string>;
 }
 
-/** A page of the documentation as HTML: header, rail, the text, and what is on the page. */
+/** Renders a page of the documentation as HTML: header, sidebar, text and table of contents. */
 export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
   const position = pageNames.indexOf(page.name);
-  const isMade = madePages.includes(page.name);
-  const hasExample = isMade && parsed.headings.some(({ text }) => text === exampleTitle);
+  const hasExample = isGenerated(page.name) && parsed.headings.some(({ text }) => text === exampleTitle);
   const headings = hasExample ? [] : parsed.headings.filter(({ depth }) => depth === 2);
   const rail = <Rail titles={titles} current={page.name} />;
   return renderDocument({
@@ -56,7 +55,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
         <div class={hasExample ? 'frame with-example' : 'frame'}>
           {rail}
           <main id="main" tabIndex={-1}>
-            <article class={isMade ? 'reference' : undefined}>
+            <article class={isGenerated(page.name) ? 'reference' : undefined}>
               <Markdown page={parsed} besideTitle={hasExample ? exampleTitle : undefined}>
                 {headings.length > 2 && <Contents headings={headings} isFolded />}
               </Markdown>
@@ -76,7 +75,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
   });
 }
 
-/** `/docs/webhooks`; the first page is `/docs/index` here, so that its Markdown has a name. */
+/** `/docs/webhooks`. The first page is `/docs/index` here, because its Markdown is at `/docs/index.md`. */
 const pathOf = (name: string): string => `/docs/${name}`;
 
 function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; current: string }) {
@@ -115,7 +114,7 @@ function RailLink({ name, titles, current }: { name: string; titles: ReadonlyMap
   );
 }
 
-/** What is on the page: beside the text where there is room, else folded above it. */
+/** The table of contents: beside the text on wide screens, collapsed above it on narrow ones. */
 function Contents({ headings, isFolded = false }: { headings: readonly Heading[]; isFolded?: boolean }) {
   const list = (
     <ul>

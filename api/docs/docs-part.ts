@@ -7,12 +7,13 @@ import { pageError } from '../pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { type Documentation, documentation } from './documentation.ts';
 
-/** The documentation: pages, the same as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */
+/** The documentation as pages and as Markdown, the OpenAPI document and `/llms.txt`. No key and no scripts needed. */
 export function docsPart({ config }: Pick<Context, 'config'>): Part {
-  let made: Documentation | undefined;
+  let cached: Documentation | undefined;
+  // Built at the first request, not at start, because it would slow down the start of every process.
   const docs = () => {
-    made ??= documentation(config);
-    return made;
+    cached ??= documentation(config);
+    return cached;
   };
   return {
     name: 'docs',
@@ -24,10 +25,7 @@ export function docsPart({ config }: Pick<Context, 'config'>): Part {
   };
 }
 
-/**
- * A browser asks each time, and is told in a few bytes that its copy is still right. The documentation is made when it is first
- * asked for: it would make each start of a process longer.
- */
+/** Serves a page with an ETag: browsers revalidate each time, and get a 304 while their copy is current. */
 function serve(docs: () => Documentation): Middleware {
   return (ctx) => {
     const answer = docs().answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);

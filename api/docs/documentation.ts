@@ -20,7 +20,7 @@ import {
 import { driversReference, partnersReference } from './reference.ts';
 import { searchIndex } from './search-index.ts';
 
-/** A file of the documentation, as it is served. */
+/** A file of the documentation, ready to send. */
 interface DocAnswer {
   type: string;
   body: string;
@@ -31,23 +31,23 @@ interface DocAnswer {
 export interface Documentation {
   openApi: OpenApiDocument;
   pages: readonly DocPage[];
-  /** All that `answerTo` answers. */
+  /** Every path that `answerTo` knows. */
   paths: readonly string[];
-  /** The answer to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json`, `/docs/search.json` or `/llms.txt`. */
+  /** The response to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json` or `/llms.txt`. */
   answerTo(path: string): DocAnswer | undefined;
 }
 
-/** The documentation with the service's own address in it. Reads `docs/`; a page is rendered when it is first asked for. */
+/** Reads `docs/` and puts the service's own address into it. A page is rendered at its first request. */
 export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
   const written = readPages();
   const verifiers = readVerifiers();
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   const document = openApiDocument(newest.version);
-  const made = [...partnersReference(document), ...driversReference(document)].map(([name, text]) => docPage(name, text));
-  const found = new Map([...written, ...made].map((page) => [page.name, page]));
+  const generated = [...partnersReference(document), ...driversReference(document)];
+  const byName = new Map([...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]));
   const pages = pageNames.map((name) => {
-    const page = found.get(name);
+    const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
     return docPage(name, withBaseUrl(page.text, publicBaseUrl));
   });
@@ -73,7 +73,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     paths: [...render.keys()],
     answerTo(path) {
       const content = rendered.has(path) ? undefined : render.get(path)?.();
-      if (content) rendered.set(path, packed(content));
+      if (content) rendered.set(path, compress(content));
       return rendered.get(path);
     },
   };
@@ -81,7 +81,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
 
 type Content = Pick<DocAnswer, 'type' | 'body'>;
 
-const packed = (content: Content): DocAnswer => ({
+const compress = (content: Content): DocAnswer => ({
   ...content,
   gzip: gzipSync(content.body),
   hash: sha256(content.body).slice(0, 24),
@@ -90,7 +90,7 @@ const packed = (content: Content): DocAnswer => ({
 const text = (body: string): Content => ({ type: 'text/plain; charset=utf-8', body });
 const html5 = (body: string): Content => ({ type: 'text/html; charset=utf-8', body });
 
-/** The list of pages for machines that read (llmstxt.org). */
+/** The list of pages for language models (llmstxt.org). */
 function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
   const byName = new Map(pages.map((page) => [page.name, page]));
   const line = (name: string) => {

@@ -2,44 +2,44 @@ import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { AnswerHeader } from './answer-headers.ts';
 
 interface ErrorAnswer {
-  /** When it happens, as one sentence of Markdown. */
+  /** The cause, as Markdown without paragraphs. */
   cause: string;
   headers?: readonly AnswerHeader[];
-  /** Texts beside the one of the error table. */
+  /** Example texts, in addition to the text in shared/base/errors.ts. */
   texts?: readonly string[];
 }
 
-/** The errors that partners and drivers can get. Their statuses and texts are those of shared/base/errors.ts. */
+/** The errors that partners and drivers can get. Statuses and texts are in shared/base/errors.ts. */
 export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   invalid_request: {
-    cause: 'A field, a header or the body is missing or wrong. The text names the first one.',
+    cause: 'A field, a header or the body is missing or wrong. The text names the first fault.',
     texts: ['pickup.lat is required', 'fare must be greater than 0'],
   },
   unauthorized: {
     cause: 'The key is missing or unknown, or it was rotated or revoked.',
     headers: ['WWW-Authenticate'],
   },
-  https_required: { cause: 'The request did not come over HTTPS. Its key was readable on the way: rotate it.' },
-  live_ride: { cause: 'The key is a live one: real drivers drive its rides.' },
-  not_found: { cause: 'There is no such path.' },
+  https_required: { cause: 'The request did not use HTTPS, so the key was sent unencrypted: rotate it.' },
+  live_ride: { cause: 'The key is a live key: real drivers drive its rides.' },
+  not_found: { cause: 'The path does not exist.' },
   ride_not_found: { cause: 'The ride does not exist, or it belongs to another key.' },
   offer_not_found: { cause: 'The ride has never had an offer with this id.' },
-  method_not_allowed: { cause: 'The path does not take this method.' },
+  method_not_allowed: { cause: 'The path does not support this method.' },
   request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
   ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
   bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
-  offer_withdrawn: { cause: 'The driver took the offer back.' },
-  fare_not_higher: { cause: 'The fare is below the present one.' },
-  driver_busy: { cause: 'Another partner has accepted an offer of this driver, a moment ago.' },
+  offer_withdrawn: { cause: 'The driver has withdrawn the offer.' },
+  fare_not_higher: { cause: 'The fare is below the current one.' },
+  driver_busy: { cause: 'Another partner has just accepted an offer of this driver.' },
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
   driver_offers_full: { cause: 'You have made 3 offers on this ride. Withdrawn offers count.' },
-  offers_full: { cause: 'The ride has 50 offers.' },
+  offers_full: { cause: 'The ride already has 50 offers.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
   illegal_step: { cause: 'Another step comes first, or the ride has ended.' },
   ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
   idempotency_conflict: {
-    cause: 'The same Idempotency-Key came within 24 hours with other fields or another scenario.',
+    cause: 'The same Idempotency-Key was used within 24 hours with other fields or another scenario.',
   },
   payload_too_large: { cause: 'The body is larger than 16,384 bytes.' },
   rate_limited: {
@@ -51,8 +51,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
     ],
   },
   too_many_waiting: {
-    cause:
-      '200 requests of this key or 1,000 of its account are waiting already, or the service holds as many as it can.',
+    cause: '200 requests of this key or 1,000 of its account are already waiting, or the service is at its limit.',
     headers: ['Retry-After'],
     texts: [
       'Too many requests are waiting for events: at most 200 for each key',
@@ -60,36 +59,36 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
     ],
   },
   too_many_streams: {
-    cause: 'You hold five streams open, or the service holds as many as it can.',
+    cause: 'You have five open streams, or the service is at its limit.',
     headers: ['Retry-After'],
     texts: ['Too many open streams: at most 5 for each driver'],
   },
   headers_too_large: { cause: 'The headers are larger than 16 kB.' },
-  internal: { cause: 'A fault of the service.' },
+  internal: { cause: 'A fault on our side.' },
   unavailable: { cause: 'The service cannot answer right now.', headers: ['Retry-After'] },
 };
 
-/** Who calls an operation, and with which kind of key. */
+/** The kind of client that calls an operation, and so the kind of its key. */
 export type Audience = 'partner' | 'driver';
 
-/** What drivers read instead. */
+/** The texts for drivers, where they differ. */
 const driverErrorAnswers: Partial<Record<ErrorCode, Partial<ErrorAnswer>>> = {
   invalid_request: { texts: ['lat is required', 'price must be greater than 0'] },
   unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },
   ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
   offer_not_found: { cause: 'You have never made an offer with this id.' },
-  ride_ended: { cause: 'The ride is completed, or somebody else has cancelled it.' },
+  ride_ended: { cause: 'The ride is completed, or another party has cancelled it.' },
 };
 
-/** Throws for an error of an operation that the table lacks. */
+/** The documentation of an error for an audience. Throws if `errorAnswers` lacks the error. */
 export function errorAnswer(code: ErrorCode, audience: Audience): ErrorAnswer {
   const answer = errorAnswers[code];
   if (!answer) throw new Error(`errorAnswers lacks ${code}`);
   return { ...answer, ...(audience === 'driver' && driverErrorAnswers[code]) };
 }
 
-/** Found before the body is read. Every other answer to a partner may name fields of the body that were ignored. */
-export const foundBeforeBody: ReadonlySet<ErrorCode> = new Set([
+/** Errors that occur before the body is read. All other responses to partners can list ignored fields. */
+export const errorsBeforeBody: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'https_required',
   'live_ride',

@@ -18,13 +18,13 @@ export const eventHeaders = {
   },
   'X-Service-Signature': {
     required: true,
-    description: 'Proves that the event is ours: `t=UNIX_SECONDS,v1=HEX_HMAC`.',
+    description: 'The signature, which proves that we sent the event: `t=UNIX_SECONDS,v1=HEX_HMAC`.',
     schema: { type: 'string', pattern: '^t=[0-9]{1,15},v1=[0-9a-f]{64}$' },
     example: 't=1795269605,v1=0f2b6fd4a1f8f0f1a7c1d4c2c9ab6f0a5d0e9b1ac2cf7f27c6a3d5e8b9f0a1c2',
   },
   'X-Service-Event-Id': {
     required: true,
-    description: 'Names the event; the same if it is sent again.',
+    description: 'The id of the event; the same if the event is resent.',
     schema: { type: 'string' },
     example: 'evt_0Uw4cA1k9fZ3xQ7LmT2bVn8Y_2',
   },
@@ -36,13 +36,13 @@ export const eventHeaders = {
   },
   'X-Service-Test': {
     required: false,
-    description: 'On a test event that you sent from the dashboard: its ride does not exist.',
+    description: 'Only on a test event that you sent from the dashboard: its ride does not exist.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
   'X-Service-Redelivery': {
     required: false,
-    description: 'On an event that you sent again from the dashboard.',
+    description: 'Only on an event that you resent from the dashboard.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },

@@ -1,2 +1,2 @@
-/** The service's address in every page and example. What is served has the configured address in its place. */
+/** The service's address in every page and example. Before a page is served, the configured address replaces it. */
 export const exampleBaseUrl = 'https://rides.example';

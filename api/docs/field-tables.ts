@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response } from './openapi-types.ts';
+import type { ApiResponse, Media, OpenApiDocument, Parameter, PathOperation, Ref } from './openapi-types.ts';
 
-/** The tables of the reference, in Markdown, made from the OpenAPI document. */
+/** The tables of the reference as Markdown, generated from the OpenAPI document. */
 
-/** A request says which fields are required, an answer which can be missing. */
+/** The table of a request marks required fields, the others mark optional ones. */
 export type Use = 'request' | 'answer' | 'event';
 
 /** The fields of a body. */
@@ -14,8 +14,8 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
   const schema = objectIn(document, given);
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isRequired = schema.required?.includes(name) ?? false;
-    const described = resolved<JsonSchema>(document, property);
-    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
+    const described = resolve<JsonSchema>(document, property);
+    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', optional';
     const path = prefix + name;
     const description = property.description ?? described.description ?? '';
     const row = [
@@ -28,27 +28,27 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
   });
 }
 
-/** The schema whose properties count: what a reference names, or the object beside `null`. */
+/** The schema whose properties to list: the target of a reference, or the object in `object or null`. */
 function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const described = resolved<JsonSchema>(document, schema);
-  const members = described.anyOf?.map((member) => resolved<JsonSchema>(document, member)) ?? [];
+  const described = resolve<JsonSchema>(document, schema);
+  const members = described.anyOf?.map((member) => resolve<JsonSchema>(document, member)) ?? [];
   const objects = members.filter(({ properties }) => properties);
-  // Several kinds of objects stand by themselves elsewhere, as events do.
+  // Several alternatives, such as the events, have their own sections.
   return objects.length === 1 ? (objects[0] as JsonSchema) : described;
 }
 
 function typeText(document: OpenApiDocument, schema: JsonSchema): string {
   const { type, anyOf, items } = schema;
-  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolved(document, member))))].join(' or ');
-  if (items) return `list of ${typeText(document, resolved(document, items))}s`;
-  // Of an optional field of a body, `null` is said once for all.
+  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolve(document, member))))].join(' or ');
+  if (items) return `list of ${typeText(document, resolve(document, items))}s`;
+  // The page's introduction explains `null` for optional fields, so it is not repeated here.
   return [type]
     .flat()
     .filter((one) => one !== 'null' || type === 'null')
     .join(' or ');
 }
 
-/** What a schema demands, in words. */
+/** The constraints of a schema, as sentences. */
 function rules(schema: JsonSchema): string[] {
   const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
   const { default: fallback } = schema;
@@ -86,9 +86,9 @@ export function errorRows(
   isShown: (error: string) => boolean,
 ): string[][] {
   return Object.entries(responses).flatMap(([status, response]) => {
-    const { description, content } = resolved<Response>(document, response as Response);
+    const { description, content } = resolve<ApiResponse>(document, response as ApiResponse);
     const causes = description.split('\n\n');
-    // Further texts of one error have a number behind its name.
+    // Skip the additional texts of an error: their names end with a number.
     const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
     return errors.flatMap(([name, { value }], index) =>
       isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
@@ -98,7 +98,7 @@ export function errorRows(
 
 export const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
 
-export function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {
+export function resolve<T extends object>(document: OpenApiDocument, value: T | Ref): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
   const names = value.$ref.split('/').slice(1);
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
@@ -113,7 +113,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** JSON with two spaces, and small objects on one line. */
+/** JSON with an indent of two spaces; small objects stay on one line. */
 export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
     const line = object.replace(/\s*\n\s*/g, ' ');

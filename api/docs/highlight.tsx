@@ -19,7 +19,7 @@ interface Part {
   children?: Part[];
 }
 
-/** Code whose parts have classes for their colours. A language that is not known is plain text. */
+/** Highlights code by language. An unknown language stays plain text. */
 export function Highlighted({ language, text }: { language: string; text: string }) {
   return <>{lowlight.registered(language) ? lowlight.highlight(language, text).children.map((part) => coloured(part as Part)) : text}</>;
 }

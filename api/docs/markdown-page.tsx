@@ -3,17 +3,15 @@ import type { ComponentChildren } from 'preact';
 import { Highlighted } from './highlight.tsx';
 import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
 
-/** Markdown as elements. Everything is escaped, and HTML in it is an error, except comments. */
-
 interface MarkdownProps {
   page: ParsedPage;
-  /** The heading of a section that is shown beside the others. */
+  /** The heading of the section that goes beside the others. */
   besideTitle?: string;
-  /** Shown under the first paragraph. */
+  /** They go below the first paragraph. */
   children?: ComponentChildren;
 }
 
-/** The page's elements. */
+/** Renders Markdown. Text is escaped. HTML, except comments, throws. */
 export function Markdown({ page: { tokens, headings }, besideTitle, children }: MarkdownProps) {
   const besideAt = tokens.findIndex((token) => token.type === 'heading' && plainText(token.tokens) === besideTitle);
   if (besideAt === -1) return <Blocks tokens={tokens} headings={headings} afterLead={children} />;
@@ -53,7 +51,7 @@ function Blocks({ tokens, headings, afterLead }: BlocksProps) {
   );
 }
 
-/** Blocks of code in a row that have a tab are one list. */
+/** Groups adjacent blocks of code that have tabs. */
 function withTabs(tokens: readonly MarkedToken[]): (MarkedToken | Tokens.Code[])[] {
   const shown: (MarkedToken | Tokens.Code[])[] = [];
   for (const token of tokens.filter(({ type }) => type !== 'space')) {
@@ -65,7 +63,7 @@ function withTabs(tokens: readonly MarkedToken[]): (MarkedToken | Tokens.Code[])
   return shown;
 }
 
-/** Without scripts, all blocks under each other. */
+/** The script makes tabs of it. Without scripts, all blocks are visible. */
 function Tabs({ tokens }: { tokens: readonly Tokens.Code[] }) {
   return (
     <div class="tabs">
@@ -119,7 +117,7 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
     case 'checkbox':
       return <span class="box" aria-hidden="true" />;
   }
-  throw new Error(`the pages of the documentation know no ${token.type}: ${token.raw}`);
+  throw new Error(`Markdown of type ${token.type} is not supported in the documentation: ${token.raw}`);
 }
 
 function List({ token }: { token: Tokens.List }) {
@@ -138,7 +136,7 @@ function List({ token }: { token: Tokens.List }) {
   );
 }
 
-/** On a phone each row is a card that repeats the column's names. A column without a name holds the names of the rows. */
+/** On a phone, each row is a card that repeats the column names. A first column without a name holds the row names. */
 function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   const names = header.map(({ tokens }) => plainText(tokens));
   const hasHead = names.some((name) => name !== '');

@@ -1,7 +1,5 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 
-/** The pages' Markdown: its parts, its anchors, and where its links lead. */
-
 export interface Heading {
   depth: number;
   id: string;
@@ -18,15 +16,17 @@ export function parseMarkdown(text: string): ParsedPage {
   return { tokens, headings: headingsOf(tokens) };
 }
 
-/** What the words after the language of a code block say: `ts file=receiver.ts` shows a file's name. */
+/** The info string of a code block: `ts file=receiver.ts` shows the file's name. */
 interface BlockInfo {
   language: string;
-  /** `run`, `given`, `output` and so on: what the tests of the documentation do with the block. */
+  /** `run`, `given`, `output` and so on: tells the tests of the documentation how to use the block. */
   mark: string;
   file?: string;
-  /** Shown folded, under this label. */
+  /** The label of a block that is shown collapsed. */
   fold?: string;
-  /** One of several languages for the same: blocks in a row with a tab are shown one at a time. */
+  /** `ts` or `python`: only for readers who use that language. */
+  reader?: string;
+  /** The tab of a sample. Adjacent blocks with tabs are shown one at a time. */
   tab?: string;
 }
 
@@ -34,10 +34,10 @@ export function blockInfo(info = ''): BlockInfo {
   const [language = '', ...words] = info.split(' ');
   const values = new Map(words.map((word) => [word.replace(/=.*/, ''), word.replace(/^[^=]*=?/, '')]));
   const mark = words.find((word) => !word.startsWith('fold='))?.replace(/=.*/, '') ?? '';
-  return { language, mark, file: values.get('file'), fold: values.get('fold'), tab: values.get('tab') };
+  return { language, mark, file: values.get('file'), fold: values.get('fold'), reader: values.get('for'), tab: values.get('tab') };
 }
 
-/** Where a link of a page leads: `webhooks.md#headers` is `/docs/webhooks#headers`. */
+/** The address of a link in a page: `webhooks.md#headers` becomes `/docs/webhooks#headers`. */
 export function hrefOf(link: string): string {
   const [, name, hash = ''] = /^([\w./-]+)(#.*)?$/.exec(link) ?? [];
   if (!name) return link;
@@ -45,7 +45,7 @@ export function hrefOf(link: string): string {
   return `/docs/${name.replace(/^index\.md$/, '').replace(/\.md$/, '')}`.replace(/\/$/, '') + hash;
 }
 
-/** The anchor of each heading. A text that a page has twice takes the section's before it. */
+/** Sets the anchor of each heading. If a page has a text twice, its anchor starts with the anchor of its section. */
 function headingsOf(tokens: readonly MarkedToken[]): Heading[] {
   const found = tokens.filter((token) => token.type === 'heading');
   let section = '';

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
-/** An OpenAPI 3.1 document, as far as this service writes and reads one. */
+/** The parts of an OpenAPI 3.1 document that this service uses. */
 export interface OpenApiDocument {
   openapi: string;
   info: { version: string; [field: string]: unknown };
@@ -11,7 +11,7 @@ export interface OpenApiDocument {
   webhooks: Record<string, { post: Webhook }>;
   components: {
     schemas: Record<string, JsonSchema>;
-    responses: Record<string, Response>;
+    responses: Record<string, ApiResponse>;
     headers: Record<string, Header>;
     securitySchemes: object;
   };
@@ -28,7 +28,7 @@ export interface Parameter {
 export interface Header {
   description: string;
   schema: JsonSchema;
-  /** Part of each answer that names it; the others have it only sometimes. */
+  /** True if every response that lists the header has it; absent if only some have it. */
   required?: true;
   example: string | number;
 }
@@ -39,7 +39,7 @@ export interface Media {
   examples?: Record<string, { summary?: string; value: object }>;
 }
 
-export interface Response {
+export interface ApiResponse {
   description: string;
   headers?: Record<string, Ref | Header>;
   content?: { 'application/json'?: Media; 'text/event-stream'?: Media };
@@ -50,15 +50,15 @@ export interface PathOperation {
   summary: string;
   description: string;
   tags: string[];
-  /** Else that of the document. */
+  /** The document's own `security` if absent. */
   security?: readonly object[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: { 'application/json': Media } };
-  responses: Record<string, Response | Ref>;
+  responses: Record<string, ApiResponse | Ref>;
 }
 
 export interface Webhook extends Omit<PathOperation, 'responses'> {
-  responses: Record<string, Response>;
+  responses: Record<string, ApiResponse>;
 }
 
 export interface Ref {

@@ -14,24 +14,23 @@ import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
 
-/** The bases and their operations. */
 const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
   { base: '/v1', audience: 'partner', operations: partnerOperations },
   { base: '/drivers/v1', audience: 'driver', operations: driverOperations },
 ];
 
-/** What the names in paths stand for. */
+/** The schemas of path parameters. */
 const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId: offerSchema.properties.offerId };
 
-/** The two headers that a key can come in. */
+/** The two headers that can carry a key. */
 const keysOf = {
   partner: [{ bearer: [] }, { apiKey: [] }],
   driver: [{ driverBearer: [] }, { driverApiKey: [] }],
 } as const satisfies Record<Audience, object[]>;
 
 /**
- * The OpenAPI document of the service: made from the schemas that its routes validate with and its presenters return.
- * `version` is the newest of the changelog. Addresses begin with `exampleBaseUrl`.
+ * The OpenAPI document of the service, built from the schemas of its routes and presenters. `version` is the newest
+ * version in the changelog. Addresses begin with `exampleBaseUrl`.
  */
 export function openApiDocument(version: string): OpenApiDocument {
   const components = new Components();
@@ -51,7 +50,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     info: {
       title: 'Ride Partner API',
       version,
-      summary: 'Request rides at your price, choose among the offers of drivers, follow the trip.',
+      summary: "Request rides at your price, choose among drivers' offers, follow the trip.",
       description: `Guides, verifiers and a quick start: ${exampleBaseUrl}/docs`,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -75,7 +74,7 @@ export function openApiDocument(version: string): OpenApiDocument {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: 'The same key in a header of its own.',
+          description: 'The same key in its own header.',
         },
         driverBearer: {
           type: 'http',
@@ -86,14 +85,14 @@ export function openApiDocument(version: string): OpenApiDocument {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: "The driver's key in a header of its own.",
+          description: "The driver's key in its own header.",
         },
       },
     },
   };
 }
 
-const eventTag = ['Events', 'What is sent to your webhook URL.'] as const;
+const eventTag = ['Events', 'The requests that we send to your webhook URL.'] as const;
 
 /** `/v1/rides/{rideId}` */
 const pathOf = (base: string, { path }: Operation): string =>
@@ -146,7 +145,7 @@ function describeOperation(operation: Operation, audience: Audience, components:
 function parametersOf({ path, headers = {}, query }: Operation): Parameter[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): Parameter => {
     const schema = pathParameters[name];
-    if (!schema) throw new Error(`pathParameters does not say what :${name} is`);
+    if (!schema) throw new Error(`pathParameters lacks :${name}`);
     return parameter(name, 'path', schema, true);
   });
   const inHeaders = Object.entries(headers).map(([name, schema]) =>
@@ -162,7 +161,7 @@ function parametersOf({ path, headers = {}, query }: Operation): Parameter[] {
 const isRequiredField = (schema: Joi.Schema): boolean =>
   (schema.describe().flags as { presence?: string } | undefined)?.presence === 'required';
 
-/** A query is text: what may be null in a body is absent there. */
+/** A query parameter is text: it can be absent, but not null. */
 const withoutNull = ({ type, ...schema }: JsonSchema): JsonSchema => ({
   ...schema,
   type: Array.isArray(type) ? type.find((one) => one !== 'null') : type,
@@ -173,7 +172,7 @@ function parameter(name: string, where: Parameter['in'], schema: JsonSchema, req
   return { name, in: where, required, description, schema: rest };
 }
 
-/** One response for each status, whatever the number of errors behind it. */
+/** One response for each status, even if several errors have it. */
 function errorResponses(codes: readonly ErrorCode[], audience: Audience, components: Components): Record<string, Ref> {
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) {
@@ -181,7 +180,7 @@ function errorResponses(codes: readonly ErrorCode[], audience: Audience, compone
     byStatus[status] = [...(byStatus[status] ?? []), code];
   }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, those]) => [status, components.referToErrors(those, audience)]),
+    Object.entries(byStatus).map(([status, group]) => [status, components.referToErrors(group, audience)]),
   );
 }
 
@@ -190,7 +189,7 @@ function describeEvent(name: EventName, components: Components): Webhook {
   return {
     operationId: name.replace('.', '_'),
     summary: name,
-    description: `${schema.description} How it is sent and verified: [Webhooks](${exampleBaseUrl}/docs/webhooks).`,
+    description: `${schema.description} For sending and verification, see [Webhooks](${exampleBaseUrl}/docs/webhooks).`,
     tags: [eventTag[0]],
     parameters: (Object.keys(eventHeaders) as EventHeader[]).map((header) => ({
       name: header,
@@ -202,8 +201,8 @@ function describeEvent(name: EventName, components: Components): Webhook {
       content: { 'application/json': { schema: components.refer(schema), example: eventExamples[name] } },
     },
     responses: {
-      '2XX': { description: 'You have the event. Answer within 8 seconds.' },
-      '4XX': { description: 'Recorded as failed, and not sent again by itself.' },
+      '2XX': { description: 'You have received the event. Answer within 8 seconds.' },
+      '4XX': { description: 'Recorded as failed. There is no automatic retry.' },
     },
   };
 }

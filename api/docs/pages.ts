@@ -7,11 +7,11 @@ import { partnerOperations } from '../partner/routes.ts';
 import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
-/** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
+/** The pages under `/docs`, in sidebar order: files `docs/<name>.md`, or generated from the OpenAPI document. */
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
-  { title: 'Reference', names: ['reference', 'contract', 'changelog'] },
+  { title: 'Reference', names: ['reference', 'changelog'] },
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
@@ -20,26 +20,26 @@ export const operationPageName = (audience: Audience, id: string): string =>
   `${audience === 'partner' ? 'reference' : 'drivers-reference'}/${kebabCase(id)}`;
 
 /** `reference/event-offer-received` */
-export const eventPage = (name: string): string => `reference/event-${name.replace(/[._]/g, '-')}`;
+export const eventPageName = (event: string): string => `reference/event-${event.replace(/[._]/g, '-')}`;
 
 const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The pages below an overview of the reference. */
+/** The pages of operations and events, by the page that lists them. */
 export const pagesBelow: Readonly<Record<string, readonly string[]>> = {
   reference: [
     ...partnerOperations.map(({ id }) => operationPageName('partner', id)),
-    ...Object.keys(eventSchemas).map(eventPage),
+    ...Object.keys(eventSchemas).map(eventPageName),
   ],
   'drivers-reference': driverOperations.map(({ id }) => operationPageName('driver', id)),
 };
 
-/** The pages that no one writes: they are made from the OpenAPI document. */
-export const madePages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [name, ...below]);
+/** The pages that are generated from the OpenAPI document. */
+export const generatedPages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [name, ...below]);
+export const isGenerated = (name: string): boolean => generatedPages.includes(name);
 
-/** In the rail, where a page's own title is too long for it. */
+/** Titles for the sidebar, if a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {
   index: 'Overview',
-  contract: 'Contract',
   drivers: 'Gateway',
   'drivers-reference': 'Reference',
 };
@@ -72,18 +72,18 @@ const languages: Readonly<Record<string, string>> = {
   java: 'java',
 };
 
-/** `docs/`, beside package.json: what is compiled stands one folder deeper than the sources. */
+/** The folder `docs/`, next to package.json: compiled files are one folder deeper than the sources. */
 function docsFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(path.join(folder, 'package.json'))) {
     const parent = path.dirname(folder);
-    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it belongs beside package.json');
+    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it must be next to package.json');
     folder = parent;
   }
   return path.join(folder, 'docs');
 }
 
-/** The pages that are files, as they were written. */
+/** The pages that are files, with the example address. */
 export function readPages(folder = docsFolder()): DocPage[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
@@ -116,7 +116,7 @@ function withFiles(text: string, files: readonly DocFile[]): string {
   });
 }
 
-/** The text with the service's address in place of the example's. */
+/** Replaces the example address by the service's own. */
 export const withBaseUrl = (text: string, publicBaseUrl: string): string =>
   text.replaceAll(exampleBaseUrl, publicBaseUrl);
 

@@ -6,12 +6,12 @@ import {
   fieldTable,
   jsonText,
   parameterTable,
-  resolved,
+  resolve,
   table,
   type Use,
 } from './field-tables.ts';
-import type { Header, Media, OpenApiDocument, PathOperation, Response, Webhook } from './openapi-types.ts';
-import { eventPage, operationPageName } from './pages.ts';
+import type { ApiResponse, Header, Media, OpenApiDocument, PathOperation, Webhook } from './openapi-types.ts';
+import { eventPageName, operationPageName } from './pages.ts';
 import { sampleBlocks } from './samples.ts';
 
 /** The texts of the reference, in Markdown, by page: an overview, and a page for each operation and each event. */
@@ -20,25 +20,29 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
   const operations = operationsFor(document, 'partner');
   const overview = [
     '# API reference',
-    'Every operation and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
-    `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request carries a [key](authentication.md).`,
-    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers and events.',
+    'Every operation and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
+    `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
     '## Operations',
     operationTable(operations),
     '## Events',
-    'What we send to your webhook URL. How it is sent and verified: [Webhooks](webhooks.md).',
+    'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
     table(
       ['event', 'sent when'],
-      Object.entries(webhooks).map(([name, { post }]) => [`[${code(name)}](${eventPage(name)}.md)`, eventText(post)]),
+      Object.entries(webhooks).map(([name, { post }]) => [`[${code(name)}](${eventPageName(name)}.md)`, eventText(post)]),
     ),
     '### Headers of every event',
     parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
-    ...sharedByAll(document, operations, 'Beside those of each one. What to do about them: [Errors](errors.md).'),
+    ...commonParts(
+      document,
+      operations,
+      'Every operation can have these errors in addition to its own. [Errors](errors.md) explains what to do about them.',
+    ),
   ];
   return new Map([
     ['reference', joined(overview)],
     ...operations.map((operation) => operationPage(document, operation)),
-    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [eventPage(name), eventPageText(document, name, post)]),
+    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [eventPageName(name), eventPageText(document, name, post)]),
   ]);
 }
 
@@ -47,19 +51,19 @@ export function driversReference(document: OpenApiDocument): Map<string, string>
   const operations = operationsFor(document, 'driver');
   const overview = [
     "# Drivers' reference",
-    "Every operation of the [drivers' gateway](drivers.md). The same is in the [OpenAPI 3.1 document](openapi.json).",
-    `At \`${document.servers[0]?.url}\`. Each request carries a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
-    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers.',
+    "Every operation of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
+    `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
     '## Operations',
     operationTable(operations),
-    ...sharedByAll(document, operations, 'Beside those of each one.'),
+    ...commonParts(document, operations, 'Every operation can have these errors in addition to its own.'),
   ];
   return new Map([['drivers-reference', joined(overview)], ...operations.map((operation) => operationPage(document, operation))]);
 }
 
 const joined = (parts: readonly string[]): string => parts.join('\n\n');
 
-interface Listed {
+interface OperationEntry {
   method: string;
   path: string;
   operation: PathOperation;
@@ -67,7 +71,7 @@ interface Listed {
 }
 
 /** Operations without `security` of their own take partners' keys. */
-function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[] {
+function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...{ method, path, operation },
@@ -77,7 +81,7 @@ function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[]
   return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
 }
 
-const operationTable = (operations: readonly Listed[]): string =>
+const operationTable = (operations: readonly OperationEntry[]): string =>
   table(
     ['operation', 'request'],
     operations.map(({ method, path, operation, page }) => [
@@ -86,11 +90,11 @@ const operationTable = (operations: readonly Listed[]): string =>
     ]),
   );
 
-/** A page of one operation: what it does, what it takes and answers, its errors; then a request in each language, and the answer. */
-function operationPage(document: OpenApiDocument, { method, path, operation, page }: Listed): [string, string] {
+/** The page of an operation: parameters, body, answer and errors; then a sample request in each language, and its answer. */
+function operationPage(document: OpenApiDocument, { method, path, operation, page }: OperationEntry): [string, string] {
   const { summary, description, parameters, requestBody, responses } = operation;
   const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const answer = resolved<Response>(document, response as Response);
+  const answer = resolve<ApiResponse>(document, response as ApiResponse);
   const body = requestBody?.content['application/json'];
   const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
   const [lead = '', ...more] = description.split('\n\n');
@@ -119,13 +123,13 @@ const overviewOf = (page: string): string => page.replace(/\/.*/, '');
 /** The section that is shown beside the others. */
 export const exampleTitle = 'Example';
 
-function answerText(document: OpenApiDocument, { description, content = {} }: Response): string[] {
+function answerText(document: OpenApiDocument, { description, content = {} }: ApiResponse): string[] {
   const { 'application/json': json, 'text/event-stream': stream } = content;
   if (json) return [description, fieldTable(document, json, 'answer')];
   return [description, ...(stream ? [] : ['It has no body.'])];
 }
 
-function answerExample({ content = {} }: Response): string[] {
+function answerExample({ content = {} }: ApiResponse): string[] {
   const { 'application/json': json, 'text/event-stream': stream } = content;
   if (stream) return [`\`\`\`text example\n${stream.example}\n\`\`\``];
   return json ? examples(json, 'answer') : [];
@@ -142,7 +146,7 @@ function examples({ schema, example, examples = {} }: Media, use: Use): string[]
   );
 }
 
-const eventText = ({ description }: Webhook): string => description.replace(/ How it is sent.*/, '');
+const eventText = ({ description }: Webhook): string => description.replace(/ For sending and verification.*/, '');
 
 function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook): string {
   const body = webhook.requestBody?.content['application/json'];
@@ -154,8 +158,8 @@ function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook
   ]);
 }
 
-/** The errors that every operation has, and the headers of answers. */
-function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], text: string): string[] {
+/** The errors of every operation, and the headers of responses. */
+function commonParts(document: OpenApiDocument, operations: readonly OperationEntry[], text: string): string[] {
   const [any] = operations;
   const headers = Object.entries({ ...document.components.headers, ...ownHeaders(document, operations) })
     .map(([name, { description }]) => [code(name), statusesWith(document, operations, name), description])
@@ -171,19 +175,19 @@ function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], t
 
 const isCommon = (error: string): boolean => (commonErrors as readonly string[]).includes(error);
 
-/** The headers that answers describe without a component. */
-function ownHeaders(document: OpenApiDocument, operations: readonly Listed[]): Record<string, Header> {
+/** The headers that responses describe themselves, not by a reference to a component. */
+function ownHeaders(document: OpenApiDocument, operations: readonly OperationEntry[]): Record<string, Header> {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses));
   const headers = answers.flatMap((answer) =>
-    Object.entries(resolved<Response>(document, answer as Response).headers ?? {}),
+    Object.entries(resolve<ApiResponse>(document, answer as ApiResponse).headers ?? {}),
   );
   return Object.fromEntries(headers.filter((entry): entry is [string, Header] => !('$ref' in entry[1])));
 }
 
-/** The statuses of the answers that have a header. */
-function statusesWith(document: OpenApiDocument, operations: readonly Listed[], header: string): string {
+/** The statuses of the responses that have a header. */
+function statusesWith(document: OpenApiDocument, operations: readonly OperationEntry[], header: string): string {
   const answers = operations.flatMap(({ operation }) => Object.entries(operation.responses));
-  const having = answers.filter(([, answer]) => resolved<Response>(document, answer as Response).headers?.[header]);
+  const having = answers.filter(([, answer]) => resolve<ApiResponse>(document, answer as ApiResponse).headers?.[header]);
   if (having.length === answers.length) return 'every answer';
   return [...new Set(having.map(([status]) => status))].sort().join(', ');
 }

@@ -2,11 +2,11 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { jsonText } from './field-tables.ts';
 import type { Parameter, PathOperation } from './openapi-types.ts';
 
-/** Requests of the reference in curl, TypeScript and Python, made from the examples of the OpenAPI document. */
+/** Sample requests in curl, TypeScript and Python, generated from the examples of the OpenAPI document. */
 
 interface SampleRequest {
   method: string;
-  /** With `{rideId}` for each parameter in the path. */
+  /** Path parameters are placeholders: `{rideId}`. */
   url: string;
   ids: readonly [name: string, value: string][];
   query: readonly [name: string, value: string][];
@@ -15,7 +15,7 @@ interface SampleRequest {
   answer: 'json' | 'stream' | 'none';
 }
 
-/** The blocks of code of an operation, in Markdown: one for each language. */
+/** A sample request of an operation in each language, as Markdown. */
 export function sampleBlocks(url: string, method: string, operation: PathOperation): string[] {
   const request = sampleRequest(url, method, operation);
   return [
@@ -124,19 +124,19 @@ function python({ method, url, ids, query, headers, body, answer }: SampleReques
     '    },',
     ...(body ? [`    data=json.dumps(${indented(pythonText(body), '    ')}).encode(),`] : []),
     ')',
-    '# A status from 400 on raises urllib.error.HTTPError.',
+    '# Raises urllib.error.HTTPError for a status of 400 or more.',
     'with urllib.request.urlopen(request) as response:',
     ...read[answer],
   ].join('\n');
 }
 
-/** JSON as a literal of TypeScript: names need no quotes, and texts have single ones. */
+/** JSON as a TypeScript literal, with unquoted names and single quotes. */
 const javascriptText = (value: object): string =>
   jsonText(value)
     .replace(/"(\w+)":/g, '$1:')
     .replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => `'${text.replaceAll("'", "\\'")}'`);
 
-/** JSON as a literal of Python, which writes only `true`, `false` and `null` in another way. */
+/** JSON as a Python literal: only `true`, `false` and `null` differ. */
 const pythonText = (value: object): string =>
   jsonText(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => pythonWords[token] ?? token);
 const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };

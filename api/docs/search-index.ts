@@ -3,14 +3,14 @@ import { parseMarkdown } from './markdown.ts';
 import type { DocPage } from './pages.ts';
 import { searchOptions, type SearchEntry } from './search-options.ts';
 
-/** The index of all sections of all pages as JSON, for the search in the browser. */
+/** The search index of all sections of all pages as JSON, for the script in the browser. */
 export function searchIndex(pages: readonly DocPage[]): string {
   const index = new MiniSearch<SearchEntry>(searchOptions);
   index.addAll(pages.flatMap(sectionsOf));
   return JSON.stringify(index);
 }
 
-/** A section of a page for each heading, with the text until the next one. */
+/** One entry per heading, with the text up to the next heading. */
 function sectionsOf({ name, title, text }: DocPage): SearchEntry[] {
   const { tokens, headings } = parseMarkdown(text);
   const left = [...headings];
@@ -30,5 +30,5 @@ function sectionsOf({ name, title, text }: DocPage): SearchEntry[] {
   return sections;
 }
 
-/** Markdown without its signs and the targets of its links. */
+/** Removes Markdown syntax and link targets. */
 const wordsOf = (markdown: string): string => markdown.replace(/\]\([^)]*\)/g, ' ').replace(/[`*|#[\]>-]+/g, ' ').replace(/\s+/g, ' ');

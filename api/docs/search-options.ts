@@ -1,6 +1,6 @@
 import type { Options } from 'minisearch';
 
-/** A section of a page. `id` is its address. */
+/** A section of a page. `id` is its path. */
 export interface SearchEntry {
   id: string;
   page: string;
@@ -8,7 +8,7 @@ export interface SearchEntry {
   text: string;
 }
 
-/** The index is made in the service and read in the browser with the same options. */
+/** The service creates the index, and the browser loads it with the same options. */
 export const searchOptions: Options<SearchEntry> = {
   fields: ['page', 'section', 'text'],
   storeFields: ['page', 'section'],

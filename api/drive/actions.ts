@@ -2,17 +2,17 @@ import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
 import type { ShownRequest, ShownRide } from '../drivers/fields.ts';
 
-/** The actions of a driver on the page, kept until the service has them. They hold nothing about a passenger. Pure. */
+/** The driver's actions on the page, kept until the service has accepted them. They contain no passenger data. Pure. */
 
 export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
-export type Action = { id: string } /** `offerId` once the service has answered. */ & (
+export type Action = { id: string } /** `offerId` is set once the service has answered. */ & (
   | { kind: 'offer'; rideId: string; price: number; etaMinutes: number; offerId?: string }
   | { kind: 'withdraw'; rideId: string; offerId: string }
   | { kind: 'step'; rideId: string; step: Step }
   | { kind: 'offline' }
 );
-/** Without its id, as a button makes it. */
+/** An action without its id, as a button creates it. */
 export type NewAction = Action extends infer One ? (One extends Action ? Omit<One, 'id'> : never) : never;
 
 /** An offer on the page, which has no id until the service has answered. */
@@ -21,26 +21,26 @@ export type RequestOnPage = Omit<ShownRequest, 'offer'> & { offer?: OfferOnPage 
 
 export const rideOf = (action: Action): string | undefined => ('rideId' in action ? action.rideId : undefined);
 
-const leadsTo: Record<Exclude<Step, 'cancel'>, RideStatus> = {
+const statusAfter: Record<Exclude<Step, 'cancel'>, RideStatus> = {
   arrive: 'arrived',
   start: 'in_progress',
   complete: 'completed',
 };
-const inOrder: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+const statusOrder: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
 
-/** The ride as it is once the service has these actions; null once they end it. */
+/** The ride after these actions; null if they end it. */
 export function withSteps(ride: ShownRide | null, actions: readonly Action[]): ShownRide | null {
   if (!ride) return null;
   let status: RideStatus = ride.status;
   for (const action of actions) {
     if (action.kind !== 'step' || action.rideId !== ride.rideId) continue;
-    const next = action.step === 'cancel' ? 'cancelled' : leadsTo[action.step];
-    if (next === 'cancelled' || inOrder.indexOf(next) > inOrder.indexOf(status)) status = next;
+    const next = action.step === 'cancel' ? 'cancelled' : statusAfter[action.step];
+    if (next === 'cancelled' || statusOrder.indexOf(next) > statusOrder.indexOf(status)) status = next;
   }
   return isMoving(status) ? { ...ride, status } : null;
 }
 
-/** A request as it is once the service has these actions. */
+/** A request after these actions. */
 export function withOffers(request: ShownRequest, actions: readonly Action[]): RequestOnPage {
   let { offer }: RequestOnPage = request;
   for (const action of actions) {

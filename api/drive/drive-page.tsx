@@ -3,7 +3,7 @@ import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { renderDocument } from '../pages/document.tsx';
 import { NeedsScripts } from './sign-in-page.tsx';
 
-/** The driver's page. Its script shows one of the screens at a time, and fills it in. */
+/** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, biddingMs: number): string {
   return renderDocument({
     title: 'Drive',
@@ -61,9 +61,9 @@ export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, bidd
 const OfflineScreen = () => (
   <section class="screen" id="offline-screen" hidden>
     <h1>You are offline</h1>
-    <p>Go online to be asked for rides near you. Your position is used while you are online or on a ride.</p>
+    <p>Go online to receive requests near you. Your position is used while you are online or on a ride.</p>
     <p class="quiet" id="offers-stand" hidden>
-      Your offers still stand: a partner can choose you until you withdraw them.
+      Your offers are still live: a partner can accept them until you withdraw them.
     </p>
   </section>
 );
@@ -72,7 +72,7 @@ const WaitingScreen = () => (
   <section class="screen" id="waiting-screen" hidden>
     <h1 id="waiting-title">Waiting for requests</h1>
     <p class="quiet" id="waiting-hint">
-      Keep this page open: a phone that shows another app may not report where you are.
+      Keep this page open: while you use another app, your phone may not report your position.
     </p>
   </section>
 );
@@ -133,7 +133,7 @@ const Figure = ({ id, label }: { id: string; label: string }) => (
   </div>
 );
 
-/** A request, copied by the script for each one. */
+/** The template of a request. The script copies it for each one. */
 const RequestCard = () => (
   <li class="card" data-state="open">
     <div class="card-head">
@@ -217,7 +217,7 @@ const Stepper = ({ name, label, less, more }: { name: string; label: string; les
 const CancelDialog = (): ComponentChildren => (
   <dialog id="cancel-dialog" aria-labelledby="cancel-title">
     <h2 id="cancel-title">Cancel this ride?</h2>
-    <p>The partner is told, and no other driver is sent.</p>
+    <p>The partner is notified, and no other driver is sent.</p>
     <form method="dialog">
       <button class="main-action" type="submit" value="keep">
         Keep the ride

@@ -15,13 +15,13 @@ import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-rou
 const base = '/drive';
 const dataBase = `${base}/api`;
 
-/** The driver's page: the data that its script asks for, with errors as JSON, and the pages. */
+/** The driver's page: the data for its script, with errors as JSON, and the pages. */
 export const driveParts = (service: Context, gateway: Gateway): Part[] => [
   dataPart(service, gateway),
   pagePart(service),
 ];
 
-/** The drivers' gateway for the page: the same routes, for drivers who have signed in. */
+/** The routes of the drivers' gateway for the page, authenticated by session. */
 function dataPart(service: Context, gateway: Gateway): Part {
   const { config } = service;
   const bySession = authenticateBySession(service);

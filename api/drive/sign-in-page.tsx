@@ -10,7 +10,7 @@ export function signInPage({ isWrong }: { isWrong: boolean }): string {
         <h1>Sign in to drive</h1>
         {isWrong && (
           <p class="wrong" role="alert" id="wrong">
-            This key does not work. Check that you have the whole key, or ask your operator for a new one.
+            This key does not work. Check that you have entered the whole key, or ask your operator for a new one.
           </p>
         )}
         <NeedsScripts />
@@ -35,13 +35,13 @@ export function signInPage({ isWrong }: { isWrong: boolean }): string {
             Sign in
           </button>
         </form>
-        <p class="quiet">You stay signed in on this phone for 30 days after you last used it.</p>
+        <p class="quiet">You stay signed in on this phone until you have not used this page for 30 days.</p>
       </>
     ),
   });
 }
 
-/** The limit of wrong keys is reached. */
+/** The page for the limit of wrong keys. */
 export function tooManyPage(waitMs: number): string {
   const minutes = Math.max(1, Math.ceil(waitMs / 60_000));
   return page({
@@ -49,10 +49,10 @@ export function tooManyPage(waitMs: number): string {
     children: (
       <>
         <h1>Too many wrong keys</h1>
-        <p>Twenty wrong keys were entered from your network address within a quarter of an hour.</p>
+        <p>Twenty wrong keys were entered from your network address within 15 minutes.</p>
         <p>
-          <strong>Try again in {minutes === 1 ? '1 minute' : `${minutes} minutes`}.</strong> A connection with another
-          address works now: switch between mobile data and Wi-Fi.
+          <strong>Try again in {minutes === 1 ? '1 minute' : `${minutes} minutes`}.</strong> To try now, switch between
+          mobile data and Wi-Fi: this changes your network address.
         </p>
         <p>
           <a class="second-action" href="/drive">

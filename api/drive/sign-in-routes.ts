@@ -1,4 +1,4 @@
-import { type Limit, take } from '../../shared/accounts/limit.ts';
+import { charge, type Limit } from '../../shared/accounts/limit.ts';
 import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
@@ -14,10 +14,12 @@ import type { Middleware, RequestContext } from '../part.ts';
 import { drivePage } from './drive-page.tsx';
 import { signInPage, tooManyPage } from './sign-in-page.tsx';
 
-/** Wrong keys from one client's address. Not few: drivers of one mobile network can share an address. */
+/**
+ * Wrong keys from one client's address. The limit is high, because drivers of one mobile network can share an address.
+ */
 const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
 
-/** The driver's page, and signing in to it with the driver's key. */
+/** The driver's page, and sign-in with the driver's key. */
 export function signInRoutes(service: Context): PageRoute[] {
   const { config } = service;
   const cookie = driverCookie(config);
@@ -32,7 +34,7 @@ export function signInRoutes(service: Context): PageRoute[] {
 
   const show: Middleware = async (ctx) => {
     const driver = await signedIn(ctx);
-    // The cookie lives as long as the session: 30 days from the last use.
+    // The cookie expires with the session: 30 days after the last use.
     if (driver) cookie.write(ctx, cookie.read(ctx), sessionLifetimeMs);
     ctx.type = 'html';
     ctx.body = driver
@@ -43,27 +45,27 @@ export function signInRoutes(service: Context): PageRoute[] {
   const signIn: Middleware = async (ctx) => {
     const key = (await readForm(ctx)).text('key').trim();
     const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
-    // Counted before it is looked at, so that concurrent tries are not more than the limit.
-    const tried = await take(wrongDriverKeys, client, service.now());
+    // Counted before the key is checked, so that concurrent tries cannot exceed the limit.
+    const tried = await charge(wrongDriverKeys, client, service.now());
     if (tried.isFull) return tooMany(ctx, tried.freesMs);
     const keyHash = hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
-    // Not a page of its own: a browser that loads it again would offer to send the key again.
-    if (!driver) return see(ctx, '/drive?wrong');
-    await tried.giveBack();
+    // A redirect, because a reload of an answer to this form would offer to send the key again.
+    if (!driver) return redirectTo(ctx, '/drive?wrong');
+    await tried.refund();
     await endOwnSession(ctx);
     const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());
     cookie.write(ctx, token, sessionLifetimeMs);
-    see(ctx, '/drive');
+    redirectTo(ctx, '/drive');
   };
 
   const signOut: Middleware = async (ctx) => {
     const driver = await signedIn(ctx);
     await endOwnSession(ctx);
-    // Nobody is there to answer a request.
+    // A signed-out driver cannot answer requests.
     if (driver) await goOffline(driver.driverId);
     cookie.clear(ctx);
-    see(ctx, '/drive');
+    redirectTo(ctx, '/drive');
   };
 
   async function endOwnSession(ctx: RequestContext): Promise<void> {
@@ -75,13 +77,13 @@ export function signInRoutes(service: Context): PageRoute[] {
     { method: 'GET', path: '/', handle: show },
     { method: 'POST', path: '/sign-in', handle: signIn },
     { method: 'POST', path: '/sign-out', handle: signOut },
-    // For a browser that loads the answer of a form again as a page.
-    { method: 'GET', path: '/sign-in', handle: (ctx) => see(ctx, '/drive') },
-    { method: 'GET', path: '/sign-out', handle: (ctx) => see(ctx, '/drive') },
+    // For a browser that reloads the answer of a form as a page.
+    { method: 'GET', path: '/sign-in', handle: (ctx) => redirectTo(ctx, '/drive') },
+    { method: 'GET', path: '/sign-out', handle: (ctx) => redirectTo(ctx, '/drive') },
   ];
 }
 
-function see(ctx: RequestContext, address: string): void {
+function redirectTo(ctx: RequestContext, address: string): void {
   ctx.redirect(address);
   ctx.status = 303;
   ctx.body = '';
@@ -98,8 +100,8 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
 export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
 
 /**
- * Lets a driver in by the session's cookie. The session names the hash of the key that it was made with, and that key is
- * looked up anew each time: it must still be the driver's own, and the driver active.
+ * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request
+ * looks up that key again: it must still be the driver's key, and the driver must be active.
  */
 export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
   const cookie = driverCookie(service.config);

@@ -9,8 +9,8 @@ const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'U
 export const money = (amount: number): string => dollars.format(amount);
 export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
 /**
- * The address that calls a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a partner's text
- * must not make the phone dial a service code.
+ * The `tel:` URL of a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a
+ * partner's text must not make the phone dial a service code.
  */
 export function callAddress(phone: string): string | undefined {
   const [, plus = '', digits = ''] = /^[^\d+]*(\+?)(.*)$/s.exec(phone) ?? [];
@@ -25,7 +25,7 @@ const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfor
 export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
   rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
 
-/** Minutes and seconds; hours where there are any. */
+/** Minutes and seconds, and hours from one hour on. */
 export function timeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
@@ -33,7 +33,7 @@ export function timeLeft(ms: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** A request as it is read out when it comes. */
+/** The text that a screen reader reads for a new request. */
 export const requestWords = ({ fare, pickupKm, distanceKm, passengerCount }: ShownRequest): string =>
   `New request: ${money(fare)}, ${kilometers(pickupKm)} to the pickup, ${kilometers(distanceKm)} trip, ${people(passengerCount)}`;
 
@@ -51,7 +51,7 @@ const stepWords: Record<Step, string> = {
   cancel: 'Cancel ride',
 };
 
-/** An action in the list of those that wait to be sent. */
+/** The name of an action in the list of unsent actions. */
 export function actionWords(action: Action): string {
   switch (action.kind) {
     case 'offer':
@@ -74,7 +74,7 @@ export interface Result {
 export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice }: ShownRide): Result =>
   step === 'complete'
     ? { title: 'Trip completed', text: `${money(agreedPrice)} for this ride.` }
-    : { title: 'You cancelled the ride', text: 'The partner is told.' };
+    : { title: 'You cancelled the ride', text: 'The partner is notified.' };
 
 /** The texts when somebody else has ended the driver's ride; null while it continues. */
 export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | null {
@@ -88,7 +88,7 @@ export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | 
   return { title: 'The ride was ended', text: 'It made no progress for too long, so the service cancelled it.' };
 }
 
-/** The text when a request with an offer of this driver has ended; null where there is nothing to say. */
+/** The text when a request with an offer of this driver has ended; null if none is needed. */
 export function lostOffer({ outcome, cancelledBy }: ShownOutcome, isOver: boolean): string | null {
   if (outcome === 'other_driver') return 'The ride went to another driver';
   if (outcome === 'cancelled') return cancelledBy === 'partner' ? 'The partner cancelled' : 'Nobody was chosen in time';

@@ -4,18 +4,18 @@ import type { Origin } from '../../shared/rides/ride-types.ts';
 import { readApiKey } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 
-/** Finds the driver who made a request and notes the driver in the request's state, or throws a 401. */
+/** Finds the driver who made a request and stores the driver in the request's state, or throws a 401. */
 export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
 export interface Authenticators {
   authenticate: Authenticate;
-  /** The same for the reports of positions, which all drivers send all the time: many share one read of the keys. */
+  /** For position reports, which all drivers send every few seconds: waits up to 250 ms so that many share one read. */
   authenticatePatiently: Authenticate;
 }
 
 export const patienceMs = 250;
 
-/** By the secret key of the request, in the same two headers as a partner's. */
+/** Authenticates by the request's secret key, in the same two headers as a partner's key. */
 export function authenticateByKey(): Authenticators {
   const by =
     (find: ReturnType<typeof batchedFindDriver>): Authenticate =>
@@ -29,5 +29,5 @@ export function authenticateByKey(): Authenticators {
   return { authenticate: by(batchedFindDriver()), authenticatePatiently: by(batchedFindDriver(patienceMs)) };
 }
 
-/** The origin of a change that this request makes. */
+/** The origin to record with a change that this request makes. */
 export const originOf = (ctx: RequestContext): Origin => ({ by: 'driver', requestId: ctx.state.requestId });

@@ -3,22 +3,22 @@ import { carTypes } from '../../shared/base/terms.ts';
 import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
 
-/** The fields that several operations show, and those that the driver's page reads, as JSON Schema. Times are Unix ms. Pure. */
+/** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
 
 export const unixMs = (description: string) =>
   ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
 
-export const available = { type: 'boolean', description: 'Whether rides are opened to you now.' } as const;
+export const available = { type: 'boolean', description: 'True if new rides are opened to you now.' } as const;
 export const availability = objectSchema({ available }, { title: 'DriverAvailability' });
 
 export const offerId = offerSchema.properties.offerId;
 
-/** The request of the partner, as drivers see it. */
+/** The partner's request, as drivers see it. */
 const wish = {
-  fare: { type: 'number', exclusiveMinimum: 0, description: 'What the partner offers to pay, in USD.' },
-  carType: { type: 'string', enum: carTypes, description: 'The kind of car that is asked for.' },
+  fare: { type: 'number', exclusiveMinimum: 0, description: 'The price that the partner offers, in USD.' },
+  carType: { type: 'string', enum: carTypes, description: 'The requested kind of car.' },
   rideType: { type: 'string', enum: rideTypes, description: 'Within a city, or between cities.' },
-  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'How many people ride.' },
+  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
 } as const;
 
@@ -26,14 +26,14 @@ export const request = objectSchema(
   {
     rideId,
     ...wish,
-    pickup: objectSchema({ lat, lng }, { description: 'Where the ride begins.' }),
-    destination: objectSchema({ lat, lng }, { description: 'Where it ends.' }),
-    pickupKm: { type: 'number', minimum: 0, description: 'How far you were from the pickup when you were asked.' },
-    biddingEndsAt: unixMs('Until when the ride takes offers'),
+    pickup: objectSchema({ lat, lng }, { description: 'The start of the ride.' }),
+    destination: objectSchema({ lat, lng }, { description: 'The end of the ride.' }),
+    pickupKm: { type: 'number', minimum: 0, description: 'Your distance to the pickup when you were asked.' },
+    biddingEndsAt: unixMs('The end of the bidding time'),
     offer: objectSchema(
       {
         offerId,
-        price: { type: 'number', description: 'What you ask, in USD.' },
+        price: { type: 'number', description: 'Your price, in USD.' },
         etaMinutes: { type: 'number', description: 'Minutes until you can be at the pickup.' },
       },
       { description: 'Your own live offer. Present while you have one.' },
@@ -48,20 +48,20 @@ const place = (description: string) => objectSchema({ lat, lng, address }, { des
 export const ride = objectSchema(
   {
     rideId,
-    status: { type: 'string', enum: movingStatuses, description: 'Where the ride is in its lifecycle.' },
-    statusAt: unixMs('Since when'),
+    status: { type: 'string', enum: movingStatuses, description: 'The status of the ride.' },
+    statusAt: unixMs('The time of the last status change'),
     agreedPrice: { ...agreedPrice, description: 'The price of your offer, in USD.' },
     ...wish,
-    pickup: place('Where the ride begins.'),
-    destination: place('Where it ends.'),
+    pickup: place('The start of the ride.'),
+    destination: place('The end of the ride.'),
     passenger: objectSchema(
       {
         name: { type: 'string', description: 'Their name.' },
         phone: { type: 'string', description: 'Their phone number.' },
       },
-      { description: 'Whom to look for. Present if the partner said it.', optional: ['name', 'phone'] },
+      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone'] },
     ),
-    notes: { type: 'string', description: 'What the partner wants you to know. Present if there is something.' },
+    notes: { type: 'string', description: 'A note from the partner. Present if the partner gave one.' },
   },
   {
     title: 'DriverRide',
@@ -77,9 +77,9 @@ export const outcome = objectSchema(
       type: 'string',
       enum: ['open', 'chosen', 'other_driver', 'completed', 'cancelled'],
       description:
-        '`open`: no driver is chosen yet. `chosen`: you are. `other_driver`: another driver is or was. `completed`, `cancelled`: the ride has ended, and no other driver had it.',
+        '`open`: no driver is chosen yet. `chosen`: you are the chosen driver. `other_driver`: another driver was chosen. `completed`, `cancelled`: the ride has ended, and no other driver was chosen.',
     },
-    cancelledBy: { ...cancelledBy, description: 'Who ended the ride. Present with `cancelled`.' },
+    cancelledBy: { ...cancelledBy, description: 'Who cancelled the ride. Present with `cancelled`.' },
   },
   { title: 'DriverRequestOutcome', optional: ['cancelledBy'] },
 );
@@ -88,7 +88,7 @@ export type ShownRequest = Shape<typeof request>;
 export type ShownRide = Shape<typeof ride>;
 export type ShownOutcome = Shape<typeof outcome>;
 
-/** The ride and the place of all examples. */
+/** The values that all examples share. */
 export const exampleRideId = rideId.examples[0];
 export const exampleWish = {
   fare: 24.5,

@@ -11,18 +11,18 @@ import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
 import { presentOwnRide } from './show-own-ride.ts';
 
-/** A phone that has lost its connection opens another one before the service notices. */
+/** More than one, because a phone that lost its connection opens a new stream before the service notices the loss. */
 const streamsPerDriver = 5;
 
-/** The drivers' operations in this process, for any way to authenticate. */
+/** The drivers' operations in this process, for any kind of authentication. */
 export interface Gateway {
-  /** `opened` receives each stream that is opened, and can end it. */
-  routes(by: Authenticators, opened?: (ctx: RequestContext, stream: Stream) => void): Route[];
+  /** `onStreamOpen` receives each new stream, and can end it. */
+  routes(by: Authenticators, onStreamOpen?: (ctx: RequestContext, stream: Stream) => void): Route[];
   endStreams(): void;
   close(): void;
 }
 
-/** The one gateway of a process: the parts that let drivers in share its streams and its writing of positions. */
+/** Creates the gateway of a process. All parts that serve drivers share its streams and its position writer. */
 export function createGateway(service: Context, wake: Wake): Gateway {
   const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver, client: 'driver' });
   const followed = followDrivers(service, wake, (rides) => ({
@@ -31,7 +31,7 @@ export function createGateway(service: Context, wake: Wake): Gateway {
   }));
   const reports = positionReports(service);
   return {
-    routes: (by, opened) =>
+    routes: (by, onStreamOpen) =>
       driverRoutes({
         ...by,
         service,
@@ -39,7 +39,7 @@ export function createGateway(service: Context, wake: Wake): Gateway {
         ridesOf: ridesOfDriver(service.now),
         openStream(ctx, driverId) {
           const stream = streams.open(ctx, driverId);
-          opened?.(ctx, stream);
+          onStreamOpen?.(ctx, stream);
           followed.follow(driverId, ctx.state.driver?.keyHash ?? '', stream);
         },
       }),

@@ -10,7 +10,7 @@ export const goOffline: DriverOperation<'POST'> = {
   path: '/me/offline',
   summary: 'Go offline',
   description:
-    'No further ride is opened to you. A ride that you are on goes on, and your offers stand. It takes no body.',
+    'No further ride is opened to you. Your current ride continues, and your offers stay live. The request has no body.',
   tag: 'driver',
   answer: {
     status: 200,

@@ -20,7 +20,7 @@ export const goOnline: DriverOperation<'POST'> = {
   method: 'POST',
   path: '/me/online',
   summary: 'Go online',
-  description: 'From now on rides near this place are opened to you, as long as you report where you are.',
+  description: 'From now on, rides near this place are opened to you, as long as you report your position.',
   tag: 'driver',
   body: { schema, examples: { 'A place': examplePlace } },
   answer: {
@@ -39,14 +39,14 @@ export const goOnline: DriverOperation<'POST'> = {
     }),
 };
 
-/** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride is available after it. */
+/** Resolves with true if rides are opened to the driver now; a driver who is on a ride becomes available after it. */
 async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await putOnline(driver, place, new Date(service.now()));
   const { rideId, isActive } = await durableRead(
     () => settleDriver(service, driver.driverId),
     (settled) => settled.rideId === null && settled.isActive,
   );
-  // Suspended since the request was authenticated, so offline again.
+  // Suspended after this request was authenticated, so settleDriver has put the driver offline again.
   if (!isActive) throw new AppError('unauthorized');
   return rideId === null;
 }

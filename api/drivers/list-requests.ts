@@ -10,7 +10,7 @@ const answer = objectSchema(
     requests: {
       type: 'array',
       items: request,
-      description: 'The ride whose bidding ends first is in front. None while you are on a ride.',
+      description: 'Ordered by end of bidding, the earliest first. Empty while you are on a ride.',
     },
   },
   { title: 'DriverRequestList' },
@@ -21,7 +21,7 @@ export const listRequests: DriverOperation<'GET'> = {
   method: 'GET',
   path: '/requests',
   summary: 'List the requests',
-  description: 'Lists the rides that are open to you. They have no addresses: these are for the driver who is chosen.',
+  description: 'Lists the rides that are open to you, without addresses: only the chosen driver sees these.',
   tag: 'requests',
   answer: {
     status: 200,
@@ -49,7 +49,9 @@ export const listRequests: DriverOperation<'GET'> = {
     }),
 };
 
-/** The rides that are open to a driver. No passenger, notes or address: these are only for the chosen driver. */
+/**
+ * Shows the rides that are open to a driver, without passenger, notes and addresses: only the chosen driver sees these.
+ */
 export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer> => ({
   requests: requests.map(presentRequest),
 });

@@ -10,7 +10,7 @@ import { offerId } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', {
-  price: Joi.number().greater(0).required().description('What you ask, in USD.'),
+  price: Joi.number().greater(0).required().description('Your price, in USD.'),
   etaMinutes: Joi.number().min(0).max(1_440).required().description('Minutes until you can be at the pickup.'),
 });
 
@@ -22,7 +22,7 @@ export const makeOffer: DriverOperation<'POST'> = {
   path: '/requests/:rideId/offers',
   summary: 'Make an offer',
   description:
-    'Offers to drive at your price. You can have one live offer on a ride. Withdraw it to make another; you can make at most 3 offers on a ride, withdrawn ones included.',
+    'Offers to drive at your price. You can have one live offer on a ride. To change it, withdraw it and make another: at most 3 offers on a ride, withdrawn ones included.',
   tag: 'requests',
   body: { schema, examples: { 'An offer': { price: 26, etaMinutes: 4 } } },
   answer: {

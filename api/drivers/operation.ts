@@ -6,7 +6,7 @@ import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate.ts';
 
-/** The parts of a process that the routes of the drivers' gateway use. */
+/** The dependencies of the gateway's routes. */
 export interface DriverApi extends Authenticators {
   service: Context;
   reports: PositionReports;
@@ -16,7 +16,7 @@ export interface DriverApi extends Authenticators {
   openStream(ctx: RequestContext, driverId: string): void;
 }
 
-/** An operation of the drivers' gateway: its documentation, and its route in a process. */
+/** An operation of the drivers' gateway: its documentation, and a function that creates its route. */
 export interface DriverOperation<M extends Method = Method> extends Operation<M> {
   route(api: DriverApi): Route;
 }

@@ -15,13 +15,13 @@ const schema = bodySchema<Point & { heading?: number; at?: number }>('DriverRepo
     .min(0)
     .max(360)
     .empty(null)
-    .description('Where the car is heading, in degrees clockwise from north. Without it: as it was.'),
+    .description('Heading of the car, in degrees clockwise from north. Default: unchanged.'),
   at: Joi.number()
     .integer()
     .min(0)
     .empty(null)
     .description(
-      'The time on your own clock, as Unix time in milliseconds. It orders your reports. Without it, reports count in the order in which they arrive.',
+      'The time of the position on your own clock, as Unix time in milliseconds. It orders your reports. Without it, reports are ordered by their arrival.',
     ),
 });
 
@@ -31,7 +31,7 @@ export const reportPosition: DriverOperation<'PUT'> = {
   path: '/me/position',
   summary: 'Report your position',
   description:
-    'Says where you are; do it every few seconds. A report whose `at` is older than that of the last one leaves the position as it is, but counts as heard. After 60 seconds of silence no ride is opened to you until the next report.',
+    'Reports your position; send it every few seconds. A report with an older `at` than the last one does not change the position, but still counts as a report. After 60 seconds without a report, no ride is opened to you until the next one.',
   tag: 'driver',
   body: {
     schema,
@@ -40,7 +40,7 @@ export const reportPosition: DriverOperation<'PUT'> = {
       'A moment ago': { ...examplePlace, at: 1_795_269_600_402 },
     },
   },
-  answer: { status: 204, description: 'Noted.' },
+  answer: { status: 204, description: 'The report is received.' },
   errors: ['payload_too_large'],
   route: ({ authenticatePatiently, reports }) =>
     put(reportPosition, {

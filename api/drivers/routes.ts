@@ -27,5 +27,4 @@ export const driverOperations: readonly DriverOperation[] = [
   streamDriver,
 ];
 
-/** The routes of a process. */
 export const driverRoutes = (api: DriverApi): Route[] => driverOperations.map((operation) => operation.route(api));

@@ -10,13 +10,13 @@ export const showOutcome: DriverOperation<'GET'> = {
   id: 'showOutcome',
   method: 'GET',
   path: '/requests/:rideId',
-  summary: 'Show what became of a request',
+  summary: 'Show the outcome of a request',
   description:
-    "Says how a ride went on that was opened to you, also after it left the list. Of another driver's ride it says no more than that.",
+    "Shows the outcome of a ride that was opened to you, also after it left the list. For another driver's ride it shows only `other_driver`.",
   tag: 'requests',
   answer: {
     status: 200,
-    description: 'How the ride went on.',
+    description: 'The outcome of the request.',
     schema: outcome,
     example: { rideId: exampleRideId, outcome: 'cancelled', cancelledBy: 'partner' } satisfies Shape<typeof outcome>,
   },
@@ -33,7 +33,7 @@ export const showOutcome: DriverOperation<'GET'> = {
     }),
 };
 
-/** Of another driver's ride, only that it is another's. */
+/** Shows no more of another driver's ride than `other_driver`. */
 function present({
   ride: { _id: rideId, status, driver, cancelledBy },
   driverId,

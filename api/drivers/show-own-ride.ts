@@ -19,7 +19,7 @@ export const showOwnRide: DriverOperation<'GET'> = {
   tag: 'trip',
   answer: {
     status: 200,
-    description: 'The ride, or none.',
+    description: 'Your ride, or `null`.',
     schema: answer,
     example: {
       ride: {
@@ -43,14 +43,14 @@ export const showOwnRide: DriverOperation<'GET'> = {
     }),
 };
 
-/** The ride that a driver was chosen for, until its end. */
+/** Shows the ride that a driver was chosen for, until its end. */
 export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answer> => ({ ride: ride && presentRide(ride) });
 
 function presentRide(ride: RideOfDriver): ShownRide {
   const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
   return {
     rideId: ride._id,
-    // `DriverRides.ride` is a moving ride, which has an accepted offer.
+    // `DriverRides.ride` always has a moving status, and so an accepted offer.
     status: ride.status as MovingStatus,
     statusAt: ride.statusAt.getTime(),
     fare,

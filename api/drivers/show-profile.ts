@@ -10,22 +10,22 @@ import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
   {
-    driverId: { type: 'string', description: 'Names you.', examples: ['driver_5Jt2WmKx8QbR1v'] },
+    driverId: { type: 'string', description: 'Your id.', examples: ['driver_5Jt2WmKx8QbR1v'] },
     name: { type: 'string', description: 'Your name, as partners see it.' },
     rating,
     vehicle,
     plate,
     carType: { type: 'string', enum: carTypes, description: 'The kind of your car.' },
-    seats: { type: 'integer', minimum: 1, description: 'How many passengers it takes.' },
+    seats: { type: 'integer', minimum: 1, description: 'The number of passengers that fit in your car.' },
     available,
     position: objectSchema(
       {
         lat,
         lng,
         heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
-        at: unixMs('When you were there'),
+        at: unixMs('The time of the position'),
       },
-      { description: 'Where you were last. Present once you were online.' },
+      { description: 'Your last position. Present once you have been online.' },
     ),
     rideId: { ...rideId, description: 'The ride that you are on.' },
   },
@@ -36,8 +36,8 @@ export const showProfile: DriverOperation<'GET'> = {
   id: 'showDriver',
   method: 'GET',
   path: '/me',
-  summary: 'Show yourself',
-  description: 'Says who you are to partners, where you were last, and whether rides are opened to you.',
+  summary: 'Show your profile',
+  description: 'Shows your data as partners see it, your last position, and your availability.',
   tag: 'driver',
   answer: {
     status: 200,

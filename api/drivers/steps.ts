@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driver-actions.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
@@ -21,7 +21,7 @@ export const stepTaken = objectSchema(
     status: {
       type: 'string',
       enum: ['arrived', 'in_progress', 'completed', 'cancelled'],
-      description: 'The status that the step leads to.',
+      description: 'The status after the step.',
     },
   },
   { title: 'DriverStepTaken' },
@@ -29,7 +29,7 @@ export const stepTaken = objectSchema(
 type StepTaken = Shape<typeof stepTaken>;
 
 const repeated =
-  'A step that you took on this ride before gets the same answer and changes nothing, also after its end. So after a lost answer, send it again.';
+  'Idempotent: repeating a step of this ride gets the same answer and changes nothing, even after the ride has ended. If you lose an answer, send the step again.';
 
 function driverStep(
   name: DriverStep,
@@ -48,7 +48,7 @@ function driverStep(
     body: { schema, examples: { 'Your ride': { rideId: exampleRideId } } },
     answer: {
       status: 200,
-      description: 'The step is taken.',
+      description: 'The step is done.',
       schema: stepTaken,
       example: { rideId: exampleRideId, status } satisfies StepTaken,
     },
@@ -62,16 +62,16 @@ function driverStep(
         },
         act: async ({ rideId, driverId, origin }) => ({
           rideId,
-          // No step leads to another status.
-          status: (await takeDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
+          // A driver's step leads to no other status.
+          status: (await applyDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
         }),
-        present: (taken): StepTaken => taken,
+        present: (result): StepTaken => result,
       }),
   };
   return operation;
 }
 
-/** The steps of the chosen driver in the own ride. */
+/** The steps of the chosen driver in their own ride. */
 export const driverSteps: readonly DriverOperation[] = [
   driverStep('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
   driverStep('start', 'Start the trip', 'The passenger is in the car.', 'in_progress'),
@@ -79,7 +79,7 @@ export const driverSteps: readonly DriverOperation[] = [
   driverStep(
     'cancel',
     'Give up the ride',
-    'Cancels the ride for everybody: no other driver is asked.',
+    'Cancels the ride for the partner too: no other driver is asked.',
     'cancelled',
     'ride_ended',
   ),

@@ -1,17 +1,17 @@
 import type { DriverOperation } from './operation.ts';
 
-/** Both events have the JSON of the operations that they name. `followed-drivers.ts` sends them. */
+/** `api/streams/followed-drivers.ts` sends the events. */
 export const streamDriver: DriverOperation<'GET'> = {
   id: 'streamDriver',
   method: 'GET',
   path: '/stream',
   summary: 'Follow requests and ride',
   description:
-    'Server-sent events `requests` (the answer of List the requests) and `ride` (the answer of Show your ride): both at the start, then each within a second of a change. After a lost connection open a new stream: it begins with how things are.',
+    'Server-sent events `requests` (the answer of List the requests) and `ride` (the answer of Show your ride): both at the start, then each within a second of a change. After a lost connection, open a new stream: it starts with the current state.',
   tag: 'trip',
   answer: {
     status: 200,
-    description: 'A stream that goes on until you close it, or until your key is rotated, suspended or revoked.',
+    description: 'A stream that ends when you close it, or when your key is rotated, suspended or revoked.',
     mediaType: 'text/event-stream',
     schema: { type: 'string' },
     example: 'event: requests\ndata: {"requests":[]}\n\nevent: ride\ndata: {"ride":null}\n\n',

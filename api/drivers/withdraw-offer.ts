@@ -7,7 +7,7 @@ export const withdrawOffer: DriverOperation<'DELETE'> = {
   method: 'DELETE',
   path: '/requests/:rideId/offers/:offerId',
   summary: 'Withdraw an offer',
-  description: 'Takes your offer back. Once more does nothing and is a 204 too.',
+  description: 'Withdraws your offer. Idempotent: a repeat also returns 204.',
   tag: 'requests',
   answer: { status: 204, description: 'The offer is withdrawn.' },
   errors: ['ride_not_found', 'offer_not_found', 'ride_not_bidding'],

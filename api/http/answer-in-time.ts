@@ -3,14 +3,17 @@ import type { Logger } from '../../shared/base/logger.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 import { answerFailure } from './handle-errors.ts';
 
-/** Every request is answered within 3 s of its arrival, whatever MongoDB does. Time that the handler waits does not count. */
+/**
+ * Every request is answered within 3 s of its arrival, even if MongoDB hangs. The time during which the handler waits
+ * for the body or for events does not count.
+ */
 const limitMs = 2_900;
 
 /**
- * The one time limit of a request, for every part: sends a 503 when the steps after it have not begun an answer in time. The
- * whole 503 is sent in the tick of the timer, because Koa ignores every later write to a sent response. The late steps still
- * run to their end: if they create the ride after all, the rate limit's charge stays, otherwise the charge is refunded.
- * Nothing throws inside the timer, because that would end the process.
+ * The time limit of every request, in all parts: sends a 503 if the later steps have not begun a response in time. The
+ * whole 503 is sent in the timer's tick, because Koa ignores every later write to a sent response. The late steps still
+ * run to their end: if they create the ride, its rate-limit charge stays, otherwise the charge is refunded. Nothing
+ * throws inside the timer, because that would end the process.
  */
 export const answerInTime =
   (log: Logger): Middleware =>
@@ -19,9 +22,9 @@ export const answerInTime =
       let timer: NodeJS.Timeout;
       const check = () => {
         const left = leftMs(ctx);
-        // The limit has moved: the handler has waited since, or still waits.
+        // The deadline has moved: the handler has waited in the meantime, or is still waiting.
         if (left > 0) timer = setTimeout(check, left);
-        // A stream is answered when it begins.
+        // A stream counts as answered once its headers are sent.
         else if (!ctx.headerSent) refuse(ctx, log, resolve, reject);
       };
       const handled = next();
@@ -45,7 +48,7 @@ function refuse(
   }
 }
 
-/** Sends the answer as Koa would, but in this tick. */
+/** Sends the response as Koa would, but in this tick. */
 function sendNow({ response, res }: RequestContext): void {
   const { body } = response;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -53,7 +56,7 @@ function sendNow({ response, res }: RequestContext): void {
   res.end(text);
 }
 
-/** A response that stays open cannot begin for a request that was answered late. Throws the error of the 503 that was sent. */
+/** Call before a response that stays open begins: throws the error of the 503 if the time limit has already sent it. */
 export function assertInTime({ state }: RequestContext): void {
   if (state.isLate) throw new AppError('unconfirmed');
 }
@@ -61,7 +64,7 @@ export function assertInTime({ state }: RequestContext): void {
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
 
-/** The handler waits: until the returned function is called, no time counts against the limit. */
+/** Call when the handler starts to wait: no time counts against the limit until the returned function is called. */
 export function pauseTimeLimit({ state }: RequestContext): () => void {
   const since = performance.now();
   state.waitsSince = since;

@@ -5,7 +5,6 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 
-/** Every body is at most this large. */
 const limitBytes = 16_384;
 const limit = limitBytes as unknown as string;
 
@@ -14,7 +13,7 @@ const parseJson = bodyParser({
   // readJsonBody has checked the Content-Type.
   detectJSON: () => true,
   jsonLimit: limit,
-  // An unknown field is ignored, and `__proto__` is one.
+  // Unknown fields are ignored, and `__proto__` is an unknown field.
   ...({ onProtoPoisoning: 'remove' } as object),
   onerror: (error) => fail(error, 'The request body is not valid JSON'),
 }) as unknown as Middleware;
@@ -36,7 +35,7 @@ export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   if (!ctx.is('json', '+json')) {
     refuse(ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json');
   }
-  // Not supported: a decompressing stream could fail after the request was refused, and nothing would listen to its error.
+  // No decompression: its stream could fail after the request was refused, when nothing listens to its errors.
   if (!isPlain(ctx)) refuse('Content-Encoding is not supported');
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) refuse(notUtf8);
   await read(ctx, parseJson);
@@ -45,7 +44,7 @@ export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   return ctx.request.body;
 }
 
-/** The fields of a form that a page sent, each the text that was typed; a missing field is empty. */
+/** The fields of a submitted form, as text; a missing field is the empty string. */
 export interface Form {
   text(name: string): string;
 }
@@ -54,14 +53,16 @@ export interface Form {
 export async function readForm(ctx: RequestContext): Promise<Form> {
   if (!ctx.is('application/x-www-form-urlencoded') || !isPlain(ctx)) throw new AppError('invalid_request');
   await read(ctx, parseForm);
-  // Not the parser's own object: it turns `a[b]` into nested ones.
+  // Not the parser's own result, which turns `a[b]` into nested objects.
   const fields = new URLSearchParams(ctx.request.rawBody ?? '');
   return { text: (name) => fields.get(name) ?? '' };
 }
 
 const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get('content-encoding'));
 
-/** Lets a parser read the body. The time that the body takes to arrive does not count against the answer's time limit. */
+/**
+ * Reads the body with a parser. The time until the body has arrived does not count against the request's time limit.
+ */
 async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   // The parser accepts `identity` in lower case only.
   delete ctx.req.headers['content-encoding'];
@@ -75,15 +76,15 @@ async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   } finally {
     resumeTimeLimit();
   }
-  // The parser replaces invalid UTF-8, so a text other than the one that was sent would be stored.
+  // The parser replaces invalid UTF-8, so the stored text would differ from the text that was sent.
   if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
 }
 
 const broken = new WeakMap<IncomingMessage, AppError>();
 
 /**
- * Records that the rest of a request's body cannot be read, and fails a read in progress. The request has begun, so its own
- * handler answers: a handler that needs the body fails with this error, one that ignores the body proceeds.
+ * Records that the rest of a request's body cannot be read, and fails a read in progress. The request's handler is
+ * already running, so it sends the response: a handler that needs the body fails with this error, others continue.
  */
 export function breakBody(request: IncomingMessage, error: AppError): void {
   broken.set(request, error);

@@ -7,24 +7,24 @@ import { jsonError } from './handle-errors.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Reading pauses while more pipelined requests than this wait for their turn. */
+/** Reading pauses while more than this many pipelined requests are waiting. */
 const maxWaiting = 16;
 
-/** A client has this long to read its refusal; the rest of its request is discarded. */
+/** After a refusal the connection stays open this long for the client to read it; further input is discarded. */
 const lingerMs = 1_000;
 
 /**
- * Handles the requests of one connection one after the other: a pipelined request begins when the request before it has been
- * answered. So each request gets its own answer, or none if it never began.
+ * Handles the requests of one connection one after the other: a pipelined request begins when the previous request has
+ * been answered. So each request gets its own response; a request that never began gets none.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: Handle;
-  /** The first is being handled, the others wait. */
+  /** The first one is being handled, the others are waiting. */
   readonly #exchanges: { request: IncomingMessage; response: ServerResponse }[] = [];
   /** The last answered request, if it was answered before its whole body had arrived. */
   #unread?: IncomingMessage;
-  /** Why no further request can be read: sent after the last answer. */
+  /** The reason why no further request can be read. Sent after the last response. */
   #fault?: AppError;
   #isRefused = false;
   #isPaused = false;
@@ -34,40 +34,43 @@ export class Connection {
   constructor(socket: Socket, handle: Handle) {
     this.#socket = socket;
     this.#handle = handle;
-    // Node resumes the socket after each message that it has parsed.
+    // Node resumes the socket after each message that it has parsed, which would undo our pause.
     socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
-  /** Handles a request after those before it are answered. */
-  take(request: IncomingMessage, response: ServerResponse): void {
+  /** Adds a request, which is handled after the earlier ones are answered. */
+  enqueue(request: IncomingMessage, response: ServerResponse): void {
     this.#exchanges.push({ request, response });
     if (this.#exchanges.length === 1) this.#begin();
     else if (this.#exchanges.length > maxWaiting) this.#pauseReading();
   }
 
-  /** Sends `Connection: close` with the next answer. Requests that wait behind that answer never begin. */
+  /** Sends `Connection: close` with the next response. Requests that wait behind it never begin. */
   announceClose(): void {
     this.#isClosing = true;
     const [current] = this.#exchanges;
     if (current) current.response.shouldKeepAlive = false;
   }
 
-  /** Closes the connection: now if it is idle, otherwise after the answer under way. */
+  /** Closes the connection: now if it is idle, otherwise after the response in progress. */
   close(): void {
     this.#closesWhenIdle = true;
     if (this.#exchanges.length === 0) this.#socket.destroySoon();
   }
 
-  /** Node cannot parse what follows. Answers the requests read so far, then refuses in the form of the contract, section 7. */
+  /**
+   * Call when Node cannot parse further input: answers the requests read so far, then sends an error in the form of the
+   * contract, section 7, and closes the connection.
+   */
   refuse({ code = '' }: Partial<NodeJS.ErrnoException>): void {
     if (this.#isRefused) return;
-    // No bytes received, or the request has been answered already: close without a response.
+    // No bytes received, or the request has already been answered: close without a response.
     const isAnswered = this.#unread?.complete === false;
     if (code === 'ECONNRESET' || !this.#socket.writable || this.#socket.bytesRead === 0 || isAnswered) {
       this.#socket.destroy();
       return;
     }
-    // The request is late because this side has paused reading.
+    // The request is late only because we have paused reading.
     if (this.#isPaused && code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     const error = new AppError(codes[code] ?? 'invalid_request');
     const last = this.#exchanges.at(-1);
@@ -95,7 +98,7 @@ export class Connection {
     this.#exchanges.shift();
     if (!request.complete) {
       this.#unread = request;
-      // Discards the rest of the body: the next request comes after it.
+      // Discard the rest of the body, because the next request follows it.
       request.resume();
     }
     if (!this.#socket.writable) return;

@@ -2,13 +2,18 @@ import type { Config } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
-/** The key in a request's headers, or ''. With the scheme Bearer only Authorization counts, even with an empty token; otherwise X-Api-Key does. */
+/**
+ * The key in a request's headers, or ''. If Authorization has the scheme Bearer, only it counts, even with an empty
+ * token; otherwise X-Api-Key counts.
+ */
 export function readApiKey(ctx: RequestContext): string {
   const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }
 
-/** A cookie that no script can read and that no other site's form sends. In production browsers bind it to this very host. */
+/**
+ * A cookie that scripts cannot read and other sites' forms do not send. In production, browsers bind it to this host.
+ */
 export interface OwnCookie {
   read(ctx: RequestContext): string;
   write(ctx: RequestContext, value: string, lifetimeMs: number): void;
@@ -31,7 +36,7 @@ export function ownCookie({ environment }: Pick<Config, 'environment'>, plainNam
 }
 
 /**
- * Refuses a change that another site's page sent from this browser (403): the browser adds the session's cookie to it.
+ * Protects against CSRF: refuses a change (403) that a page of another site sends with the browser's session cookie.
  * `Sec-Fetch-Site` names the sender's site; older browsers send only `Origin`.
  */
 export function refuseForeignChanges({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Middleware {

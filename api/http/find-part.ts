@@ -25,7 +25,7 @@ const noPart: Part = {
   renderError: jsonError,
 };
 
-/** The request's path; undefined where the request target cannot be parsed, because Koa's `path` then throws. */
+/** The request's path; undefined if the request target cannot be parsed, because Koa's `path` then throws. */
 function pathOf(ctx: { path: string }): string | undefined {
   try {
     return ctx.path;
@@ -34,13 +34,13 @@ function pathOf(ctx: { path: string }): string | undefined {
   }
 }
 
-/** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */
+/** Answers 400 to a request that Node accepts but HTTP forbids: an unparsable target or an invalid Host (RFC 9112). */
 export const refuseMalformed: Middleware = (ctx, next) => {
   if (pathOf(ctx) === undefined || !hasValidHost(ctx.req)) throw new AppError('invalid_request');
   return next();
 };
 
-/** One Host line in HTTP/1.1, at most one before (RFC 9112, section 3.2). */
+/** HTTP/1.1 requires exactly one Host line, earlier versions permit one (RFC 9112, section 3.2). */
 function hasValidHost({ headers, rawHeaders, httpVersion }: RequestContext['req']): boolean {
   const { host } = headers;
   if (host === undefined) return httpVersion !== '1.1';
@@ -59,14 +59,16 @@ function isHost(host: string): boolean {
   return literal ? isIPv6(literal[1] as string) : /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i.test(host);
 }
 
-interface Routed {
+interface RouterContext {
   /** The routes that match the path with any method. Set by the router. */
   matched?: { methods: string[] }[];
 }
 
-/** The last step: no route has answered. Throws a 405 if the path has a route with another method, else a 404. */
+/**
+ * The last step, reached if no route has answered. Throws a 405 if the path has routes for other methods, else a 404.
+ */
 export const refuseUnknownRoute: Middleware = async (ctx) => {
-  const methods = (ctx as Routed).matched?.flatMap((route) => route.methods) ?? [];
+  const methods = (ctx as RouterContext).matched?.flatMap((route) => route.methods) ?? [];
   if (methods.length === 0) throw new AppError('not_found');
   throw new AppError('method_not_allowed', { headers: { Allow: [...new Set(methods)].join(', ') } });
 };

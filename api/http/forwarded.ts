@@ -4,8 +4,8 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The client's address, which limits count. Each proxy appends the address that it saw to X-Forwarded-For, so only the last
- * `trustedHops` entries are trusted: entries further left are client-controlled.
+ * The client's address, by which limits count requests. Each proxy appends the address that it saw to X-Forwarded-For,
+ * so only the last `trustedHops` entries are trusted: entries further left are client-controlled.
  */
 export function clientAddress(ctx: RequestContext, trustedHops: number): string {
   const forwarded = ctx
@@ -16,7 +16,9 @@ export function clientAddress(ctx: RequestContext, trustedHops: number): string 
   return trusted ?? ctx.req.socket.remoteAddress ?? 'unknown';
 }
 
-/** One client to a limit: an IPv4 address, or the /64 network of an IPv6 address, since a client has a whole /64. */
+/**
+ * The unit that limits count as one client: an IPv4 address, or an IPv6 /64 network, since a client has a whole /64.
+ */
 export function clientNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address.slice(0, 64);
   const parsed = ipaddr.process(address);
@@ -26,7 +28,7 @@ export function clientNetwork(address: string): string {
 
 type HttpsSettings = Pick<Config, 'environment' | 'trustedProxyHops'>;
 
-/** In production, refuses a request that did not arrive over HTTPS. It is not redirected: its key has already leaked. */
+/** In production, refuses a request that did not arrive over HTTPS. No redirect: the key has already been exposed. */
 export function requireHttps(config: HttpsSettings): Middleware {
   return (ctx, next) => {
     if (!isSecure(ctx, config)) throw new AppError('https_required');
@@ -34,12 +36,12 @@ export function requireHttps(config: HttpsSettings): Middleware {
   };
 }
 
-/** In production, answers a page that is requested over plain HTTP with its address under `https:` (308). */
+/** In production, redirects a page that is requested over plain HTTP to its `https:` address (308). */
 export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBaseUrl'>): Middleware {
   return (ctx, next) => {
     if (isSecure(ctx, config)) return next();
     ctx.status = 308;
-    // From the configured address, never from `Host` or a request target with a host: a client may write anything there.
+    // From the configured address, never from `Host` or a request target with a host: both are client-controlled.
     const address = new URL(config.publicBaseUrl);
     address.pathname = ctx.path;
     address.search = ctx.search;
@@ -48,13 +50,13 @@ export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBase
   };
 }
 
-/** Whether a request may be answered: outside production always, in production if it arrived over HTTPS. */
+/** True if a request may be answered: always outside production, in production if it arrived over HTTPS. */
 const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsSettings): boolean =>
   environment !== 'production' || cameOverHttps(ctx, trustedProxyHops);
 
 /**
- * Whether a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it, so values
- * left of the trusted hops are the client's own claim.
+ * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it, so
+ * values left of the trusted hops are client-controlled.
  */
 function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;

@@ -4,34 +4,34 @@ import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An
- * answer of 400 or more that a part made without an error gets the code of its status.
+ * The only place that turns an error into a response: its status and headers, and the body that the request's part
+ * renders. A response of 400 or more that a part sent without an error gets the error code of its status.
  */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {
     try {
       await next();
-      nameStatus(ctx);
+      addErrorCode(ctx);
     } catch (thrown) {
       answerFailure(ctx, thrown, log);
     }
   };
 }
 
-function nameStatus({ response, headerSent }: RequestContext): void {
+function addErrorCode({ response, headerSent }: RequestContext): void {
   const { status } = response;
   if (status < 400 || headerSent || response.get(errorCodeHeader)) return;
   response.set(errorCodeHeader, codeOfStatus(status));
 }
 
-/** Makes the answer of a failed request, and logs the failure if it is the service's own. */
+/** Builds the response to a failed request, and logs the failure if it is on our side (5xx). */
 export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger): void {
   const { requestId, part } = ctx.state;
   const error = publicError(thrown);
   if (error.status >= 500) {
     log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
   }
-  // The status is already sent: by the closed connection the client knows that its answer is incomplete.
+  // The status is already sent: closing the connection shows the client that the response is incomplete.
   if (ctx.headerSent) ctx.res.destroy();
   else answer(ctx, error);
 }
@@ -45,7 +45,7 @@ function answer(ctx: RequestContext, error: AppError): void {
   response.body = state.part.renderError(error, ctx);
 }
 
-/** An unknown error becomes a plain 500: its own message may quote a value. */
+/** An unknown error becomes a plain 500, because its message may contain private data. */
 function publicError(thrown: unknown): AppError {
   if (thrown instanceof AppError) {
     return thrown.status === 503 ? new AppError(thrown.code, { headers: { 'Retry-After': '1' } }) : thrown;

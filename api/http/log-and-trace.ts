@@ -5,9 +5,9 @@ import type { Tracing } from '../../shared/base/tracing.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * Gives each request an id, which is the client's own if it is well-formed, sends it as X-Request-Id, and logs one line per
- * request with the ids of the ride and the caller. The line has the route's pattern, never the path, which can hold a track
- * token. Only in development it also has a path that matched no route, unless the path belongs to the live map.
+ * Gives each request an id (the client's own if it is well-formed), returns it as X-Request-Id, and logs one line per
+ * request with the ids of the ride and the caller. The line has the route's pattern, never the path, which can contain
+ * a track token. Only in development it also has a path that matched no route, unless the path belongs to the live map.
  */
 export function logRequest({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -22,7 +22,7 @@ export function logRequest({ log, config }: Context): Middleware {
     const endedAt = performance.now();
     const durationMs = Math.round(endedAt - startedAt);
     httpRequests.inc({ method, route, status });
-    // `startedAt` of the state has moved by the time that the handler waited, so a long poll does not count as slow.
+    // `state.startedAt` was moved forward by the time that the handler waited, so a long poll does not count as slow.
     httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
     const path = isDevelopment && route === 'none' && ctx.state.part?.name !== 'track' ? rawPath(ctx.url) : undefined;
     log.info({ ...facts, path, durationMs }, 'request');
@@ -36,10 +36,10 @@ const looksLikeSecret = /svc_|whsec_/i;
 const givenRequestId = (given: string): string | undefined =>
   requestId.test(given) && !looksLikeSecret.test(given) ? given : undefined;
 
-/** The path as it was sent: Koa's own `path` throws where it cannot be parsed. */
+/** The path as it was sent. Koa's own `path` throws if it cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
-/** Makes a span for each request but probes, in the trace of the client's `traceparent` if it sends one. */
+/** Creates a span for each request except health probes, in the trace of the client's `traceparent` if it sends one. */
 export function traceRequest(tracing: Tracing): Middleware {
   return (ctx, next) => {
     const { method, state } = ctx;
@@ -60,12 +60,12 @@ function requestFacts(ctx: RequestContext) {
   return { requestId, method, route, status, ...ids };
 }
 
-/** The ride of the path, or the one that was created. Only well-formed ids: the path segment could be a secret. */
+/** The ride id in the path, or of the created ride. Only if well-formed: the path segment could be a secret. */
 function rideIdOf(ctx: object): string | undefined {
   const { params, body, status } = ctx as { params?: { rideId?: string }; body?: { rideId?: string }; status: number };
   const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);
   return rideId !== undefined && /^ride_[0-9A-Za-z]{24}$/.test(rideId) ? rideId : undefined;
 }
 
-/** The pattern of the route, which a router notes on the context. */
+/** The pattern of the route, which the router sets on the context. */
 const routeOf = (ctx: object): string => (ctx as { _matchedRoute?: string })._matchedRoute ?? 'none';

@@ -4,14 +4,14 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** An operation for programs, as the documentation describes it. A route cannot be made without one. */
+/** An operation of an API, as the documentation describes it. Every API route needs one. */
 export interface Operation<M extends Method = Method> {
-  /** Names it in the OpenAPI document and in clients made from it. */
+  /** `operationId` in the OpenAPI document, and the name in generated clients. */
   id: string;
   method: M;
-  /** Below the base, with names as `:rideId`, each of them in `pathParameters` (docs/openapi.ts). */
+  /** Relative to the base. Each parameter, such as `:rideId`, must be in `pathParameters` (docs/openapi.ts). */
   path: string;
-  /** A few words: the title of its section. */
+  /** A few words: the title of its section in the reference. */
   summary: string;
   /** Markdown. */
   description: string;
@@ -20,31 +20,31 @@ export interface Operation<M extends Method = Method> {
   headers?: Readonly<Record<string, Joi.Schema>>;
   query?: Joi.ObjectSchema;
   body?: { schema: Joi.Schema; examples: Readonly<Record<string, object>>; isOptional?: true };
-  /** The success. */
+  /** The response on success. */
   answer: {
     status: 200 | 201 | 204;
     description: string;
-    /** A 204 has none. */
+    /** Absent for a 204. */
     schema?: JsonSchema;
-    /** Else JSON. */
+    /** JSON if absent. */
     mediaType?: 'text/event-stream';
-    /** Beside those that the documentation adds to every answer of its kind. */
+    /** In addition to the headers that the documentation adds to every response of its kind. */
     headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
     example?: object | string;
   };
-  /** Beside those of every operation (`commonErrors` in docs/error-answers.ts). */
+  /** In addition to the errors of every operation (`commonErrors` in docs/error-answers.ts). */
   errors: readonly ErrorCode[];
 }
 
 /** The groups of operations, in the order of the reference. */
 export const tags = {
   rides: ['Rides', 'Request a ride, choose an offer, follow the trip.'],
-  feed: ['Event feed', 'Events that can be read, by those who missed a webhook or have no receiver.'],
-  manual: ['Test rides by hand', 'Be the driver and the clock of a test ride.'],
-  service: ['Service', 'What this service is.'],
-  driver: ['Driver', 'Who you are, where you are, and whether you want rides.'],
-  requests: ['Requests', 'Rides that are open to a driver, and offers on them.'],
-  trip: ['Trip', 'The ride that a driver was chosen for, step by step.'],
+  feed: ['Event feed', 'Read events if you missed a webhook or have no receiver.'],
+  manual: ['Manual steps', 'Control the driver and the clock of a test ride.'],
+  service: ['Service', 'Information about this service.'],
+  driver: ['Driver', 'Your profile, your position and your availability.'],
+  requests: ['Requests', 'Rides that are open to you, and your offers on them.'],
+  trip: ['Trip', 'The steps of the ride that a partner chose you for.'],
 } as const;
 type Tag = keyof typeof tags;
 

@@ -8,22 +8,22 @@ export interface Route {
   handle: Middleware;
 }
 
-/** A route of pages. The documentation lists only routes for programs. */
+/** A route of a page. The documentation lists only the routes of APIs. */
 export interface PageRoute {
   method: Method;
   path: string;
   handle: Middleware;
 }
 
-interface GetSteps<Found> {
-  /** Admits the caller, or throws a 401. May read what is asked for in the same round trip. */
-  authenticate(ctx: RequestContext): Promise<Found>;
-  present(found: Found): object;
+interface GetSteps<Resource> {
+  /** Authenticates the caller, or throws a 401. May read the requested resource in the same round trip. */
+  authenticate(ctx: RequestContext): Promise<Resource>;
+  present(resource: Resource): object;
 }
 
 /** The steps of a change after its validation. */
 export interface ChangeSteps<Input, Result> {
-  /** The result of an earlier identical request: then neither `limit` nor `act` runs. */
+  /** Returns the result of an earlier identical request; then neither `limit` nor `act` runs. */
   replay?(input: Input): Promise<Result | null>;
   /** Runs `act` if the caller's limit permits it, or throws a 429. */
   limit?(ctx: RequestContext, input: Input, act: (input: Input) => Promise<Result>): Promise<Result>;
@@ -32,14 +32,14 @@ export interface ChangeSteps<Input, Result> {
 
 interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result> {
   authenticate(ctx: RequestContext): Promise<Caller>;
-  /** The validated input of `act`. Throws a 400. */
+  /** Returns the validated input of `act`. Throws a 400. */
   validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
-  /** The body of the answer; null for none. */
+  /** The body of the response; null for none. */
   present(result: Result): object | null;
 }
 
 /** A route that reads. */
-export function get<Found>(operation: Operation<'GET'>, { authenticate, present }: GetSteps<Found>): Route {
+export function get<Resource>(operation: Operation<'GET'>, { authenticate, present }: GetSteps<Resource>): Route {
   return {
     operation,
     handle: async (ctx) => {
@@ -48,7 +48,7 @@ export function get<Found>(operation: Operation<'GET'>, { authenticate, present 
   };
 }
 
-/** Makes a change: its steps run in the order in which ChangeSteps lists them. */
+/** Runs the steps of a change in the order in which ChangeSteps lists them. */
 export async function makeChange<Input, Result>(
   ctx: RequestContext,
   input: Input,
@@ -58,7 +58,7 @@ export async function makeChange<Input, Result>(
   return replayed ?? (limit ? limit(ctx, input, act) : act(input));
 }
 
-/** A route of steps: it authenticates, validates, acts and presents the result. */
+/** A route that authenticates, validates, acts and presents the result. */
 function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
   const { authenticate, validate, present } = steps;
   return {
@@ -78,14 +78,14 @@ type RouteInSteps<M extends Method> = <Caller, Input, Result>(
   steps: ChangingSteps<Caller, Input, Result>,
 ) => Route;
 
-/** Reads what a query asks for. */
+/** A route that reads a list with the filters of its query. */
 export const list: RouteInSteps<'GET'> = inSteps;
 export const post: RouteInSteps<'POST'> = inSteps;
 export const put: RouteInSteps<'PUT'> = inSteps;
-/** `delete` is a word of the language. */
+/** A DELETE route: `delete` is a reserved word. */
 export const remove: RouteInSteps<'DELETE'> = inSteps;
 
-/** Whether a path is the base of a part, or below it. */
+/** True if a path is the base, or below it. */
 export const isBelow =
   (base: string) =>
   (path: string): boolean =>
@@ -110,7 +110,7 @@ export const namesOf = (base: string, routes: readonly (Route | RouteName)[]): R
 
 const nameOf = <Name extends RouteName>(route: Route | Name) => ('operation' in route ? route.operation : route);
 
-/** A part of the path that the route's pattern names. */
+/** The value of a parameter in the route's path. */
 export const paramOf = (ctx: RequestContext, name: string): string =>
   (ctx as unknown as { params: Record<string, string> }).params[name] ?? '';
 

@@ -2,11 +2,11 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
-/** For answers that are data: no page may frame them, and no browser sniffs or runs them. */
+/** For responses that are data: no page may frame them, and no browser may sniff or run them. */
 const protect = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xFrameOptions: { action: 'deny' },
-  // These matter only for a document that a browser shows.
+  // These matter only for documents that a browser shows.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -15,10 +15,9 @@ const protect = helmet({
   xXssProtection: false,
 });
 
-/** The same for every answer, so helmet runs once, at the start. */
+/** The same for every response, so helmet runs only once, at the start. */
 export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
-/** The headers that a helmet middleware sets. */
 function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
@@ -27,8 +26,8 @@ function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
 }
 
 /**
- * The security headers of pages: only our own scripts, styles and images, and map tiles of `tileOrigin`. `Referrer-Policy` is
- * not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
+ * The security headers of pages. They permit only our own scripts, styles and images, and map tiles of `tileOrigin`.
+ * `Referrer-Policy` is not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
  */
 export function pageHeaders({
   tileOrigin,
@@ -61,7 +60,7 @@ export function pageHeaders({
   return policy.set('Permissions-Policy', permissions.join(', '));
 }
 
-/** Features of a phone. A page may use only those that its headers list. */
+/** Device features. A page may use only those in its `uses`. */
 const phoneFeatures = ['camera', 'geolocation', 'microphone', 'screen-wake-lock'] as const;
 
 interface PageHeaders {

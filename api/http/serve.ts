@@ -6,7 +6,7 @@ import { ConfigError } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { Connection } from './connection.ts';
 
-/** An application that can be served, e.g. a plain Koa application. */
+/** An application that `serve` runs, e.g. a plain Koa application. */
 export interface App {
   callback(): RequestListener;
   /** Ends the responses that are held open. */
@@ -14,11 +14,11 @@ export interface App {
   close?(): Promise<void>;
 }
 
-export interface Serving {
+export interface HttpServer {
   port: number;
   /**
-   * Stops: accepts no new connection, ends held responses, announces for drainMs that connections close, and resolves
-   * when every request that has begun is answered.
+   * Stops accepting connections, ends held responses, sends `Connection: close` with each response for drainMs, then
+   * closes idle connections. Resolves when every request that has begun is answered.
    */
   close(drainMs?: number): Promise<void>;
 }
@@ -28,7 +28,7 @@ const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 12_000,
   keepAliveTimeout: 30_000,
-  // Short, so that each check refuses few requests: other requests wait while it runs.
+  // Short, so that each check refuses few requests: it blocks all other requests while it runs.
   connectionsCheckingInterval: 100,
 };
 
@@ -36,15 +36,15 @@ const timeouts = {
 export const silenceMs = 14_000;
 
 const serverOptions = {
-  // Node would answer without a body; `refuseMalformed` refuses a missing Host in the form of the contract.
+  // Node would refuse a missing Host without a body; `refuseMalformed` does it in the form of the contract.
   requireHostHeader: false,
 };
 
-/** Connections that may wait to be accepted. One more is dropped, and its client tries again after a second. */
+/** Connections that may wait to be accepted. Further ones are dropped, and their clients retry after a second. */
 const backlog = 4_096;
 
-/** Listens on the configured host and port. Throws ConfigError where that is impossible. */
-export async function serve(ctx: Context, app: App, limits: Partial<typeof timeouts> = {}): Promise<Serving> {
+/** Listens on the configured host and port. Throws ConfigError if that fails. */
+export async function serve(ctx: Context, app: App, limits: Partial<typeof timeouts> = {}): Promise<HttpServer> {
   const handle = app.callback();
   const server = createServer({ ...serverOptions, ...timeouts, ...limits });
   const connections = new Map<Socket, Connection>();
@@ -52,13 +52,13 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     connections.set(socket, new Connection(socket, handle));
     socket.once('close', () => connections.delete(socket));
   });
-  const take: RequestListener = (request, response) => connections.get(request.socket)?.take(request, response);
-  server.on('request', take);
+  const enqueue: RequestListener = (request, response) => connections.get(request.socket)?.enqueue(request, response);
+  server.on('request', enqueue);
   // An unknown Expect header is ignored: Node itself would refuse it with a 417 without a body.
-  server.on('checkExpectation', take);
+  server.on('checkExpectation', enqueue);
   server.on('clientError', (error, socket) => connections.get(socket as Socket)?.refuse(error));
   server.on('connect', (_request, socket) => {
-    // Nothing is tunnelled, but the requests before the CONNECT are answered. Node has removed its listeners.
+    // CONNECT is refused, but the requests before it are answered. Node has removed its own listeners from the socket.
     socket.on('error', () => {}).resume();
     connections.get(socket as Socket)?.refuse({});
   });
@@ -74,8 +74,8 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     port,
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
-      // Only stops listening. The close of http would also close idle connections at once, and a client that sends a
-      // request at that moment would lose it. So the next answer announces the close, and idle connections get drainMs.
+      // Only stops listening. The close() of http also closes idle connections at once, and a request that a client
+      // sends at that moment would be lost. Instead the next response announces the close, after at most drainMs.
       NetServer.prototype.close.call(server);
       app.endHeld?.();
       for (const connection of connections.values()) connection.announceClose();

@@ -5,8 +5,8 @@ import type { RequestContext } from '../part.ts';
 const strict = { convert: false, stripUnknown: true } as const;
 
 /**
- * The validated value, with defaults and without unknown fields. Afterwards use only this value, never the raw input. Throws
- * `invalid_request`, which names the first invalid field. With `convert`, the text of a number is a number.
+ * Returns the validated value, with defaults and without unknown fields. Use only this value afterwards, never the raw
+ * input. Throws `invalid_request`, which names the first invalid field. With `convert`, numeric strings become numbers.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
   const { value, error } = schema.validate(input, {
@@ -23,7 +23,7 @@ export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
   validate(schema, { ...ctx.query }, { convert: true });
 
 /**
- * The faults for which `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
+ * The reasons why `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
  * number"). Empty for a valid input.
  */
 export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {

@@ -5,7 +5,7 @@ import { jsonError } from '../http/handle-errors.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 
-/** Health for load balancers. The API is ready when MongoDB answers: a creation needs nothing else. */
+/** Health checks for load balancers. The API is ready when MongoDB answers, because a creation needs nothing else. */
 export function healthPart({ log }: Pick<Context, 'log'>): Part {
   const listener = healthListener({ mongo: pingMongo }, log);
   return {

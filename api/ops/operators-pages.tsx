@@ -19,8 +19,8 @@ const lifetimeMs = 12 * 3_600_000;
 type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
 
 /**
- * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who have OPS_TOKEN. For all others
- * the board is a 404; without that setting, so is the sign-in.
+ * The pages at the operators' port of the API: the queue board at `/ops/queues`, for operators who know OPS_TOKEN.
+ * Others get a 404. Without that setting, the sign-in is a 404 too.
  */
 export async function operatorsPages(
   service: Context,
@@ -34,7 +34,6 @@ export async function operatorsPages(
   };
 }
 
-/** The parts of those pages. */
 export async function operatorsParts(service: Context): Promise<Part[]> {
   const { opsToken } = service.config.secrets;
   if (!opsToken) return [];
@@ -46,7 +45,7 @@ export async function operatorsParts(service: Context): Promise<Part[]> {
   return [await queueBoard(service.queues, admit), signInPart(cookie), assetsPart()];
 }
 
-/** The cookie for which a browser exchanges OPS_TOKEN. It holds its end and a proof, never the token. */
+/** The cookie that a browser gets in exchange for OPS_TOKEN. It contains its expiry and an HMAC, never the token. */
 export function operatorsCookie(token: string, now: () => number) {
   const proofOf = (until: string) =>
     createHmac('sha256', token).update(`operators’ cookie ${until}`).digest('base64url');
@@ -54,7 +53,7 @@ export function operatorsCookie(token: string, now: () => number) {
     isToken: (given: string): boolean => isSame(given, token),
     write(ctx: RequestContext): void {
       const until = String(now() + lifetimeMs);
-      // Not `secure`: the operators' port speaks plain HTTP, at loopback or through a tunnel.
+      // Not `secure`: the operators' port serves plain HTTP, on loopback or through a tunnel.
       const options = {
         httpOnly: true,
         sameSite: 'strict',
@@ -71,10 +70,10 @@ export function operatorsCookie(token: string, now: () => number) {
   };
 }
 
-/** In constant time: hashes have one length. */
+/** Compares in constant time. Hashing gives both the same length, which timingSafeEqual requires. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
-/** Accepts OPS_TOKEN in a form, since a token in an address would stay in the history, and gives the browser a cookie. */
+/** Accepts OPS_TOKEN in a form, because an address stays in the browser's history, and sets the cookie. */
 function signInPart(cookie: ReturnType<typeof operatorsCookie>): Part {
   const show = (ctx: RequestContext, isWrong: boolean) => {
     ctx.status = isWrong ? 403 : 200;

@@ -9,27 +9,27 @@ import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
-/** The board's own files and no other host's. */
+/** Permits only files of our own host. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
 const descriptions: Record<PoolName, string> = {
-  bidding: 'cancels a ride that nobody was chosen for in time',
+  bidding: 'cancels rides whose bidding time is over',
   simulator: "test rides: the simulated driver's next step",
-  dispatch: 'live rides: opens a ride to drivers nearby, wider each round; and what follows when a driver is chosen',
-  webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
+  dispatch: 'live rides: opens a ride to nearby drivers, wider in each round; also the work after a driver is chosen',
+  webhooks: 'one attempt of one event; undelivered events are under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
-  mail: 'sends one mail; one that waits for its next try is under Delayed',
+  mail: 'sends one mail; mails that wait for a retry are under Delayed',
 };
 
 /** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * A queue as the board shows it. It is read-only: MongoDB decides what is pending, so running a job again would only
- * overwrite the result of its first run.
+ * The board's adapter of a queue. Read-only: MongoDB decides what is pending, so re-running a job would only overwrite
+ * the result of its first run.
  */
-function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
+function readOnlyQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
   return new (class extends Adapter {
     override getJobStatuses() {
       return [...usedStates] as ReturnType<BullMQAdapter['getJobStatuses']>;
@@ -37,22 +37,22 @@ function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: st
 
     override async getJob(id: string) {
       const job = await super.getJob(id);
-      return job && inWords(job);
+      return job && presentJob(job);
     }
 
     override async getJobs(...args: Parameters<BullMQAdapter['getJobs']>) {
-      return (await super.getJobs(...args)).map(inWords);
+      return (await super.getJobs(...args)).map(presentJob);
     }
   })(queue, { readOnlyMode: true, description });
 }
 
-/** A job as a person reads it: its ride, step, due time and result. */
-function inWords(job: Job): Job {
+/** Shows a job's ride, step, due time and result instead of its raw data. */
+function presentJob(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
     const { rideId: ride, timer, seq, keyId: key, mailId: mail, attemptId: attempt } = data;
-    const step = timer ?? (mail ? 'send the mail' : attempt ? 'attempt by hand' : `delivery of event ${seq}`);
+    const step = timer ?? (mail ? 'send the mail' : attempt ? 'test event or resend' : `delivery of event ${seq}`);
     const due = new Date(timestamp + (opts.delay ?? 0)).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';
     return {
@@ -67,11 +67,11 @@ function inWords(job: Job): Job {
   return job;
 }
 
-/** Fixed at the bottom, where it covers nothing: the board's pages scroll in a frame of their own. */
+/** Fixed at the bottom, where it covers nothing: the board's pages scroll in their own frame. */
 const banner =
   '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
   'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
-  'Read-only: MongoDB holds what is to be done, and running a job again would send nothing.</p>' +
+  'Read-only: MongoDB decides what is pending; re-running a job has no effect.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
 /** Adds the banner to each page, and removes the fonts that the page would load from another host. */
@@ -90,8 +90,8 @@ const readOnly: Middleware = (ctx, next) => {
 };
 
 /**
- * The read-only pages that show every queue and its jobs, for requests that `admit` lets through. Their packages are loaded
- * here, because an API process without the board starts sooner and uses 10 MB less memory.
+ * The read-only pages that show every queue and its jobs, for requests that `admit` permits. The packages are imported
+ * here, so that an API process without the board starts faster and uses 10 MB less memory.
  */
 export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
@@ -101,7 +101,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
   ]);
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
-    queues: poolNames.map((pool) => shownQueue(BullMQAdapter, queues[pool], descriptions[pool])),
+    queues: poolNames.map((pool) => readOnlyQueue(BullMQAdapter, queues[pool], descriptions[pool])),
     serverAdapter: adapter,
     options: {
       uiConfig: {
@@ -110,7 +110,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
         jobDetails: { defaultTab: 'Data' },
         hideDocsLink: true,
         hideRedisDetails: true,
-        // It would run CLIENT LIST at each poll; rides_pool_takes_jobs says more.
+        // It would run CLIENT LIST at each poll; the metric rides_pool_takes_jobs shows more.
         showWorkers: false,
         sortQueues: false,
       },

@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../part.ts';
 
-/** Beside this file, also in what is compiled: `npm run build` makes it there. */
+/** `npm run build` creates this folder next to this file, in the compiled code too. */
 export const assetFolder = path.join(import.meta.dirname, 'built');
 export const manifestName = 'manifest.json';
 export const assetBase = '/assets/';
@@ -17,17 +17,17 @@ const types: Record<string, string> = {
 
 interface Asset {
   type: string;
-  /** By content coding; '' is the plain one. */
+  /** By content coding; '' means uncompressed. */
   bodies: Map<string, Buffer>;
 }
 
 let manifest: Record<string, string> | undefined;
 
-/** The address of a bundled file by its plain name (`styles.css`). Throws ConfigError where nothing was bundled. */
+/** The address of a bundled file by its plain name (`styles.css`). Throws ConfigError before the first build. */
 export function assetUrl(name: string): string {
   manifest ??= readManifest();
   const file = manifest[name];
-  if (!file) throw new Error(`no asset is called ${name}`);
+  if (!file) throw new Error(`no asset is named ${name}`);
   return assetBase + file;
 }
 
@@ -37,7 +37,7 @@ function readManifest(): Record<string, string> {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Serves the bundled files. Their names hold a hash of their content, so that a browser may keep them for ever. */
+/** Serves the bundled files. Their names contain a hash of their content, so browsers may cache them forever. */
 export function serveAssets(): Middleware {
   const assets = new Map(readdirSync(assetFolder).flatMap((file) => readAsset(file)));
   return (ctx) => {

@@ -10,7 +10,7 @@ const api = path.join(import.meta.dirname, '..');
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
-/** Of Leaflet's builds the one that can be cut down to what is used. */
+/** Resolves Leaflet to its ES module build, because only that build can be tree-shaken. */
 const leafletAsModule: Plugin = {
   name: 'leaflet as a module',
   setup: ({ onResolve }) =>
@@ -20,8 +20,8 @@ const leafletAsModule: Plugin = {
 };
 
 /**
- * Bundles the stylesheet and the browser scripts (each file directly in an `api/<part>/browser/` whose name ends in
- * `-page.ts`) into a folder, with a hash of the content in each name, a compressed copy beside each, and a manifest.
+ * Bundles the stylesheet and the browser scripts into a folder, with a manifest and compressed copies. Each file name
+ * contains a hash of the content. Scripts are the files in `api/<part>/browser/` whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -37,7 +37,7 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
     format: 'esm',
     target: 'es2022',
     plugins: [leafletAsModule],
-    // Leaflet's stylesheet names pictures of controls that no page of ours has.
+    // Leaflet's stylesheet refers to images of controls that our pages do not use.
     loader: { '.png': 'empty', '.svg': 'copy' },
     metafile: true,
     write: false,
@@ -55,15 +55,15 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   await writeManifest(folder, Object.fromEntries(entries));
 }
 
-/** Replaces the manifest in one step, then removes old files: a process that starts in between finds a whole set. */
+/** Replaces the manifest atomically before it removes old files: a process that starts then finds all its files. */
 async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
   const file = path.join(folder, manifestName);
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, JSON.stringify(manifest));
   await rename(draft, file);
-  const named = new Set(Object.values(manifest));
+  const current = new Set(Object.values(manifest));
   const old = (await readdir(folder)).filter(
-    (name) => !named.has(name.replace(/\.(br|gz)$/, '')) && /-[0-9A-Z]{8}\./.test(name),
+    (name) => !current.has(name.replace(/\.(br|gz)$/, '')) && /-[0-9A-Z]{8}\./.test(name),
   );
   await Promise.all(old.map((name) => rm(path.join(folder, name), { force: true })));
 }

@@ -3,20 +3,20 @@ import { renderToString } from 'preact-render-to-string';
 import { assetUrl } from './assets.ts';
 
 interface DocumentProps {
-  /** The title of the browser's tab; the service's name is added. */
+  /** The title of the browser tab; the service's name is appended. */
   title: string;
   /** Names of bundled browser scripts. The page works without them. */
   scripts?: readonly string[];
-  /** Search engines may list it. */
+  /** True if search engines may list the page. */
   isListed?: boolean;
-  /** The kind of page, for the stylesheet. */
+  /** The class of the body, for the stylesheet. */
   kind: string;
-  /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
+  /** For a page whose content will change: without scripts, the browser loads this path (no fragment) after 3 s. */
   refreshPath?: string;
   children: ComponentChildren;
 }
 
-/** A whole page as HTML. Everything that a partner typed is escaped here. */
+/** Renders a whole page as HTML, and escapes all user input. */
 export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderToString(<Document {...props} />)}`;
 }
@@ -34,7 +34,7 @@ function Document({ title, scripts = [], isListed, kind, refreshPath, children }
         <link rel="stylesheet" href={assetUrl('styles.css')} />
         {refreshPath !== undefined && (
           <noscript>
-            {/* Without a path, a page whose address has a fragment would only be scrolled to it. */}
+            {/* Without a path, the browser would only scroll to the fragment in the page's address. */}
             <meta http-equiv="refresh" content={`3; url=${refreshPath}`} />
           </noscript>
         )}
@@ -47,7 +47,7 @@ function Document({ title, scripts = [], isListed, kind, refreshPath, children }
   );
 }
 
-/** The service's mark: the arrowhead that is also the car on the map. */
+/** The service's logo: the arrowhead that is also the car on the map. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

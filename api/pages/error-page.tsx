@@ -2,7 +2,7 @@ import type { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../part.ts';
 import { Mark, renderDocument } from './document.tsx';
 
-/** The text of an error's page: the problem, and the next step. */
+/** The text of an error page: the problem and the next step. */
 interface Message {
   title: string;
   text: string;
@@ -10,16 +10,16 @@ interface Message {
 }
 
 const messages: Record<number, Message> = {
-  400: { title: 'This request cannot be read', text: 'Something in the address or the form is not as it should be.' },
+  400: { title: 'This request cannot be read', text: 'Something in the address or the form is invalid.' },
   403: {
     title: 'This was not sent from our page',
     text: 'Changes are accepted only from the pages of this service.',
-    advice: 'Open the page again and repeat what you did.',
+    advice: 'Open the page again and repeat your change.',
   },
   404: {
-    title: 'Nothing is here',
-    text: 'The address may be mistyped, or the page is gone.',
-    advice: 'Check the link that you were given.',
+    title: 'Page not found',
+    text: 'The address may be mistyped, or the page no longer exists.',
+    advice: 'Check the link.',
   },
   405: { title: 'This does not work here', text: 'The address exists, but not for this kind of request.' },
   408: {
@@ -27,25 +27,25 @@ const messages: Record<number, Message> = {
     text: 'The connection was too slow.',
     advice: 'Load the page again.',
   },
-  413: { title: 'Too much at once', text: 'What was sent is larger than this page takes.', advice: 'Send less text.' },
+  413: { title: 'Too much at once', text: 'The form is larger than this page accepts.', advice: 'Send less text.' },
   429: {
     title: 'Too many requests',
-    text: 'This was asked for too often in a short time.',
+    text: 'There were too many requests in a short time.',
     advice: 'Try again in a minute.',
   },
   500: {
     title: 'Something went wrong',
-    text: 'The fault is ours, and it has been noted.',
+    text: 'The fault is on our side, and we have logged it.',
     advice: 'Load the page again; nothing was lost.',
   },
   503: {
-    title: 'The service is away for a moment',
-    text: 'It cannot be reached just now.',
+    title: 'The service is temporarily unavailable',
+    text: 'It cannot be reached right now.',
     advice: 'Load the page again in a few seconds; nothing was lost.',
   },
 };
 
-/** The page of an error. With `requestId` the error can be found in the log. */
+/** Renders an error page. It shows `requestId`, which identifies the error in the log. */
 export function errorPage(
   status: number,
   { requestId, message = messageOf(status) }: { requestId?: string; message?: Message } = {},
@@ -69,12 +69,12 @@ export function errorPage(
   });
 }
 
-/** A copy of the message of an error's page. */
+/** A copy of the message for a status, so that the caller can change it. */
 function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }
 
-/** The page of an error. Sets the content type, since a page is text to Koa as well. */
+/** Renders the error page of a part. Sets the content type, because Koa would send the string as plain text. */
 export function pageError(error: AppError, ctx: RequestContext): string {
   ctx.response.type = 'html';
   const message = messageOf(error.status);

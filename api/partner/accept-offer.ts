@@ -15,7 +15,7 @@ const answer = objectSchema(
     status: {
       type: 'string',
       enum: movingStatuses,
-      description: '`driver_arriving`; when you accept the same offer again, the present status.',
+      description: '`driver_arriving`; if you accept the same offer again, the current status.',
     },
   },
   { title: 'OfferAccepted' },
@@ -28,7 +28,7 @@ export const acceptOffer: PartnerOperation<'POST'> = {
   path: '/rides/:rideId/accept',
   summary: 'Accept an offer',
   description:
-    'Takes one offer: its driver is dispatched, all other offers are dropped, and the ride becomes `driver_arriving`.\n\nAccepting the accepted offer again is a 200 that changes nothing, until the ride has ended. So you can repeat the request after a lost answer.',
+    'Accepts one offer: its driver is dispatched, all other offers are dropped, and the ride becomes `driver_arriving`.\n\nIdempotent until the ride has ended: accepting the same offer again returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
   answer: {

@@ -4,7 +4,7 @@ import { sha256 } from '../../shared/base/ids.ts';
 import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
-import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } from '../../shared/keys/api-key.ts';
+import { type ApiKey, type Caller, callerFields, findCaller, keys, toActiveCaller } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
@@ -24,14 +24,14 @@ export function authenticate(service: Pick<Context, 'now'>): FindCaller {
 }
 
 /**
- * The same, and reads the caller's ride that the path names in the same round trip. Throws the same 404 for a ride of another
- * key as for an unknown one.
+ * Finds the caller and, in the same round trip, the caller's ride that the path names. Throws a 401 or a 404; the 404
+ * is the same for a ride of another key as for an unknown one.
  */
-export function authenticateForRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
+export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   service: Pick<Context, 'now'>,
   projection: object,
-): (ctx: RequestContext) => Promise<Shown> {
-  const find = batchedFindKeyAndRide<Shown>(projection);
+): (ctx: RequestContext) => Promise<ProjectedRide> {
+  const find = batchedFindKeyAndRide<ProjectedRide>(projection);
   return async (ctx) => {
     const { ride } = await admit(ctx, (secretKey) => find(secretKey, rideIdOf(ctx), service.now()));
     if (!ride) throw new AppError('ride_not_found');
@@ -39,11 +39,11 @@ export function authenticateForRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   };
 }
 
-/** Admits the caller that `find` finds for the request's secret key, or throws a 401. */
-async function admit<Found extends { caller: Caller }>(
+/** Stores the caller that `find` finds for the request's secret key in the request's state, or throws a 401. */
+async function admit<Result extends { caller: Caller }>(
   ctx: RequestContext,
-  find: (secretKey: string) => Promise<Found | null>,
-): Promise<Found> {
+  find: (secretKey: string) => Promise<Result | null>,
+): Promise<Result> {
   const secretKey = readApiKey(ctx);
   const found = secretKey ? await find(secretKey) : null;
   if (!found) throw new AppError('unauthorized');
@@ -56,24 +56,24 @@ interface KeyAndRideId {
   rideId: string;
 }
 
-/** The caller that a secret key belongs to, and the requested ride, or null if the caller has no such ride. */
-interface CallerAndRide<Shown> {
+/** The owner of a secret key, and the requested ride, or null if the caller has no such ride. */
+interface CallerAndRide<ProjectedRide> {
   caller: Caller;
-  ride: Shown | null;
+  ride: ProjectedRide | null;
 }
 
 /**
- * Reads a key and a ride in one round trip instead of two, and concurrent requests in one batch. Resolves with null if
- * the key is unknown, revoked or suspended; a ride of another key counts as none. The read begins after the call, so a
- * revocation applies at once. The ride is shown only as the majority has it, so a failover never retracts it; throws
+ * Reads a key and a ride in one round trip instead of two, and batches concurrent requests. Resolves with null if the
+ * key is unknown, revoked or suspended; the ride is null if it belongs to another key. The read begins after the call,
+ * so a revocation applies immediately. The ride is the majority-committed one, so a failover never retracts it; throws
  * NotYetCommitted if a newly elected primary does not have the ride yet.
  */
-function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
+function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
-): (secretKey: string, rideId: string, nowMs: number) => Promise<CallerAndRide<Shown> | null> {
-  const findBoth = batch<KeyAndRideId, { key: ApiKey | null; ride: Shown | null }>(async (asked) => {
+): (secretKey: string, rideId: string, nowMs: number) => Promise<CallerAndRide<ProjectedRide> | null> {
+  const findBoth = batch<KeyAndRideId, { key: ApiKey | null; ride: ProjectedRide | null }>(async (asked) => {
     const found = await keys
-      .aggregate<ApiKey | Shown>(
+      .aggregate<ApiKey | ProjectedRide>(
         [
           { $match: { hash: oneOf(asked.map(({ hash }) => hash)) } },
           { $project: callerFields },
@@ -84,12 +84,12 @@ function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
             },
           },
         ],
-        // All documents in one answer: by default MongoDB sends the first 101 and waits for a request for more.
+        // All documents in one reply: by default MongoDB sends only the first 101.
         { batchSize: 2 * asked.length + 1, ...timeLimit() },
       )
       .toArray();
     const byHash = new Map<string, ApiKey>();
-    const byId = new Map<string, Shown>();
+    const byId = new Map<string, ProjectedRide>();
     for (const document of found) {
       if ('hash' in document) byHash.set(document.hash, document);
       else byId.set(document._id, document);
@@ -97,21 +97,21 @@ function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
     return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
   });
 
-  const findCommitted = batchedFind<Ride, Shown>(rides, '_id', projection, committedReads);
+  const findCommitted = batchedFind<Ride, ProjectedRide>(rides, '_id', projection, committedReads);
 
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;
-    // The key is read from the primary as it is now: a committed read may still miss its revocation.
+    // The key is read from the primary in its newest state: a majority-committed read could miss a revocation.
     const [{ key, ride }, committed] = await Promise.all([
       findBoth({ hash: sha256(secretKey), rideId }),
       committedReads().readConcern ? findCommitted(rideId) : undefined,
     ]);
-    const caller = admitted(key, nowMs);
+    const caller = toActiveCaller(key, nowMs);
     if (!caller || ride?.keyId !== caller.keyId) return caller && { caller, ride: null };
     if (committed === null) throw new NotYetCommitted();
     return { caller, ride: committed ?? ride };
   };
 }
 
-/** The origin of a change that this request makes. */
+/** The origin to record with a change that this request makes. */
 export const originOf = (ctx: RequestContext): Origin => ({ by: 'partner', requestId: ctx.state.requestId });

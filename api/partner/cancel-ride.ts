@@ -17,7 +17,7 @@ export const cancelRide: PartnerOperation<'POST'> = {
   method: 'POST',
   path: '/rides/:rideId/cancel',
   summary: 'Cancel a ride',
-  description: 'Ends a ride that is not completed or cancelled. It takes no body; whatever is sent is not read.',
+  description: 'Cancels a ride that is not completed or cancelled yet. The request has no body; a body is ignored.',
   tag: 'rides',
   answer: {
     status: 200,

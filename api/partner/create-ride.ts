@@ -3,7 +3,7 @@ import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
-import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
@@ -27,7 +27,7 @@ import { warnOfRide } from './warnings.ts';
 const scenarioSchema = Joi.valid(...testScenarios)
   .label('X-Service-Test-Scenario')
   .description(
-    'The course of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). A live key ignores it.',
+    'The scenario of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). Ignored with a live key.',
   );
 
 const idempotencyKeySchema = Joi.string()
@@ -36,7 +36,7 @@ const idempotencyKeySchema = Joi.string()
   .messages({ 'string.pattern.name': '{{#label}} must be {{#name}} without spaces' })
   .label('Idempotency-Key')
   .description(
-    'Names this creation: a repeat within 24 hours gets the same ride, not a second one. Printable ASCII without spaces.',
+    'Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces.',
   );
 
 const answer = objectSchema(
@@ -62,11 +62,11 @@ export const createRide: PartnerOperation<'POST'> = {
   path: '/rides',
   summary: 'Create a ride',
   description:
-    'Asks for a trip at the fare that you name. The ride is offered to drivers nearby, and their offers come as `offer.received` events and in the list of offers.\n\nSend an `Idempotency-Key`, so that you can repeat the request safely after a lost answer.',
+    'Requests a ride at your fare. The ride is opened to nearby drivers. Their offers are sent as `offer.received` events and appear in the list of offers.\n\nSend an `Idempotency-Key`, so that you can repeat the request safely after a lost answer.',
   tag: 'rides',
   headers: { 'Idempotency-Key': idempotencyKeySchema, 'X-Service-Test-Scenario': scenarioSchema },
   body: {
-    // The settings decide which webhook URLs are allowed, not which form they have.
+    // The settings only decide which webhook URLs are allowed, so the documented schema is the same for all.
     schema: newRideSchema({ environment: 'production', webhookLocalTargets: [] }),
     examples: {
       'The required fields': {
@@ -93,7 +93,7 @@ export const createRide: PartnerOperation<'POST'> = {
   },
   answer: {
     status: 201,
-    description: 'The ride is made and waits for offers.',
+    description: 'The ride is created and waits for offers.',
     schema: answer,
     headers: ['RateLimit', 'RateLimit-Policy'],
     example: {
@@ -135,7 +135,7 @@ function validateCreation(config: Config) {
   };
 }
 
-/** A replay gets the first answer again, so the status is always `bidding`. */
+/** A replay gets the first response again, so the status is always `bidding`. */
 function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof answer> {
   return {
     rideId: ride._id,
@@ -145,7 +145,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     distanceKm: ride.distanceKm,
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...presentAutoAccept(ride),
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...presentTestMode(ride),
   };
 }

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
-import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -10,10 +10,10 @@ import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './e
 import { limit, opaque } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
-/** A cursor for this moment: only later events follow it. */
+/** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/** A time, and the end of a ride's id, which is empty if the cursor came from `now`. */
+/** A time and the second part of a ride's id; the latter is empty if the cursor came from `now`. */
 const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
@@ -21,20 +21,20 @@ const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>
     .pattern(cursorForm)
     .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
     .description(
-      'The `cursor` of an earlier answer, or `now` to begin with this moment. Without it: the first event ever.',
+      'The `cursor` of an earlier answer, or `now` to start with the current moment. Default: the first event of the key.',
     ),
-  limit: limit.default(100).description('How many events a page has.'),
+  limit: limit.default(100).description('The maximum number of events in a page.'),
   waitSeconds,
 });
 
 const answer = objectSchema(
   {
-    events: { type: 'array', items: feedEvent, description: 'By their time, and then by ride.' },
+    events: { type: 'array', items: feedEvent, description: 'Ordered by time, then by ride.' },
     cursor: {
       anyOf: [{ type: 'string' }, { type: 'null' }],
-      description: 'Where to go on: the `after` of your next request. `null` while there never was an event.',
+      description: 'The `after` of your next request. `null` until the key has its first event.',
     },
-    hasMore: { type: 'boolean', description: 'Whether the next page can be read at once.' },
+    hasMore: { type: 'boolean', description: 'True if you can read the next page immediately.' },
   },
   { title: 'EventPage' },
 );
@@ -46,12 +46,12 @@ export const listEvents: PartnerOperation<'GET'> = {
   path: '/events',
   summary: 'Read the event feed',
   description:
-    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and go on from there with `after`: no event is skipped, and none comes twice.\n\nHow to catch up after an outage: [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
+    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and continue from it with `after`: each event is returned exactly once.\n\nTo catch up after an outage, see [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
   tag: 'feed',
   query,
   answer: {
     status: 200,
-    description: 'A page of events, perhaps an empty one.',
+    description: 'A page of events; it may be empty.',
     schema: answer,
     example: {
       events: [exampleEvent],
@@ -67,7 +67,7 @@ export const listEvents: PartnerOperation<'GET'> = {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {
-        const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : placeIn(cursor);
+        const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : decodeCursor(cursor);
         const page = await waitFor(
           ctx,
           waitSeconds,
@@ -80,7 +80,7 @@ export const listEvents: PartnerOperation<'GET'> = {
           },
         );
         const last = page.events.at(-1);
-        return { ...page, cursor: cursorOf(last ? placeOf(last) : after) };
+        return { ...page, cursor: encodeCursor(last ? toFeedCursor(last) : after) };
       },
       present: ({ events, cursor, hasMore }): Shape<typeof answer> => ({
         events: events.map(({ rideId, event }) => presentEvent(rideId, event)),
@@ -91,11 +91,11 @@ export const listEvents: PartnerOperation<'GET'> = {
   },
 };
 
-/** A place in the feed as an opaque text. */
-export const cursorOf = (place: Place | null): string | null =>
-  place && `cur_${toBase62(place.at, 8)}${place.rideId.replace(/^ride_/, '')}`;
+/** Encodes a cursor as the opaque text that partners see. */
+export const encodeCursor = (cursor: FeedCursor | null): string | null =>
+  cursor && `cur_${toBase62(cursor.at, 8)}${cursor.rideId.replace(/^ride_/, '')}`;
 
-function placeIn(cursor: string | undefined): Place | null {
+function decodeCursor(cursor: string | undefined): FeedCursor | null {
   if (cursor === undefined) return null;
   const ride = cursor.slice(12);
   return { at: fromBase62(cursor.slice(4, 12)), rideId: ride && `ride_${ride}` };
@@ -103,14 +103,14 @@ function placeIn(cursor: string | undefined): Place | null {
 
 interface PageRequest {
   keyId: string;
-  after: Place | null;
+  after: FeedCursor | null;
   limit: number;
 }
 
-/** A page, and the position (Unix ms) up to which it was read. */
+/** A page, and the time (Unix ms) up to which the feed was read. */
 type ReadPage = FeedPage & { readUntil: number };
 
-/** Requests that wait at one place are woken together and share one read. */
+/** Batches reads: requests that wait at the same cursor wake up together and share one read. */
 function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
   return batch<PageRequest, ReadPage>(async (requests) => {
     const shownUntil = await feed.shownUntil();

@@ -7,7 +7,7 @@ import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from 
 import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './fields.ts';
 
-/** The fields and the waiting that the event feed and the events of a ride share (contract, section 10.3). */
+/** The fields and the long polling that the event feed and the events of a ride share (contract, section 10.3). */
 
 export const waitSeconds = Joi.number()
   .integer()
@@ -15,7 +15,7 @@ export const waitSeconds = Joi.number()
   .max(30)
   .empty('')
   .default(0)
-  .description('How long the answer may wait until there is an event, in seconds.');
+  .description('The maximum time that the answer waits for an event, in seconds.');
 
 const delivery = objectSchema(
   {
@@ -23,17 +23,17 @@ const delivery = objectSchema(
       type: 'string',
       enum: deliveryOutcomes,
       description:
-        '`delivered`: your receiver answered with a 2xx in time. With any other one it may not have the event.',
+        '`delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event.',
     },
-    at: { type: 'integer', description: 'When it was tried, as Unix time in milliseconds.' },
-    durationMs: { type: 'integer', minimum: 0, description: 'How long the attempt took, in milliseconds.' },
+    at: { type: 'integer', description: 'The time of the attempt, as Unix time in milliseconds.' },
+    durationMs: { type: 'integer', minimum: 0, description: 'The duration of the attempt, in milliseconds.' },
     httpStatus: {
       type: 'integer',
-      description: 'The status that your receiver answered with. Present if it answered.',
+      description: "The status of your receiver's answer. Present if it answered.",
     },
     reason: {
       type: 'string',
-      description: 'Why it was not delivered, as a short code for people to read. Present where there is one.',
+      description: 'The reason for a failure, as a short code for people to read. Present if one is known.',
       examples: ['ECONNREFUSED'],
     },
   },
@@ -44,7 +44,7 @@ export const feedEvent = objectSchema(
   {
     eventId: {
       type: 'string',
-      description: 'Names the event, as `X-Service-Event-Id` does.',
+      description: 'The id of the event, as in `X-Service-Event-Id`.',
       examples: ['evt_0Uw4cA1k9fZ3xQ7LmT2bVn8Y_2'],
     },
     rideId,
@@ -54,22 +54,22 @@ export const feedEvent = objectSchema(
       description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
     },
     event: { type: 'string', enum: Object.keys(eventSchemas) as EventName[], description: 'The name of the event.' },
-    at: { type: 'integer', description: 'When it happened, as Unix time in milliseconds.' },
+    at: { type: 'integer', description: 'The time of the event, as Unix time in milliseconds.' },
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],
       description:
-        'What is sent to your webhook URL: the body of one of [these events](https://rides.example/docs/reference#events). `null` once it is erased.',
+        'The body that is sent to your webhook URL: one of [these events](https://rides.example/docs/reference#events). `null` once it is erased.',
     },
     delivery: {
       anyOf: [delivery, { type: 'null' }],
-      description: 'How it was delivered to your webhook URL; `null` while that is not recorded.',
+      description: 'The delivery to your webhook URL; `null` until it is recorded.',
     },
     requestId: {
       type: 'string',
-      description: 'The `X-Request-Id` of your own request that led to the event. Present if one did.',
+      description: 'The `X-Request-Id` of your request that caused the event. Present if one did.',
     },
   },
-  { title: 'FeedEvent', description: 'An event, and how its delivery went.', optional: ['requestId'] },
+  { title: 'FeedEvent', description: 'An event and its delivery.', optional: ['requestId'] },
 );
 
 export const exampleEvent: Shape<typeof feedEvent> = {
@@ -83,7 +83,7 @@ export const exampleEvent: Shape<typeof feedEvent> = {
   requestId: 'desk-7f31c0a2',
 };
 
-/** The body has the order of fields with which it was sent, so its JSON text is the one that was signed. */
+/** The body keeps the order of fields in which it was sent, so its JSON text is the text that was signed. */
 export function presentEvent(
   rideId: string,
   { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
@@ -96,7 +96,7 @@ export function presentEvent(
     at: timeOf({ at, clockAt }).getTime(),
     body: body ? JSON.parse(body) : null,
     delivery: delivery ? presentDelivery(delivery) : null,
-    // The id of a driver's request is not shown to the partner.
+    // Partners must not see the ids of drivers' requests.
     ...(requestId !== undefined && (by === 'partner' || by === 'dashboard') && { requestId }),
   };
 }
@@ -112,23 +112,23 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 }
 
 /**
- * Reads again each time that there may be an event, until `isEnough` or until the time is over. `again` also authenticates
- * again: a key that was revoked in the meantime is shown nothing.
+ * Long polling: waits and reads again until `isEnough` or until the time is over. `again` also authenticates again, so
+ * that a key that was revoked in the meantime sees nothing.
  */
-export async function waitFor<Found>(
+export async function waitFor<Result>(
   { method }: RequestContext,
   waitSeconds: number,
-  first: Found,
-  isEnough: (found: Found) => boolean,
-  wait: (ms: number, found: Found) => Promise<boolean>,
-  again: () => Promise<Found>,
-): Promise<Found> {
-  let found = first;
+  first: Result,
+  isEnough: (result: Result) => boolean,
+  wait: (ms: number, result: Result) => Promise<boolean>,
+  again: () => Promise<Result>,
+): Promise<Result> {
+  let result = first;
   const until = performance.now() + (method === 'HEAD' ? 0 : waitSeconds * 1_000);
-  while (!isEnough(found)) {
+  while (!isEnough(result)) {
     const left = until - performance.now();
-    if (left <= 0 || !(await wait(left, found))) break;
-    found = await again();
+    if (left <= 0 || !(await wait(left, result))) break;
+    result = await again();
   }
-  return found;
+  return result;
 }

@@ -25,8 +25,8 @@ const point = (example: string) =>
     .example(example);
 
 const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
-  pickup: point('40.758,-73.9855').description('Where the ride would begin: latitude and longitude in degrees.'),
-  destination: point('40.7128,-74.006').description('Where it would end.'),
+  pickup: point('40.758,-73.9855').description('The start of the ride: latitude and longitude in degrees.'),
+  destination: point('40.7128,-74.006').description('The end of the ride.'),
   carType: Joi.valid(...carTypes)
     .empty('')
     .default('regular')
@@ -38,9 +38,9 @@ const quartiles = (description: string) =>
   ({
     anyOf: [
       objectSchema({
-        lower: amount('A quarter of the trips came to less.'),
-        median: amount('Half of the trips came to less.'),
-        upper: amount('A quarter of the trips came to more.'),
+        lower: amount('A quarter of the trips cost less.'),
+        median: amount('Half of the trips cost less.'),
+        upper: amount('A quarter of the trips cost more.'),
       }),
       { type: 'null' },
     ],
@@ -54,10 +54,10 @@ const answer = objectSchema(
     basis: {
       enum: [...fareBases, null],
       description:
-        '`rides`: completed rides of several partners. `tariff`: the tariff of the service, where too few rides are known. `sample`: the fixed sample for a test key. `null`: there is no hint.',
+        '`rides`: completed rides of several partners. `tariff`: the tariff of the service, if too few rides are known. `sample`: the fixed sample for a test key. `null`: no hint.',
     },
-    perKm: quartiles('In USD per km; `null` if there is no hint.'),
-    fare: quartiles('The same for this distance, in USD. With a tariff, this includes its base.'),
+    perKm: quartiles('In USD per km; `null` without a hint.'),
+    fare: quartiles('The same for this distance, in USD. With a tariff, this includes the base fare.'),
   },
   { title: 'FareHint' },
 );
@@ -67,14 +67,14 @@ export const fareHint: PartnerOperation<'GET'> = {
   id: 'fareHint',
   method: 'GET',
   path: '/fare-hint',
-  summary: 'Ask what fares come to',
+  summary: 'Get a fare hint',
   description:
-    'Says what completed live rides from near the pickup cost per km in the last 28 days. A test key gets a fixed sample. Which trips these are, and what `basis` means: [Set a fare](https://rides.example/docs/fares#what-fares-come-to).',
+    'Shows the price per km of completed live rides that started near the pickup in the last 28 days. A test key gets a fixed sample. [Set a fare](https://rides.example/docs/fares#what-fares-come-to) explains which trips count and the meaning of `basis`.',
   tag: 'rides',
   query,
   answer: {
     status: 200,
-    description: 'The hint, or `null` in its place.',
+    description: 'The hint; its values are `null` if there is none.',
     schema: answer,
     example: {
       carType: 'regular',
@@ -120,7 +120,7 @@ function present({
   };
 }
 
-/** In cents, and never 0. */
+/** Prices in USD, rounded to cents and never 0. */
 function toPrices({ lower, median, upper }: Quartiles, base: number, km: number): Quartiles {
   const dollars = (perKm: number) => Math.max(0.01, Math.round((base + perKm * km) * 100) / 100);
   return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };

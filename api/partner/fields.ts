@@ -5,16 +5,16 @@ import { type offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
 
-/** The fields that several operations share: Joi reads requests, JSON Schema describes answers. */
+/** The fields that several operations share: Joi validates requests, JSON Schema describes responses. */
 
 /** The body that names an offer of the ride in the path. */
 export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
-  offerId: Joi.string().required().description('From the list of offers.'),
+  offerId: Joi.string().required().description('An `offerId` from the list of offers.'),
 });
 
-/** The length of a page. */
+/** The maximum number of entries in a page. */
 export const limit = Joi.number().integer().min(1).max(100).empty('');
-/** The form of a cursor may change, so the documentation does not describe it. */
+/** A cursor. Its format may change, so the documentation does not describe it. */
 export const opaque = Joi.string().empty('').meta({ isOpaque: true });
 
 export const carType = { type: 'string', enum: carTypes, description: 'The kind of car.' } as const;
@@ -22,20 +22,20 @@ export const carType = { type: 'string', enum: carTypes, description: 'The kind 
 export const distanceKm = {
   type: 'number',
   minimum: 0,
-  description: 'Length of the trip: as you gave it, else the great-circle distance.',
+  description: 'Length of the trip, in km: your value, or the great-circle distance.',
 } as const;
 
 export const autoAccept = objectSchema(
   {
-    maxPrice: { type: 'number', exclusiveMinimum: 0, description: 'What it may cost at most, in USD.' },
+    maxPrice: { type: 'number', exclusiveMinimum: 0, description: 'The highest price to accept, in USD.' },
     maxEtaMinutes: {
       type: 'number',
       minimum: 0,
-      description: 'How far away the driver may be, in minutes. Present if you gave it.',
+      description: 'The longest time to the pickup, in minutes. Present if you gave it.',
     },
   },
   {
-    description: 'Which offer is accepted by itself, as you gave it. Present if you gave it.',
+    description: 'Your limits for automatic acceptance. Present if you gave them.',
     optional: ['maxEtaMinutes'],
   },
 );
@@ -53,7 +53,7 @@ export const success = {
 
 export const bidding = { const: 'bidding', type: 'string', description: 'The ride waits for offers.' } as const;
 
-/** The ride and the offer of all examples. */
+/** The ride and the offer in all examples. */
 export const exampleRideId = rideId.examples[0];
 export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 export const exampleOffer: Shape<typeof offerSchema> = {

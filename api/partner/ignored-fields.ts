@@ -5,15 +5,15 @@ import type { RequestContext } from '../part.ts';
 
 const maxNames = 10;
 const nameForm = /^[A-Za-z_]\w{0,39}$/;
-/** A key, a secret, a token or a phone number that was sent as a name: answers end up in the logs of others. */
+/** A key, secret, token or phone number that was sent as a field name: it must not get into other systems' logs. */
 const mayBeSecret = /svc_|whsec_|\d[A-Za-z]|\d{5}/i;
 
-/** The fields that a schema knows; for an object, those inside it. */
+/** The names of a schema's fields, with the fields inside each object. */
 type KnownFields = Map<string, KnownFields>;
 
 /**
- * Reads and validates a request's body. Names the body's fields that `schema` ignores in `X-Service-Ignored-Fields`, also in a
- * refusal: the field's own name where it is nested, at most 10 names, never a value, and no name that may be a secret itself.
+ * Reads and validates a request's body. Lists the fields that `schema` ignores in `X-Service-Ignored-Fields`, in error
+ * responses too: at most 10 names (a nested field without its path), never a value, and no name that may be a secret.
  */
 export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promise<T> {
   const known = knownFields(schema.describe());
@@ -34,7 +34,7 @@ function addIgnored(names: Set<string>, part: object, known: KnownFields): void 
       if (nameForm.test(name) && !mayBeSecret.test(name)) names.add(name);
     } else if (inside.size > 0) {
       const value = (part as Record<string, unknown>)[name];
-      // A value of another type is refused as a whole.
+      // A value of another type fails the validation.
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) addIgnored(names, value, inside);
     }
   }

@@ -15,7 +15,7 @@ const answer = objectSchema(
       type: 'array',
       items: offerSchema,
       description:
-        'While the ride is `bidding` all live offers, the cheapest first; then the accepted one alone; none once it is cancelled.',
+        'While the ride is `bidding`: all live offers, the cheapest first. Afterwards: only the accepted offer. None once the ride is cancelled.',
     },
   },
   { title: 'OfferList' },
@@ -30,7 +30,7 @@ export const listOffers: PartnerOperation<'GET'> = {
   path: '/rides/:rideId/offers',
   summary: 'List the offers',
   description:
-    'Lists the offers of a ride, the cheapest first; of equal prices the one with the shorter ETA first. You may poll it while the ride is `bidding`.',
+    'Lists the offers of a ride, ordered by price, then by ETA. You may poll it while the ride is `bidding`.',
   tag: 'rides',
   answer: {
     status: 200,

@@ -29,24 +29,24 @@ const query = Joi.object<ListQuery>({
   createdAfter: time.description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
   createdBefore: time.description('Only rides that were created before this time, as Unix time in milliseconds.'),
   reference: reference.description('Only rides with exactly this reference.'),
-  limit: limit.default(20).description('How many rides a page has.'),
+  limit: limit.default(20).description('The maximum number of rides in a page.'),
   cursor: opaque
     .pattern(/^ride_[0-9A-Za-z]{24}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
-    .description('The `nextCursor` of the page before. Without it: the first page.'),
+    .description('The `nextCursor` of the previous page. Default: the first page.'),
 });
 
 const listedRide = objectSchema(
   {
     ...rideFields,
-    createdAt: { type: 'integer', description: 'When it was created, as Unix time in milliseconds.' },
+    createdAt: { type: 'integer', description: 'The time of creation, as Unix time in milliseconds.' },
   },
   { title: 'ListedRide', description: 'A ride as the list shows it.', optional: optionalFields },
 );
 
 const answer = objectSchema(
   {
-    rides: { type: 'array', items: listedRide, description: 'The newest first, each without its live location.' },
+    rides: { type: 'array', items: listedRide, description: 'The newest first, without live locations.' },
     nextCursor: {
       anyOf: [{ type: 'string' }, { type: 'null' }],
       description: 'The `cursor` of the next page; `null` on the last one.',
@@ -64,7 +64,7 @@ export const listRides: PartnerOperation<'GET'> = {
   path: '/rides',
   summary: 'List your rides',
   description:
-    'Lists the rides of this key, the newest first. An empty parameter counts as absent, and an unknown one is ignored. How pages follow each other: [Find your rides](https://rides.example/docs/rides#pages).',
+    'Lists the rides of this key, the newest first. Empty parameters count as absent, and unknown ones are ignored. To read all pages, see [Find your rides](https://rides.example/docs/rides#pages).',
   tag: 'rides',
   query,
   answer: {

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
+import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/manual-steps.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { post, rideIdOf } from '../http/route.ts';
@@ -11,7 +11,7 @@ import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './fi
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
-/** The manual steps in a test ride (contract, section 10.4). A live key is refused. */
+/** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
 
 const stepTaken = objectSchema(
   { success, rideId, status: { ...status, description: 'The status after the step.' } },
@@ -35,18 +35,18 @@ const presentStep = (ride: RideState): Shape<typeof stepTaken> => ({
   status: ride.status,
 });
 
-/** The offer that the step made is the ride's last. */
+/** The new offer is the last one of the ride. */
 const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
   const { offerId } = offers.at(-1) as Offer;
   return { success: true, rideId: _id, status: 'bidding', offerId };
 };
 
 interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | 'body' | 'answer' | 'errors'> {
-  readStep(ctx: RequestContext): HandStep | Promise<HandStep>;
+  readStep(ctx: RequestContext): ManualStep | Promise<ManualStep>;
   present?(ride: RideState): object;
 }
 
-function manualStep(name: HandStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
+function manualStep(name: ManualStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
   const operation: PartnerOperation<'POST'> = {
     ...documented,
     id: `${name}ByHand`,
@@ -67,23 +67,23 @@ function manualStep(name: HandStep['step'], { readStep, present = presentStep, .
           keyId,
           origin: originOf(ctx),
         }),
-        act: ({ step, rideId, keyId, origin }) => takeHandStep(service, rideId, step, { keyId }, origin),
+        act: ({ step, rideId, keyId, origin }) => applyManualStep(service, rideId, step, { keyId }, origin),
         present,
       }),
   };
   return operation;
 }
 
-/** A step that ignores the body of its request. */
+/** A step without parameters: it ignores the request's body. */
 const plainStep = (
-  name: (typeof plainHandSteps)[number],
+  name: (typeof plainManualSteps)[number],
   after: RideStatus,
   { summary, description, errors }: { summary: string; description: string; errors: readonly ErrorCode[] },
 ) =>
   manualStep(name, {
     summary,
-    description: `${description} A body is not read.`,
-    answer: { status: 200, description: 'The step is taken.', schema: stepTaken, example: exampleStep(after) },
+    description: `${description} A body is ignored.`,
+    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep(after) },
     errors,
     readStep: () => ({ step: name }),
   });
@@ -96,12 +96,12 @@ const hasBody = ({ req: { headers } }: RequestContext): boolean =>
 
 export const manualSteps: readonly PartnerOperation[] = [
   manualStep('offer', {
-    summary: 'Make an offer by hand',
+    summary: 'Make an offer manually',
     description:
-      "Makes an offer of a simulated driver. Without a body, or where a field is missing, price and ETA are those of the ride's scenario. How stepping and scenarios go together: [Be the driver](https://rides.example/docs/test-mode#be-the-driver).",
+      "Makes an offer from a simulated driver. A missing price or ETA has the value of the ride's scenario. [Be the driver](https://rides.example/docs/test-mode#be-the-driver) explains how manual steps and scenarios work together.",
     body: {
       schema: manualOfferSchema,
-      examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'As the scenario says': {} },
+      examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'The values of the scenario': {} },
       isOptional: true,
     },
     answer: {
@@ -120,8 +120,8 @@ export const manualSteps: readonly PartnerOperation[] = [
     present: presentOffer,
   }),
   manualStep('withdraw', {
-    summary: 'Withdraw an offer by hand',
-    description: 'Takes an offer back, as its driver would. There is no event.',
+    summary: 'Withdraw an offer manually',
+    description: 'Withdraws an offer, as its driver would. No event is sent.',
     body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
     answer: {
       status: 200,
@@ -133,28 +133,28 @@ export const manualSteps: readonly PartnerOperation[] = [
     readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
   }),
   plainStep('arrive', 'arrived', {
-    summary: 'Arrive by hand',
+    summary: 'Arrive manually',
     description: 'The driver is at the pickup.',
     errors: ['illegal_step'],
   }),
   plainStep('start', 'in_progress', {
-    summary: 'Start by hand',
+    summary: 'Start manually',
     description: 'The passenger is in the car.',
     errors: ['illegal_step'],
   }),
   plainStep('complete', 'completed', {
-    summary: 'Complete by hand',
+    summary: 'Complete manually',
     description: 'The passenger has left the car.',
     errors: ['illegal_step'],
   }),
   plainStep('cancel', 'cancelled', {
-    summary: 'Cancel by hand',
-    description: 'The driver cancels the ride. Before it has a driver there are only offers to withdraw.',
+    summary: 'Cancel manually',
+    description: 'The driver cancels the ride. Not possible while the ride is `bidding`: then it has no driver.',
     errors: ['illegal_step', 'ride_ended'],
   }),
   plainStep('expire', 'cancelled', {
-    summary: 'Let the time pass by hand',
-    description: "The time for the ride's status is over, and the ride is cancelled.",
+    summary: 'Time out manually',
+    description: "Ends the time limit of the ride's status, so that the ride is cancelled.",
     errors: ['ride_ended'],
   }),
 ];

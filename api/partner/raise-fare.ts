@@ -11,7 +11,7 @@ import type { PartnerOperation } from './operation.ts';
 import { warnOfFare } from './warnings.ts';
 
 const schema = bodySchema<{ fare: number }>('RaiseFare', {
-  fare: money.required().description('The new fare, in USD: not below the present one.'),
+  fare: money.required().description('The new fare, in USD: not below the current one.'),
 });
 
 const answer = objectSchema({ success, rideId, status: bidding, fare }, { title: 'FareRaised' });
@@ -23,12 +23,12 @@ export const raiseFare: PartnerOperation<'POST'> = {
   path: '/rides/:rideId/fare',
   summary: 'Raise the fare',
   description:
-    'Raises the fare of a ride that is `bidding`. Drivers who were asked see it at once; offers that were made stay as they are.\n\nThe fare that the ride has already is a 200 that changes nothing. So you can repeat the request after a lost answer.',
+    'Raises the fare of a ride that is `bidding`. Drivers who were asked see it immediately; existing offers do not change.\n\nIdempotent: the fare that the ride already has returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema, examples: { 'A fare': { fare: 27 } } },
   answer: {
     status: 200,
-    description: 'The ride has this fare.',
+    description: 'The ride has the new fare.',
     schema: answer,
     example: { success: true, rideId: exampleRideId, status: 'bidding', fare: 27 } satisfies Shape<typeof answer>,
   },

@@ -17,9 +17,9 @@ const answer = objectSchema(
         lng,
         heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
         status: { type: 'string', enum: movingStatuses, description: 'The status of the ride.' },
-        at: { type: 'integer', description: 'When the car is there, as Unix time in milliseconds.' },
+        at: { type: 'integer', description: 'The time of this position, as Unix time in milliseconds.' },
       },
-      { description: 'Where the car is. Present in `driver_arriving`, `arrived` and `in_progress`.' },
+      { description: 'Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`.' },
     ),
   },
   { title: 'Ride', optional: [...optionalFields, 'liveLocation'] },
@@ -33,7 +33,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   method: 'GET',
   path: '/rides/:rideId',
   summary: 'Retrieve a ride',
-  description: 'Shows the ride as it is now. You may poll it.',
+  description: 'Shows the current state of a ride. You may poll it.',
   tag: 'rides',
   answer: {
     status: 200,
@@ -47,7 +47,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   },
   errors: ['ride_not_found'],
   route({ service }) {
-    // MongoDB's clock says where the car is now.
+    // The position of a simulated car depends on the time: use MongoDB's clock.
     const findRide = authenticateForRide<ShownRide>(service, { ...readFields, leg: 1, now: '$$NOW' });
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),

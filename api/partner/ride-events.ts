@@ -15,7 +15,7 @@ const query = Joi.object<{ after: number; waitSeconds: number }>({
 });
 
 const answer = objectSchema(
-  { rideId, events: { type: 'array', items: feedEvent, description: 'By their number.' } },
+  { rideId, events: { type: 'array', items: feedEvent, description: 'Ordered by `seq`.' } },
   { title: 'RideEvents' },
 );
 
@@ -28,12 +28,12 @@ export const listRideEvents: PartnerOperation<'GET'> = {
   path: '/rides/:rideId/events',
   summary: 'List the events of a ride',
   description:
-    'Lists the events of a ride by their number. The same events are sent to your webhook URL; reading takes nothing away.',
+    'Lists the events of a ride, ordered by `seq`. The same events are sent to your webhook URL; reading does not remove them.',
   tag: 'feed',
   query,
   answer: {
     status: 200,
-    description: 'The events, perhaps none.',
+    description: 'The events; there may be none.',
     schema: answer,
     example: { rideId: exampleRideId, events: [exampleEvent] } satisfies Shape<typeof answer>,
   },
@@ -45,7 +45,7 @@ export const listRideEvents: PartnerOperation<'GET'> = {
       validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
       async act({ ctx, ride: { _id: rideId, keyId, events }, after, waitSeconds }) {
         const eventsAfter = (all: Ride['events']) => all.filter(({ seq }) => seq > after);
-        const found = await waitFor(
+        const newEvents = await waitFor(
           ctx,
           waitSeconds,
           eventsAfter(events),
@@ -53,7 +53,7 @@ export const listRideEvents: PartnerOperation<'GET'> = {
           (ms) => polls.wait(ctx, { keyId, rideId, afterSeq: after }, ms),
           async () => eventsAfter((await findRide(ctx)).events),
         );
-        return { rideId, events: found };
+        return { rideId, events: newEvents };
       },
       present: ({ rideId, events }): Shape<typeof answer> => ({
         rideId,

@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema } from '../../shared/base/json-schema.ts';
-import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import {
   agreedPrice,
   cancelledBy,
@@ -32,7 +32,7 @@ import {
   presentTestMode,
 } from './fields.ts';
 
-/** The fields of a ride that `GET /rides/:rideId` and `GET /rides` both show: schema, example, what is read, what is shown. */
+/** The fields of a ride that `GET /rides/:rideId` and `GET /rides` share: schema, example, projection and presenter. */
 
 const location = (description: string) =>
   objectSchema(
@@ -45,14 +45,14 @@ export const rideFields = {
   status,
   fare,
   carType,
-  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'How many people ride.' },
+  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm,
   offersCount,
-  pickup: location('Where the ride begins.'),
-  destination: location('Where it ends.'),
+  pickup: location('The start of the ride.'),
+  destination: location('The end of the ride.'),
   driver: objectSchema(
     { name: driverName, phone, rating, vehicle, plate },
-    { description: 'Who drives. Present from the accepted offer on.' },
+    { description: 'The driver. Present once an offer is accepted.' },
   ),
   agreedPrice,
   trackUrl,
@@ -89,7 +89,7 @@ export const exampleRide = {
   reference: reference.examples[0],
 } as const;
 
-/** A projection of the stored ride. */
+/** The MongoDB projection for `presentFields`. */
 export const readFields = {
   keyId: 1,
   mode: 1,
@@ -127,7 +127,7 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
     ...presentAutoAccept(ride),
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...presentTestMode(ride),
   };
 }

@@ -32,6 +32,5 @@ export const partnerOperations: readonly PartnerOperation[] = [
   serviceInformation,
 ];
 
-/** The routes of a process. */
 export const partnerRoutes = (api: Omit<PartnerApi, 'operations'>): Route[] =>
   partnerOperations.map((operation) => withWarnings(operation.route({ ...api, operations: partnerOperations })));

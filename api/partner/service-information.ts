@@ -17,7 +17,7 @@ const answer = objectSchema(
   {
     name: { type: 'string', description: 'Name of the service.' },
     version: { const: 'v1', type: 'string', description: 'Version of the API.' },
-    docs: { type: 'string', format: 'uri', description: 'Address of these pages.' },
+    docs: { type: 'string', format: 'uri', description: 'Address of this documentation.' },
     endpoints: {
       type: 'array',
       items: { type: 'string' },
@@ -26,16 +26,16 @@ const answer = objectSchema(
     additionalEndpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'The same of every other operation. There may be more of them later.',
+      description: 'Method and path of every other operation. The list may grow.',
     },
   },
   { title: 'ServiceInformation' },
 );
 
 /** The five operations of the contract (sections 1 and 2.6). All others are additions (section 10). */
-const ofContract: readonly Operation[] = [createRide, retrieveRide, listOffers, acceptOffer, cancelRide];
+const contractOperations: readonly Operation[] = [createRide, retrieveRide, listOffers, acceptOffer, cancelRide];
 
-/** The first additions keep the order that they had in the first answers; the others follow in the order of the table. */
+/** The first additions keep their original order in the response; the others are ordered as in `partnerOperations`. */
 const firstAdditions: readonly Operation[] = [listRides, listRideEvents, listEvents, raiseFare, fareHint];
 
 /** Contract, section 2.6. */
@@ -44,7 +44,7 @@ export const serviceInformation: PartnerOperation<'GET'> = {
   method: 'GET',
   path: '/',
   summary: 'Service information',
-  description: 'Says which service this is. A good first request with a new key.',
+  description: 'Shows the name, version and operations of this service. A good first request with a new key.',
   tag: 'service',
   answer: {
     status: 200,
@@ -66,13 +66,13 @@ export const serviceInformation: PartnerOperation<'GET'> = {
   },
   errors: [],
   route({ service: { config }, findCaller, operations }) {
-    const first = [...ofContract, ...firstAdditions, serviceInformation];
+    const first = [...contractOperations, ...firstAdditions, serviceInformation];
     const others = operations.filter((operation) => !first.includes(operation));
     const information: Shape<typeof answer> = {
       name: 'Ride Partner API',
       version: 'v1',
       docs: `${config.publicBaseUrl}/docs`,
-      endpoints: ofContract.map(toEndpoint),
+      endpoints: contractOperations.map(toEndpoint),
       additionalEndpoints: [...firstAdditions, ...others].map(toEndpoint),
     };
     return get(serviceInformation, { authenticate: findCaller, present: () => information });

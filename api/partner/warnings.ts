@@ -4,7 +4,7 @@ import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 
-/** The doubts that an answer to a test key can name: the code of each, and when it is named. A code is never renamed. */
+/** The warnings that a response to a test key can have: code and meaning. Codes are never renamed. */
 export const warnings = {
   places_far_apart: 'Pickup and destination are more than 1,000 km apart. Latitude and longitude may be swapped.',
   fare_not_in_cents: 'The fare has more than two decimals.',
@@ -18,7 +18,7 @@ export type Warning = keyof typeof warnings;
 
 const farKm = 1_000;
 
-/** Notes a doubt about a valid request. Only an answer to a test key names it (`withWarnings`). */
+/** Records a warning about a valid request. Only responses to test keys show it (`withWarnings`). */
 function warn(ctx: RequestContext, warning: Warning): void {
   ctx.state.warnings = (ctx.state.warnings ?? new Set()).add(warning);
 }
@@ -38,18 +38,18 @@ export function warnOfPlaces(ctx: RequestContext, pickup: Location, destination:
 }
 
 export function warnOfFare(ctx: RequestContext, fare: number): void {
-  // The shortest text of a number has the decimals that were sent. Only a number below 0.000001 has an exponent.
+  // String(fare) has the decimals that were sent; only numbers below 0.000001 have a negative exponent.
   if (/\.\d{3}|e-/.test(String(fare))) warn(ctx, 'fare_not_in_cents');
 }
 
 /**
- * The route, whose answers to a test key name the doubts about the request in `X-Service-Warnings`. A request that is invalid has
- * its 400 and no warnings.
+ * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. An invalid request
+ * gets its 400 without warnings.
  */
 export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};
 
-  function name(ctx: RequestContext): void {
+  function setHeader(ctx: RequestContext): void {
     if (ctx.state.caller?.mode !== 'test') return;
     if (Object.keys(ctx.query).some((parameter) => !Object.hasOwn(known, parameter))) {
       warn(ctx, 'unknown_query_parameter');
@@ -62,9 +62,9 @@ export function withWarnings({ operation, handle }: Route): Route {
     async handle(ctx, next) {
       try {
         await handle(ctx, next);
-        name(ctx);
+        setHeader(ctx);
       } catch (error) {
-        if (error instanceof AppError && validStatuses.has(error.status)) name(ctx);
+        if (error instanceof AppError && validStatuses.has(error.status)) setHeader(ctx);
         throw error;
       }
     },

@@ -20,7 +20,7 @@ export const webhookSources: PartnerOperation<'GET'> = {
   path: '/webhook-sources',
   summary: 'List the source addresses of webhooks',
   description:
-    'Lists the addresses from which we send events, for the firewall in front of your receiver. The list can change, so read it again from time to time. [Verify the signature](https://rides.example/docs/webhooks#verify-the-signature) all the same.',
+    'Lists the addresses from which we send events, for the firewall in front of your receiver. The list can change, so read it again from time to time. The list does not replace [verifying the signature](https://rides.example/docs/webhooks#verify-the-signature).',
   tag: 'service',
   answer: {
     status: 200,

@@ -21,7 +21,9 @@ import {
   type WindowCounts,
 } from './sliding-log.ts';
 
-/** The steps of a creation after its validation, the same for the partner API and the dashboard's console, with one limit. */
+/**
+ * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
+ */
 export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
 
 /** Creates rides in this process (contract, sections 4.1 and 8). */
@@ -34,26 +36,26 @@ export function rideCreation(service: Context): RideCreation {
 }
 
 interface Charge {
-  /** The draft RateLimit fields of the answer. */
+  /** The RateLimit headers of the response (IETF draft). */
   headers: Record<string, string>;
   /** Refunds the charge of a creation that failed, unless another request shares it. Never fails. */
   refund(): Promise<void>;
 }
 
 /**
- * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, only in this process. Where
- * the operator has set a limit for accounts, all keys of an account are counted together, too. Only a creation that succeeds is
- * charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted window frees. Requests with the same
- * Idempotency-Key are one creation, even concurrent ones.
+ * Counts a key's creations (contract, section 8) exactly over all processes, or only in this process while Redis is
+ * away. If the operator has set a limit for accounts, all keys of an account are also counted together. Failed
+ * creations are refunded. Throws `rate_limited`; Retry-After is the number of seconds until all exhausted windows have
+ * room. Requests with the same Idempotency-Key count as one creation, even if concurrent.
  */
 function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
   const chargeKey = chargeCreations(service, keyWindows);
   const { ridesPerAccountMinute } = service.config;
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
 
-  /** Two keys of a Redis Cluster can be in two places, so one charge follows the other: a refusal refunds the first. */
+  /** Not atomic, because the logs can be on two nodes of a Redis Cluster: a refused second charge refunds the first. */
   async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
-    // The same Idempotency-Key of two keys is two creations.
+    // The same Idempotency-Key with two API keys means two creations.
     const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
     try {
@@ -91,7 +93,7 @@ const both = (one: Charge, other: Charge): Charge => ({
 
 /** With an Idempotency-Key, retries share this charge, so it is not refunded. */
 async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
-  if (input.idempotencyKey === undefined && !(await error.isMade())) await charged.refund();
+  if (input.idempotencyKey === undefined && !(await error.wasCreated())) await charged.refund();
 }
 
 function chargeCreations(
@@ -113,9 +115,9 @@ function chargeCreations(
       charged = await shared.charge(id, creation);
       isShared = true;
     } catch (error) {
-      // An outage of Redis is logged elsewhere; any other failure of the limit is logged here, once until it is over.
+      // An outage of Redis is logged elsewhere. Any other failure is logged here, once until it is over.
       if (redis.status === 'ready' && isShared)
-        logger.warn({ error: describeError(error) }, 'limit counted here alone');
+        logger.warn({ error: describeError(error) }, 'limit counted in this process only');
       isShared = false;
       log = local;
       charged = await local.charge(id, creation);
@@ -125,7 +127,7 @@ function chargeCreations(
     const refund = async () => {
       await log.refund(id, creation);
     };
-    // If the refund fails, the key has one creation less for an hour: better than hiding the first error behind a second.
+    // A failed refund costs the key one creation for an hour: better than hiding the original error.
     return { headers: limitHeaders(counted), refund: () => refund().catch(() => {}) };
   };
 }
@@ -135,7 +137,7 @@ type Counted = Window & WindowCount;
 const countsOf = (windows: readonly Window[], { counts }: WindowCounts): Counted[] =>
   windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
 
-/** Names the exhausted window that frees last. */
+/** The 429, which names the exhausted window that has room last. */
 function refusal(windows: readonly Counted[]): AppError {
   const exhausted = windows.filter(({ count, limit }) => count >= limit);
   const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);

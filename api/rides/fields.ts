@@ -6,7 +6,7 @@ export const text = Joi.string()
   .allow('')
   .empty(null)
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
-  // A string of JSON Schema is always well-formed Unicode.
+  // JSON Schema needs no keyword for it: its strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
@@ -17,7 +17,7 @@ export const textUpTo = (length: number) =>
     .meta({ openapi: { maxLength: length } })
     .messages({ 'text.length': `{{#label}} must be at most ${length} characters` });
 
-/** An empty one counts as absent: nothing could be found by it. */
+/** An empty reference counts as absent, because a search for it makes no sense. */
 export const reference = textUpTo(64).empty(Joi.valid(null, ''));
 
 /** US dollars. */
@@ -26,6 +26,6 @@ export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
 
 /** The body of a manual offer in a test ride (contract, section 10.4). */
 export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('HandOffer', {
-  price: money.empty(null).description("What the driver asks, in USD. Without it: what the ride's scenario says."),
+  price: money.empty(null).description("The driver's price, in USD. Default: the price in the ride's scenario."),
   etaMinutes: etaMinutes.description('Minutes until the driver can be at the pickup.'),
 });

@@ -28,12 +28,12 @@ const metadata = Joi.object()
       'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
   });
 
-/** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
+/** The body of a creation (contract, section 4.1). Other fields are ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   return Joi.object({
-    pickup: location.required().description('Where the ride begins.'),
-    destination: location.required().description('Where it ends; may equal the pickup.'),
-    fare: money.required().description('What you offer to pay, in USD. Drivers take it or ask for more.'),
+    pickup: location.required().description('The start of the ride.'),
+    destination: location.required().description('The end of the ride; may equal the pickup.'),
+    fare: money.required().description('The price that you offer, in USD. Drivers accept it or ask for more.'),
     carType: Joi.valid(...carTypes)
       .empty(null)
       .default('regular')
@@ -42,27 +42,27 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
       .empty(null)
       .default('standard')
       .description('Within a city, or between cities.'),
-    passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('How many people ride.'),
+    passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('Number of passengers.'),
     distanceKm: Joi.number()
       .min(0)
       .empty(null)
-      .description('Length of the trip. Without it: the great-circle distance, to two decimals.'),
+      .description('Length of the trip. Default: the great-circle distance, rounded to two decimals.'),
     passenger: Joi.object({ name: text.description('Their name.'), phone: text.description('Their phone number.') })
       .empty(null)
-      .description('Tells the driver whom to look for.'),
+      .description('The passenger, shown to the chosen driver.'),
     notes: textUpTo(200).description('A note to the driver.'),
     reference: reference.description(
-      'Your own name for the ride, such as the number of a booking. Rides can be listed by it; it need not be unique.',
+      'Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique.',
     ),
     metadata: metadata.description(
       'Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes.',
     ),
     autoAccept: Joi.object<AutoAccept>({
-      maxPrice: money.required().description('What it may cost at most, in USD.'),
-      maxEtaMinutes: etaMinutes.description('How far away the driver may be, in minutes. Without it: any.'),
+      maxPrice: money.required().description('The highest price to accept, in USD.'),
+      maxEtaMinutes: etaMinutes.description('The longest time to the pickup, in minutes. Default: no limit.'),
     })
       .empty(null)
-      .description('The first offer within these bounds is accepted by itself.'),
+      .description('The first offer within these limits is accepted automatically.'),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -71,7 +71,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
       })
       .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
       .messages({ 'target.refused': '{{#label}} {{#refusal}}' })
-      .description("Where this ride's events go, instead of the key's default URL. HTTPS, to a public address."),
+      .description("The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."),
   })
     .required()
     .meta({ openapi: { title: 'NewRide' } })
@@ -79,8 +79,8 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
 }
 
 /**
- * The request in a body that `newRideSchema` has validated. Lists each field in a fixed order: requests with the same
- * Idempotency-Key are compared by their JSON.
+ * Builds the ride request from a body that `newRideSchema` has validated. The order of fields is fixed, because
+ * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
   const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
@@ -107,7 +107,7 @@ const toLimits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ ma
 
 const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
 
-/** BSON would store an undefined field as null. */
+/** Without this, BSON would store undefined fields as null. */
 function omitUndefined<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

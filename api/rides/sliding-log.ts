@@ -3,35 +3,36 @@ import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
 /** At most `limit` creations in any `lengthMs`. */
 export interface Window {
-  /** In the RateLimit fields. */
+  /** Its name in the RateLimit headers. */
   name: string;
   limit: number;
   lengthMs: number;
-  /** In the message of a refusal. */
+  /** Its text in the error message. */
   words: string;
 }
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8), the longest last. */
+/** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest is last. */
 export const keyWindows: readonly Window[] = [
   { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
   { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
 ];
 
-/** The limit that an operator can set for all keys of an account together. */
+/** The optional limit for all keys of an account together, set by the operator. */
 export const accountWindows = (limit: number): readonly Window[] => [
   { name: 'account', limit, lengthMs: minuteMs, words: `at most ${limit} rides in 60 seconds for each account` },
 ];
 
-/** How many creations a window counts, and in how many ms the oldest of them leaves it. */
 export interface WindowCount {
+  /** The creations in the window. */
   count: number;
+  /** The ms until the oldest of them leaves the window. */
   freesMs: number;
 }
 
 export interface WindowCounts {
-  /** `known`: the creation was charged by an earlier request, and is not charged twice. */
+  /** `known`: an earlier request has charged this creation, so it is not charged again. */
   result: 'charged' | 'known' | 'refused';
   /** In the order of the log's windows. */
   counts: WindowCount[];
@@ -39,14 +40,16 @@ export interface WindowCounts {
 
 export interface Creation {
   id: string;
-  /** Several requests, even concurrent ones, may be this creation. They share one charge, which stays until all have failed. */
+  /**
+   * Several requests, even concurrent ones, can be this creation. They share a charge, which stays until all failed.
+   */
   isRepeatable: boolean;
 }
 
-/** The log of the creations of each key or account, by its id. All windows are tested before the creation is added. */
+/** A log of creations for each key or account id. A creation is added only if all windows have room. */
 interface SlidingLog {
   charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
-  /** A request that was charged has failed: removes the creation, unless another request shares its charge. */
+  /** Call when a charged request has failed: removes the creation, unless another request shares its charge. */
   refund(id: string, creation: Creation): Promise<unknown> | unknown;
 }
 
@@ -95,7 +98,7 @@ if ARGV[2] == 'repeatable' then
 end
 return redis.call('ZREM', KEYS[1], ARGV[1])`;
 
-/** The result, and of each window the count and in how many ms its oldest creation leaves it. */
+/** The result, followed by `count` and `freesMs` of each window. */
 type ScriptAnswer = [result: WindowCounts['result'], ...numbers: number[]];
 
 declare module 'ioredis' {
@@ -105,7 +108,7 @@ declare module 'ioredis' {
   }
 }
 
-/** Counts by Redis's clock, exactly over all processes. Rejects while Redis is away. */
+/** Counts exactly over all processes, by Redis's clock. Rejects while Redis is unavailable. */
 export function redisLog(redis: RedisClient, windows: readonly Window[]): SlidingLog {
   if (!('chargeCreation' in redis)) {
     (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
@@ -130,7 +133,7 @@ export function redisLog(redis: RedisClient, windows: readonly Window[]): Slidin
   };
 }
 
-/** The log, and how many requests share a creation. The hash tag puts both in one slot of a Redis Cluster. */
+/** Redis keys of the log and of the number of requests that share a creation, on one cluster node by the hash tag. */
 const keysOf = (of: string, { id }: Creation) => [`rides:created:${of}`, `{rides:created:${of}}:${id}`] as const;
 
 const repeatable = ({ isRepeatable }: Creation): string => (isRepeatable ? 'repeatable' : '');
@@ -141,7 +144,7 @@ interface LoggedCreation {
   requests: number;
 }
 
-/** Counts only in this process, for use while Redis is away. */
+/** Counts only in this process, for use while Redis is unavailable. */
 export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {

@@ -6,19 +6,19 @@ import { watch } from './watch.ts';
 
 interface Follower {
   stream: Stream;
-  /** Of the key that the stream was opened with. */
+  /** Hash of the key that opened the stream. */
   keyHash: string;
-  /** The last text of each event that was sent, by the event's name. */
+  /** The last text that was sent for each event name. */
   shown: Map<string, string>;
 }
 
 interface FollowedDrivers {
-  /** Sends the driver's events now and whenever they change, and ends the stream with the driver's key. */
+  /** Sends the driver's events now and whenever they change. Ends the stream when the driver's key ends. */
   follow(driverId: string, keyHash: string, stream: Stream): void;
   close(): void;
 }
 
-/** The drivers whose streams this process holds. `present` returns the events that a driver is shown, by name, in order. */
+/** Feeds the streams of drivers in this process. `present` returns a driver's events by name, in sending order. */
 export function followDrivers(
   { log, now }: Context,
   wake: Wake,
@@ -34,7 +34,7 @@ export function followDrivers(
         }
       }
     },
-    // Also the time within which a stream ends after its key was revoked.
+    // Also the longest time that a stream continues after its key was revoked.
     pollMs: 2_000,
     onNews: (note) => wake.onRideChange((_rideId, driverIds) => driverIds.forEach(note)),
     log,

@@ -8,17 +8,17 @@ import { watch } from './watch.ts';
 
 /** The view of a ride that one kind of page shows. */
 interface RideView<Read, State> {
-  /** The projection that a ride is read with. */
+  /** The projection for reading a ride. */
   fields: object;
-  /** Adds to a ride what is not stored with it. */
+  /** Adds data that is not stored in the ride. */
   complete?(ride: Read): Promise<Read>;
-  /** The ride as it is shown, or null where it is shown no more: then its streams end. Pure. */
+  /** The state to show, or null if the ride is no longer shown: then its streams end. Pure. */
   stateOf(ride: Read): State | null;
-  /** Whether this is the final state. */
+  /** True for the final state. */
   isLast(state: State): boolean;
-  /** Whether a state is sent even where only its time differs from the last one. */
+  /** True if the state is sent even if only its time has changed. */
   isAlwaysNews?(state: State): boolean;
-  /** Each ride is read at least this often: not every change causes a wake-up. */
+  /** Each ride is read at least this often, because not every change causes a wake-up. */
   pollMs: number;
 }
 
@@ -30,14 +30,14 @@ interface Viewer {
 
 interface FollowedRides<Read, State> {
   /**
-   * Sends the ride's state now and whenever there is news, and ends the stream after the last state. `open` opens the stream.
-   * Throws `too_many_streams`.
+   * Opens a stream with `open`, sends the ride's state now and at every change, and ends the stream after the last
+   * state. Throws `too_many_streams`.
    */
   follow(ride: Read, state: State, open: () => Stream): void;
   close(): void;
 }
 
-/** The rides that this process's viewers look at. */
+/** Feeds the streams of rides in this process. */
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
   { log, config }: Context,
   wake: Wake,
@@ -73,7 +73,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     if (!state || isLast(state)) for (const { stream } of viewers) stream.end();
   }
 
-  /** Writes the state once for all of them. */
+  /** Serializes the state once for all viewers. */
   function send(state: State, viewers: readonly Viewer[]): void {
     const shown = withoutTime(state);
     const behind = isAlwaysNews(state) ? viewers : viewers.filter((viewer) => viewer.shown !== shown);

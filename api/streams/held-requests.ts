@@ -3,14 +3,14 @@ import { silenceMs } from '../http/serve.ts';
 import type { RequestContext } from '../part.ts';
 
 export interface HeldRequest {
-  /** Resolves with true when it was released; with false when its time is over, at a stop, or when its client has gone. */
+  /** Resolves with true on release; with false when its time is over, at shutdown, or when the client disconnects. */
   over: Promise<boolean>;
   release(): void;
 }
 
 /**
- * Requests that wait before they are answered (long polls). Neither the time limit of an answer nor that of a silent
- * connection applies to them, and a stop ends their wait.
+ * Requests that wait before they are answered (long polls). Neither the time limit of requests nor that of silent
+ * connections applies to them. Shutdown ends their wait.
  */
 export class HeldRequests {
   readonly #held = new Set<() => void>();
@@ -20,7 +20,7 @@ export class HeldRequests {
     return this.#held.size;
   }
 
-  /** Holds a request for at most `ms`. Await `over` before anything else is done with the request. */
+  /** Holds a request for at most `ms`. Await `over` before using the request again. */
   hold(ctx: RequestContext, ms: number): HeldRequest {
     const { res } = ctx;
     const { socket } = ctx.req;
@@ -32,7 +32,7 @@ export class HeldRequests {
     const resumeTimeLimit = pauseTimeLimit(ctx);
     socket.setTimeout(ms + silenceMs);
     const timer = setTimeout(end, ms);
-    // A client that closes its side of the connection does not wait any longer.
+    // A client that closes its side of the connection no longer waits.
     socket.once('end', end);
     res.once('close', end);
     this.#held.add(end);
@@ -49,7 +49,7 @@ export class HeldRequests {
     return { over, release: () => resolve(true) };
   }
 
-  /** Ends the wait of all of them, and from then on of each new one at once. */
+  /** Ends the wait of all requests; later requests do not wait. */
   endAll(): void {
     this.#isEnded = true;
     for (const end of this.#held) end();

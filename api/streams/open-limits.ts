@@ -2,14 +2,14 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
-/** A client that may hold at most `most` open. A refusal calls it a `kind`. */
+/** A client that may hold at most `most` open. `kind` names it in the error message, e.g. "key". */
 interface LimitedClient {
   id: string;
   kind: string;
   most: number;
 }
 
-/** Counts what this process holds open: streams, or requests that wait. At most `all` in total. */
+/** Limits the streams or waiting requests that this process holds open: at most `all` in total. */
 export function openLimits(code: LimitCode, all: number) {
   const counts = new Map<string, number>();
   let total = 0;
@@ -24,7 +24,7 @@ export function openLimits(code: LimitCode, all: number) {
   }
 
   return {
-    /** Counts one more for each of these clients. Throws `code` at a limit. Call the returned function once when it is over. */
+    /** Adds one to the count of each client. Throws `code` at a limit. Call the returned function once when it ends. */
     enter(clients: readonly LimitedClient[]): () => void {
       for (const { id, kind, most } of clients) {
         if ((counts.get(id) ?? 0) >= most) throw tooMany(code, `at most ${most} for each ${kind}`);
@@ -37,5 +37,5 @@ export function openLimits(code: LimitCode, all: number) {
   };
 }
 
-/** The 429 of a limit. Any of what is open may end at any time, so there may be room soon. */
+/** The 429 of a limit. Retry-After is short, because other streams or requests may end at any time. */
 export const tooMany = (code: LimitCode, limit: string): AppError => limitReached(code, limit, { 'Retry-After': '5' });

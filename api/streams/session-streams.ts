@@ -3,21 +3,23 @@ import type { Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
 interface SessionStreams {
-  /** Ends the stream with the session of this token, at most about 2 s after it. */
+  /** Ends the stream when the session of this token ends, at most about 2 s later. */
   add(stream: Stream, token: string): void;
   close(): void;
 }
 
-/** Ends streams with the sessions that opened them. `living` returns those of the tokens whose sessions have not ended. */
+/**
+ * Ends streams when the sessions that opened them end. `findActive` returns the tokens whose sessions have not ended.
+ */
 export function endWithSessions(
   { log, now }: Pick<Context, 'log' | 'now'>,
-  living: (tokens: readonly string[], nowMs: number) => Promise<Set<string>>,
+  findActive: (tokens: readonly string[], nowMs: number) => Promise<Set<string>>,
 ): SessionStreams {
   const sessions = watch<Stream>({
     async look(watched) {
-      const found = await living([...watched.keys()], now());
+      const active = await findActive([...watched.keys()], now());
       for (const [token, streams] of watched) {
-        if (!found.has(token)) for (const stream of streams) stream.end();
+        if (!active.has(token)) for (const stream of streams) stream.end();
       }
     },
     pollMs: 2_000,

@@ -5,9 +5,9 @@ import { openLimits } from './open-limits.ts';
 
 /** The server closes a connection that is silent for 14 s, and some proxies close it sooner. */
 const beatMs = 10_000;
-/** A client that reads this slowly is better off with a new stream, which begins with the present state. */
+/** A slower client is disconnected: its next stream begins with the current state instead of a long backlog. */
 const maxUnsentBytes = 65_536;
-/** After a stop, a client has this long to read the rest of its stream. */
+/** At shutdown, clients have this long to read the rest of their streams. */
 const defaultLingerMs = 1_000;
 
 /** One client's stream of server-sent events. */
@@ -19,24 +19,25 @@ export interface Stream {
 }
 
 export interface Streams {
-  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted by `client`. */
+  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted per `client`. */
   open(ctx: RequestContext, client: string): Stream;
   readonly count: number;
   /**
-   * Ends all streams, and from then on each new one at once: its client connects again, to another process. Cuts off a
-   * client that does not read the rest.
+   * Ends all streams; later ones end immediately, so that their clients reconnect to another process. Cuts the
+   * connections of clients that do not read the rest in time.
    */
   endAll(): void;
   close(): void;
 }
 
-/** An event in the form of server-sent events. */
+/** Formats a server-sent event. */
 export const namedEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
 
 /**
- * The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client, which a refusal
- * calls a `client`. A stream ends when its client closes its side of the connection, and at a stop.
+ * The streams that this process holds open: at most `all`, and at most `perClient` of each client. `client` is the word
+ * for it in the error message, e.g. "driver". A stream ends when its client closes its side of the connection, and at
+ * shutdown.
  */
 export function createStreams(
   { all, perClient, client: kind }: { all: number; perClient: number; client: string },
@@ -85,7 +86,7 @@ export function createStreams(
 
 type ServerResponse = RequestContext['res'];
 
-/** Sends the status and the headers. Koa leaves the rest to the stream. */
+/** Sends the status and the headers, and stops Koa from sending a body. */
 function begin(ctx: RequestContext): void {
   ctx.set({
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -94,14 +95,16 @@ function begin(ctx: RequestContext): void {
   });
   ctx.respond = false;
   ctx.status = 200;
-  // No request follows a stream on its connection.
+  // The connection is not reused after a stream.
   ctx.res.shouldKeepAlive = false;
   // A write after the end emits an error, which would end the process.
   ctx.res.on('error', () => {});
   ctx.res.flushHeaders();
 }
 
-/** The client may have reset the connection before the stream began: then `close` was emitted already, and is not again. */
+/**
+ * If the client reset the connection before the stream began, `close` has already been emitted and does not fire again.
+ */
 function onceClosed(response: ServerResponse, listener: () => void): void {
   if (response.closed) setImmediate(listener);
   else response.once('close', listener);

@@ -2,7 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { isAfter, latestPlaces, type Place } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, isAfter, latestCursors } from '../../shared/rides/feed/event-feed.ts';
 import { type FeedMark, followFeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -13,51 +13,51 @@ import { openLimits } from './open-limits.ts';
 import { type Watch, watch } from './watch.ts';
 
 const pollMs = 2_000;
-const failure = 'awaited events could not be looked for';
+const failure = 'events for long polls could not be read';
 const maxPolls = { perKey: 200, perAccount: 1_000 };
 
-/** Events of a key after a place of its feed, which was read up to `readUntil` (Unix ms) and had none. */
-interface AfterPlace {
-  after: Place | null;
+/** Waits for events of a key after a cursor of its feed, which had none when read up to `readUntil` (Unix ms). */
+interface AfterCursor {
+  after: FeedCursor | null;
   readUntil: number;
 }
 
-/** Events of a ride with a higher number. */
+/** Waits for events of a ride with a number above `afterSeq`. */
 interface AfterSeq {
   rideId: string;
   afterSeq: number;
 }
 
-export type PollTarget = { keyId: string } & (AfterPlace | AfterSeq);
+export type PollTarget = { keyId: string } & (AfterCursor | AfterSeq);
 
 export interface WaitingPolls {
-  /** The position up to which events are shown. */
+  /** The mark up to which the feed shows events. */
   feed: FeedMark;
   /**
-   * Resolves with true when there may be events to read, and with false after `ms`, at a stop, or when the client has
-   * gone. Throws `too_many_waiting`.
+   * Resolves with true when new events may exist, and with false after `ms`, at shutdown, or when the client
+   * disconnects. Throws `too_many_waiting`.
    */
   wait(ctx: RequestContext, target: PollTarget, ms: number): Promise<boolean>;
   endAll(): void;
   close(): void;
 }
 
-/** The requests of this process that wait for events. */
+/** The long polls of this process. */
 export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, perAccount } = maxPolls): WaitingPolls {
   const feed = followFeedMark();
   const held = new HeldRequests();
   const limits = openLimits('too_many_waiting', config.streams.all);
 
-  const ofKeys: Watch<AfterPlace & { held: HeldRequest }> = watch({
+  const ofKeys: Watch<AfterCursor & { held: HeldRequest }> = watch({
     async look(watched) {
       const polls = [...watched.values()].flat();
       const from = polls.reduce((earliest, { readUntil }) => Math.min(earliest, readUntil), Number.POSITIVE_INFINITY);
       const to = feed.shown();
-      const latest = await latestPlaces([...watched.keys()], from, to);
+      const latest = await latestCursors([...watched.keys()], from, to);
       for (const [keyId, waiting] of watched) {
-        const place = latest.get(keyId);
+        const cursor = latest.get(keyId);
         for (const poll of waiting) {
-          if (place && isAfter(place, poll.after)) poll.held.release();
+          if (cursor && isAfter(cursor, poll.after)) poll.held.release();
           else poll.readUntil = to;
         }
       }

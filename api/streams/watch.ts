@@ -1,27 +1,27 @@
 import { describeError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 
-/** Ids with news within this time are read together. */
+/** Ids that get news within this time are read together. */
 const batchMs = 50;
-/** At most this many ids without news are read together, so that news never waits for all ids. */
+/** At most this many ids without news are read together, so that ids with news do not wait for all others. */
 const maxPolled = 100;
 
 interface WatchOptions<Watcher> {
-  /** Reads all of these ids in one query, and shows each id's watchers what has changed. */
+  /** Reads all of these ids in one query, and passes changes to the watchers of each id. */
   look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
-  /** Each id is read at least this often, since news can be lost. */
+  /** Each id is read at least this often, because news can be lost. */
   pollMs: number;
-  /** Calls `note` with each id that may have changed, watched or not. Returns a function that ends this. */
+  /** Subscribes `note` to the ids that may have changed, watched or not. Returns a function that unsubscribes. */
   onNews?(note: (id: string) => void): () => void;
   log: Logger;
-  /** The text of the log line of a look that has failed. */
+  /** The log message when `look` fails. */
   failure: string;
 }
 
 export interface Watch<Watcher> {
   /** Adds a watcher of an id. Call the returned function when it leaves. */
   join(id: string, watcher: Watcher): () => void;
-  /** Reads an id now, or right after the look under way. */
+  /** Reads an id now, or right after the look in progress. */
   lookNow(id: string): void;
   /** The number of watchers of an id. */
   count(id: string): number;
@@ -29,19 +29,20 @@ export interface Watch<Watcher> {
 }
 
 /**
- * Shows changes to those who wait for them, e.g. streams and long polls, with few reads:
+ * Passes changes to watchers, e.g. streams and long polls, with few reads:
  *
  * - An id is read once for all its watchers, and all ids with news share one read, 50 ms after the first news.
  * - Without news an id is read every `pollMs`, at most 100 ids in one read.
- * - Looks never overlap, so a later look shows a later state. A failed look is logged, and the next poll reads its ids again.
- * - A look shows its result to those who watched when it began. An id that gets a watcher or news during its look is read
- *   once more, so that nobody misses a change.
+ * - Looks never overlap, so a later look shows a later state. A failed look is logged, and its ids are read at the next
+ *   poll.
+ * - A look passes its result to the watchers that existed when it began. An id that gets a watcher or news during its
+ *   look is read again, so that no watcher misses a change.
  */
 export function watch<Watcher>({ look, pollMs, onNews, log, failure }: WatchOptions<Watcher>): Watch<Watcher> {
   const watchers = new Map<string, Set<Watcher>>();
   const withNews = new Set<string>();
   const toPoll = new Set<string>();
-  /** The ids of the look under way. */
+  /** The ids of the look in progress. */
   let inLook: ReadonlyMap<string, unknown> | undefined;
   let batchTimer: NodeJS.Timeout | undefined;
 

@@ -8,7 +8,7 @@ interface Tiles {
   attribution: string;
 }
 
-/** The public live map. All facts are also text beside the map, which needs no scripts. */
+/** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
 export function trackPage(state: TrackState, tiles?: Tiles): string {
   const { headline, status } = wordsFor(state, state.now);
   return renderDocument({
@@ -38,7 +38,7 @@ export function trackPage(state: TrackState, tiles?: Tiles): string {
           <Steps state={state} />
           <noscript>
             <p class="quiet note">
-              Reload this page for the latest state: without scripts it does not follow by itself.
+              Without scripts, this page does not update automatically. Reload it for the latest state.
             </p>
           </noscript>
           <p class="quiet note" id="connection" hidden>

@@ -22,11 +22,11 @@ const base = '/track';
 const tokenForm = /^[0-9A-Za-z]{22}$/;
 const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
 
-/** One text for every link that shows nothing, so that a guess learns nothing. */
+/** The same text for every invalid link, so that guessing tokens reveals nothing. */
 const noSuchLink = {
   title: 'This link is no longer valid',
-  text: 'A live map can be seen until 24 hours after its ride has ended.',
-  advice: 'Check that the whole link was copied, or ask the sender for a new one.',
+  text: 'A live map is available until 24 hours after its ride has ended.',
+  advice: 'Check that you copied the whole link, or ask the sender for a new one.',
 };
 
 /** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
@@ -38,15 +38,15 @@ export function trackPart(service: Context, wake: Wake): Part {
     complete: withReportedPosition,
     stateOf: trackState,
     isLast: ({ status }) => hasEnded(status),
-    // A moving car.
+    // The car is moving, so a new time means a new position.
     isAlwaysNews: ({ position }) => position !== undefined,
     pollMs: 2_000,
   });
 
-  const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void): PageRoute => ({
+  const get = (path: string, answer: (ctx: RequestContext, link: TrackLink) => void): PageRoute => ({
     method: 'GET',
     path,
-    handle: async (ctx) => answer(ctx, await tracked(ctx)),
+    handle: async (ctx) => answer(ctx, await findLink(ctx)),
   });
   const routes = [
     get('/:token', (ctx, { state }) => {
@@ -85,13 +85,13 @@ export function trackPart(service: Context, wake: Wake): Part {
   };
 }
 
-interface Tracked {
+interface TrackLink {
   ride: TrackedRide;
   state: TrackState;
 }
 
-/** The ride of the link. Throws `link_not_found`, the same for a token that is malformed, unknown or has run out. */
-async function tracked(ctx: RequestContext): Promise<Tracked> {
+/** Finds the ride of a link. Throws the same `link_not_found` for a malformed, unknown or expired token. */
+async function findLink(ctx: RequestContext): Promise<TrackLink> {
   const token = paramOf(ctx, 'token');
   const found = tokenForm.test(token) ? await findByToken(token) : null;
   const ride = found && (await withReportedPosition(found));

@@ -4,14 +4,14 @@ import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
-/** The speed of a trip that nobody measures: a car in a town, stops included. */
+/** For the ETA of a trip without a simulated leg: the average speed of a car in a town, with stops. */
 const assumedKmPerHour = 30;
 
 type Point = Pick<Location, 'lat' | 'lng'>;
 
 /**
- * All that the public live map shows of a ride, to anyone with the link. No phone number, passenger, notes, fare,
- * address, key or account. Times are Unix ms, by MongoDB's clock.
+ * The data that the public live map shows to anyone with the link. No phone number, passenger, notes, fare, address,
+ * key or account. Times are Unix ms, by MongoDB's clock.
  */
 export interface TrackState {
   now: number;
@@ -19,20 +19,20 @@ export interface TrackState {
   testMode: boolean;
   pickup: Point;
   destination: Point;
-  /** The statuses passed, in order, and when each began. */
+  /** The statuses so far, in order, with their start times. */
   steps: { status: RideStatus; at: number }[];
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
-  /** When the car reaches the pickup, or the destination, as far as is known. */
+  /** The estimated arrival at the pickup or the destination, if known. */
   arrivesAt?: number;
   /** The last known position of the car. */
   position?: Point & { heading: number; at: number };
-  /** A simulated driver's present drive: where the car is at any time follows from it. */
+  /** The current drive of a simulated driver. The browser computes the position at any time from it. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
-  /** Why a cancelled ride ended: nobody was found, or someone cancelled. */
+  /** The reason for the cancellation: no driver was found, or someone cancelled. */
   endedBy?: 'no_driver' | 'cancelled';
 }
 
-/** The projection that a ride is read with for its map, with MongoDB's clock. */
+/** The projection for reading a ride for its map; `now` is MongoDB's clock. */
 export const trackFields = {
   trackToken: 1,
   mode: 1,
@@ -80,7 +80,7 @@ export type TrackedRide = Pick<
   now: Date;
 };
 
-/** The ride as its map shows it, or null where the link has run out. Pure. */
+/** The state of a ride for its map, or null if the link has expired. Pure. */
 export function trackState(ride: TrackedRide): TrackState | null {
   const now = ride.now.getTime();
   if (hasRunOut(ride, now)) return null;
@@ -105,7 +105,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
   };
 }
 
-/** Whether the link to a ride's map shows nothing any more. Pure. */
+/** True if the link to a ride's map has expired. Pure. */
 export const hasRunOut = ({ status, statusAt }: Pick<Ride, 'status' | 'statusAt'>, nowMs: number): boolean =>
   hasEnded(status) && nowMs >= statusAt.getTime() + linkLifeMs;
 
@@ -125,14 +125,14 @@ function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
 }
 
-const way: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+const statusOrder: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
 
-/** Each change of status has one event, so the events' times in order are the statuses' times in order. */
+/** Each status change has one event, so the times of the events are the start times of the statuses. */
 function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['steps'] {
   const times = statusesAt.map((at) => at.getTime());
   const passed = times.map((at, index) => {
     const isLast = index === times.length - 1;
-    return { status: isLast ? status : (way[index] as RideStatus), at };
+    return { status: isLast ? status : (statusOrder[index] as RideStatus), at };
   });
   return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
 }

@@ -11,20 +11,20 @@ export const stepWords: Record<RideStatus, string> = {
   cancelled: 'Ride cancelled',
 };
 
-/** The steps that a ride takes when all goes well. */
+/** The steps of a ride that is not cancelled. */
 const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 
 export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
 
-interface ShownStep {
+interface StepView {
   status: RideStatus;
-  /** When it began, Unix ms; undefined while it is to come. */
+  /** The start of the status, Unix ms; undefined for a later step. */
   at?: number;
   kind: 'passed' | 'present' | 'to-come';
 }
 
-/** The list of steps: those to come too, unless the ride is cancelled. */
-export function shownSteps(state: TrackState): ShownStep[] {
+/** The list of steps, including later ones unless the ride is cancelled. */
+export function shownSteps(state: TrackState): StepView[] {
   const times = new Map(state.steps.map(({ status, at }) => [status, at]));
   const statuses = state.status === 'cancelled' ? [...times.keys()] : steps;
   return statuses.map((status) => {
@@ -33,23 +33,23 @@ export function shownSteps(state: TrackState): ShownStep[] {
   });
 }
 
-/** A report of the car's position that is older is not worth an ETA. */
+/** If the last position report is older than this, the page shows no ETA. */
 export const oldReportMs = 15_000;
-/** And one older than this is said in words. */
+/** If it is older than this, the page says so. */
 const lostReportMs = 120_000;
 
 interface Words {
-  /** The answer in three seconds: the largest text of the page. */
+  /** The most important fact, and the largest text of the page. */
   headline: string;
   /** The status in plain words. */
   status: string;
 }
 
-/** The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: the same on server and browser. */
+/** The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it. */
 export function wordsFor(state: TrackState, now: number): Words {
   switch (state.status) {
     case 'bidding':
-      return { headline: 'Finding a driver', status: 'Drivers nearby are being asked.' };
+      return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
     case 'driver_arriving':
       return {
         headline: arrival(state, now, 'Driver on the way'),
@@ -92,7 +92,7 @@ function whereabouts(state: TrackState, now: number, otherwise: string): string 
   return isLost ? "The car's position has not been reported for a while." : otherwise;
 }
 
-/** The age of the last report of the car, or null while it is recent. */
+/** The age of the car's last position report, or null while it is recent. */
 export function seenWords(state: TrackState, now: number): string | null {
   if (!state.position || !isOld(state, now)) return null;
   const seconds = Math.round((now - state.position.at) / 1_000);

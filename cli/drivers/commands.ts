@@ -9,10 +9,10 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
-import { connectTo, type MongoPlace } from '../run-program.ts';
+import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedDrivers, tableOf } from './list.ts';
 
-const command = commandOf<MongoPlace>();
+const command = commandOf<MongoContext>();
 const driverIdOf = (words: Words) => ({ driverId: words.need('a DRIVERID') });
 const shownWith = labelledBy({
   driverId: 'Driver id',
@@ -22,14 +22,14 @@ const shownWith = labelledBy({
 });
 const needed = (value: string) => ({ type: 'string', value, isNeeded: true }) as const;
 
-/** `npm run drivers`: the drivers and their keys. */
-export const drivers: Program<MongoPlace> = {
+/** `npm run drivers`: manages drivers and their keys. */
+export const drivers: Program<MongoContext> = {
   name: 'drivers',
   examples: ['PROGRAM list', 'PROGRAM create --help'],
   connect: connectTo({ needsSecretsKey: false }),
   commands: {
     create: command({
-      summary: 'makes a driver and prints the key, once',
+      summary: 'creates a driver and prints the key once',
       options: {
         name: needed('NAME'),
         phone: needed('PHONE'),
@@ -46,9 +46,9 @@ not shown again.`,
         '--phone PHONE': 'shown once the driver is chosen',
         '--vehicle VEHICLE': 'such as "Toyota Prius, blue"',
         '--plate PLATE': "the car's licence plate",
-        '--car-type TYPE': 'which rides the driver is asked for',
-        '--seats N': 'for how many passengers, 1 to 20',
-        '--rating RATING': '0 to 5; else 5',
+        '--car-type TYPE': 'which ride requests the driver receives',
+        '--seats N': 'number of passenger seats, 1 to 20',
+        '--rating RATING': '0 to 5; default: 5',
         '--json': 'prints { driverId, key } in one line',
       },
       examples: [
@@ -59,84 +59,84 @@ not shown again.`,
       read(words, { name, phone, vehicle, plate, 'car-type': carType, seats, rating }): NewDriver {
         words.end();
         return {
-          name: given('name', name),
-          phone: given('phone', phone),
-          vehicle: given('vehicle', vehicle),
-          plate: given('plate', plate),
-          carType: given('car-type', carType) as NewDriver['carType'],
-          seats: numberIn('seats', given('seats', seats)),
+          name: required('name', name),
+          phone: required('phone', phone),
+          vehicle: required('vehicle', vehicle),
+          plate: required('plate', plate),
+          carType: required('car-type', carType) as NewDriver['carType'],
+          seats: numberIn('seats', required('seats', seats)),
           rating: rating === undefined ? undefined : numberIn('rating', rating),
         };
       },
-      run: (_place, driver) => createDriver(driver),
+      run: (_ctx, driver) => createDriver(driver),
       print: shownWith('Keep the secret key: it is not shown again.'),
     }),
     list: command({
       summary: 'lists all drivers, without their keys',
       about: `Lists all drivers, oldest first, with the last characters of
-each secret key and no more of it.`,
+each secret key.`,
       examples: ['PROGRAM list', 'PROGRAM list --json'],
       read: () => null,
       run: () => listedDrivers(),
       print: (listed) => tableOf(listed, process.stdout.columns),
     }),
     suspend: command({
-      summary: "refuses a driver's key, and ends their ride",
+      summary: "refuses a driver's key and ends their ride",
       forms: ['DRIVERID'],
       about: `Refuses the driver's key from its next request on. Within
 seconds the driver's offers are withdrawn and the ride that
 the driver is on is cancelled.`,
       examples: ['PROGRAM suspend driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_place, { driverId }) {
+      async run(_ctx, { driverId }) {
         await suspendDriver(driverId);
         return { driverId, suspended: true };
       },
-      print: shownWith('The key is dead on its next request. Offers and ride end within seconds.'),
+      print: shownWith('The key stops working on the next request. Offers and ride end within seconds.'),
     }),
     resume: command({
-      summary: 'accepts it again',
+      summary: 'accepts a suspended key again',
       forms: ['DRIVERID'],
       about: 'Accepts the key of a suspended driver again.',
       examples: ['PROGRAM resume driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_place, { driverId }) {
+      async run(_ctx, { driverId }) {
         await resumeDriver(driverId);
         return { driverId, suspended: false };
       },
       print: shownWith('The key is accepted again. The driver is offline.'),
     }),
     rotate: command({
-      summary: 'gives a driver a new key; the old one is dead',
+      summary: 'replaces the secret key of a driver',
       forms: ['DRIVERID'],
-      about: `Gives a driver a new secret key and prints it, once. The old
-one is dead at once; the ride that the driver is on goes on.`,
+      about: `Gives a driver a new secret key and prints it once. The old
+key stops working at once. An active ride continues.`,
       examples: ['PROGRAM rotate driver_1a2B3c4D5e6F7g --json'],
       read: driverIdOf,
-      run: (_place, { driverId }) => rotateDriverKey(driverId),
-      print: shownWith('Keep the secret key: it is not shown again. The old one is dead.'),
+      run: (_ctx, { driverId }) => rotateDriverKey(driverId),
+      print: shownWith('Keep the secret key: it is not shown again. The old key no longer works.'),
     }),
     revoke: command({
-      summary: 'ends a driver for good',
+      summary: "revokes a driver's key permanently",
       forms: ['DRIVERID'],
-      about: 'Ends a driver for good, as a suspension does for a time.',
+      about: 'Like suspend, but permanent: resume is not possible.',
       examples: ['PROGRAM revoke driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_place, { driverId }) {
+      async run(_ctx, { driverId }) {
         await revokeDriver(driverId);
         return { driverId, revoked: true };
       },
-      print: shownWith('The key is dead on its next request. Offers and ride end within seconds.'),
+      print: shownWith('The key stops working on the next request. Offers and ride end within seconds.'),
     }),
   },
 };
 
-function given(option: string, value: string | undefined): string {
+function required(option: string, value: string | undefined): string {
   if (!value) throw new UsageError(`create needs --${option}`);
   return value;
 }
 
 function numberIn(option: string, value: string): number {
-  if (value.trim() === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${option} takes a number`);
+  if (value.trim() === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${option} must be a number`);
   return Number(value);
 }

@@ -12,10 +12,10 @@ import { canSendMail, storeMail } from '../../shared/mail/mail.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
-import { connectTo, type MongoPlace } from '../run-program.ts';
+import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedKeys, tableOf } from './list.ts';
 
-const command = commandOf<MongoPlace>();
+const command = commandOf<MongoContext>();
 const accountOption = { type: 'string', value: 'EMAIL' } as const;
 const shownWith = labelledBy({
   keyId: 'Key id',
@@ -31,14 +31,14 @@ const shownWith = labelledBy({
 });
 const keyIdOf = (words: Words) => ({ keyId: words.need('a KEYID') });
 
-/** `npm run keys`: the partners' keys. */
-export const keys: Program<MongoPlace> = {
+/** `npm run keys`: manages the partners' keys. */
+export const keys: Program<MongoContext> = {
   name: 'keys',
   examples: ['PROGRAM create --name Desk --mode test', 'PROGRAM set-webhook --help'],
   connect: connectTo({ needsSecretsKey: true }),
   commands: {
     create: command({
-      summary: 'makes a key and prints its two secrets, once',
+      summary: 'creates a key and prints its two secrets once',
       options: {
         name: { type: 'string', value: 'NAME', isNeeded: true },
         mode: { type: 'string', value: 'test|live', isNeeded: true },
@@ -48,10 +48,10 @@ export const keys: Program<MongoPlace> = {
       about: `Creates a key and prints its secret key and signing secret.
 Neither is shown again.`,
       rows: {
-        '--name NAME': 'what it is called, up to 100 characters',
+        '--name NAME': 'name of the key, up to 100 characters',
         '--mode test|live': 'test rides get simulated drivers',
-        '--webhook-url URL': 'where the events of its rides go',
-        '--account EMAIL': "whose key it is; else the operator's",
+        '--webhook-url URL': 'receives the events of its rides',
+        '--account EMAIL': 'owner of the key; default: the operator',
         '--json': 'prints one line of JSON',
       },
       examples: [
@@ -65,11 +65,11 @@ Neither is shown again.`,
         if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
         return { name, mode: mode as Mode, email: checkedEmail(email), webhookUrl };
       },
-      async run(place, { name, mode, email, webhookUrl }) {
-        await assertCheck(place.config.secrets.keys);
+      async run(ctx, { name, mode, email, webhookUrl }) {
+        await assertCheck(ctx.config.secrets.keys);
         const { _id: accountId } = await accountOf(email ?? operatorEmail);
-        const made = await createKey(place.config, { accountId, name, mode, webhookUrl });
-        await reported(place, 'created', made.keyId);
+        const made = await createKey(ctx.config, { accountId, name, mode, webhookUrl });
+        await recordAndMail(ctx, 'created', made.keyId);
         return made;
       },
       print: shownWith('Keep the secret key and the signing secret: neither is shown again.'),
@@ -78,46 +78,48 @@ Neither is shown again.`,
       summary: 'lists all keys, without their secrets',
       options: { account: accountOption },
       about: `Lists all keys, or those of one account, oldest first, with
-the last characters of each secret key and no more of it.`,
+the last characters of each secret key.`,
       examples: ['PROGRAM list', 'PROGRAM list --account ops@partner.example', 'PROGRAM list --json'],
       read: (_words, { account: email }) => checkedEmail(email),
-      run: (_place, email) => listedKeys(email),
+      run: (_ctx, email) => listedKeys(email),
       print: (listed, { nowMs }) => tableOf(listed, nowMs, process.stdout.columns),
     }),
     rotate: command({
-      summary: 'gives a key a new secret; the old one is dead',
+      summary: 'replaces the secret key',
       forms: ['KEYID'],
-      about: `Gives a key a new secret and prints it, once. The old one is
-dead at once; rides, webhook URL and signing secret stay.`,
+      about: `Replaces the secret key and prints the new one once. The old
+one stops working at once. Rides, webhook URL and signing
+secret do not change.`,
       examples: ['PROGRAM rotate key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(place, { keyId }) {
+      async run(ctx, { keyId }) {
         const rotated = await rotateKey(keyId, 'anyone');
-        await reported(place, 'rotated', keyId);
+        await recordAndMail(ctx, 'rotated', keyId);
         return rotated;
       },
-      print: shownWith('Keep the secret key: it is not shown again. The old one is dead.'),
+      print: shownWith('Keep the secret key: it is not shown again. The old one no longer works.'),
     }),
     revoke: command({
-      summary: 'ends a key for good',
+      summary: 'revokes a key permanently',
       forms: ['KEYID'],
-      about: `Ends a key for good, on its next request. Its rides go on,
-and their events are sent.`,
+      about: `Revokes a key permanently, from its next request on. Its
+rides continue, and their events are still sent.`,
       examples: ['PROGRAM revoke key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(place, { keyId }) {
+      async run(ctx, { keyId }) {
         await revokeKey(keyId, 'anyone');
-        await noted(place, 'key_revoked', keyId);
+        await recordAudit(ctx, 'key_revoked', keyId);
         return { keyId, revoked: true };
       },
-      print: shownWith('It is dead on its next request. Its rides go on.'),
+      print: shownWith('The key stops working on its next request. Its rides continue.'),
     }),
     'set-webhook': command({
-      summary: "sets where a key's events go by default",
+      summary: 'sets the default webhook URL of a key',
       forms: ['KEYID URL', 'KEYID --none'],
       options: { none: { type: 'boolean' } },
-      about: `Sets where a key's events go, unless a ride has a webhookUrl
-of its own. With --none only such rides send events.`,
+      about: `Sets the webhook URL for the rides of a key that have no
+webhookUrl of their own. With --none, only rides that have
+one send events.`,
       examples: [
         `PROGRAM set-webhook key_1a2B3c4D5e6F7g \\
     https://partner.example/events`,
@@ -128,38 +130,39 @@ of its own. With --none only such rides send events.`,
         if (none) words.end('with --none');
         return { keyId, url: none ? null : words.need('a URL, or --none') };
       },
-      async run(place, { keyId, url }) {
-        if (await setWebhookUrl(place.config, keyId, url, 'anyone')) await noted(place, 'webhook_url_set', keyId);
+      async run(ctx, { keyId, url }) {
+        if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordAudit(ctx, 'webhook_url_set', keyId);
         await untilSettingsApply(keyId);
         return { keyId, webhookUrl: url };
       },
       print: (answer) =>
         shownWith(
           answer.webhookUrl
-            ? 'The next delivery goes there.'
-            : 'Only rides with a webhookUrl of their own send events.',
+            ? 'It applies from the next delivery attempt.'
+            : 'Only rides with their own webhookUrl send events.',
         )(answer),
     }),
     'roll-secret': command({
-      summary: 'gives a key a new signing secret',
+      summary: 'replaces the signing secret of a key',
       forms: ['KEYID'],
-      about: `Gives a key a new signing secret and prints it, once. The
-very next delivery is signed with it.`,
+      about: `Gives a key a new signing secret and prints it once. The
+next delivery attempt is signed with it.`,
       examples: ['PROGRAM roll-secret key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(place, { keyId }) {
-        await assertCheck(place.config.secrets.keys);
-        const rolled = await rollSigningSecret(place.config, keyId, 'anyone');
-        await noted(place, 'signing_secret_rolled', keyId);
+      async run(ctx, { keyId }) {
+        await assertCheck(ctx.config.secrets.keys);
+        const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
+        await recordAudit(ctx, 'signing_secret_rolled', keyId);
         await untilSettingsApply(keyId);
         return rolled;
       },
-      print: shownWith('Keep it: it is not shown again. The next delivery is signed with it.'),
+      print: shownWith('Keep the signing secret: it is not shown again. The next delivery attempt is signed with it.'),
     }),
     rekey: command({
-      summary: 'encrypts anew what an older SECRETS_KEY holds',
-      about: `Encrypts with the first key of SECRETS_KEY what an older one
-holds, while the service runs. Run it until none remain.`,
+      summary: 're-encrypts secrets with the newest key',
+      about: `Re-encrypts the secrets under older keys of SECRETS_KEY with
+its first key, while the service runs. Repeat it until none
+remain.`,
       examples: ['SECRETS_KEY=new,old PROGRAM rekey'],
       read: () => null,
       async run({ config }) {
@@ -172,35 +175,35 @@ holds, while the service runs. Run it until none remain.`,
 };
 
 function checkedEmail(email: string | undefined): string | undefined {
-  if (email !== undefined && !/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError('--account is an e-mail address');
+  if (email !== undefined && !/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError('invalid e-mail in --account');
   return email;
 }
 
 function afterRekey({ unopened, remaining }: { unopened?: string[]; remaining: number }): string {
-  if (unopened) return 'The unopened keys need a new signing secret: roll-secret KEYID.';
-  return remaining ? 'Run it again until none remain.' : 'The older keys can go from SECRETS_KEY.';
+  if (unopened) return 'Some secrets cannot be decrypted: run roll-secret KEYID for their keys.';
+  return remaining ? 'Run it again until none remain.' : 'Older keys can be removed from SECRETS_KEY.';
 }
 
-/** The account of the key sees in its dashboard what the operator did. */
-async function noted({ nowMs }: MongoPlace, action: AuditAction, keyId: string): Promise<void> {
+/** Records the operator's action in the audit log of the key's account, which its dashboard shows. */
+async function recordAudit({ nowMs }: MongoContext, action: AuditAction, keyId: string): Promise<void> {
   const { accountId } = await findKey(keyId, 'anyone');
   await audit({ accountId, action, keyId, from: commandLine }, nowMs);
 }
 
 /**
- * Notes a new key or a rotation, and reports it to the account's address if people read it. Never fails: the new secret exists
- * already, and must be printed.
+ * Records a new or rotated key, and reports it by mail unless it belongs to the operator. Never fails: the new secret
+ * already exists and must be printed.
  */
-async function reported(place: MongoPlace, what: KeyNews['what'], keyId: string): Promise<void> {
-  const { config, nowMs } = place;
+async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string): Promise<void> {
+  const { config, nowMs } = ctx;
   try {
-    await noted(place, `key_${what}`, keyId);
+    await recordAudit(ctx, `key_${what}`, keyId);
     const { accountId, name, mode } = await findKey(keyId, 'anyone');
     const account = await AccountModel.findById(accountId).lean();
     if (!account || account.email === operatorEmail || !canSendMail(config)) return;
     const mail = keyMail(config, account.email, { what, keyId, name, mode, at: new Date(nowMs), from: commandLine });
     await storeMail(config, mail, nowMs);
   } catch (error) {
-    console.error(`The account's log or its mail lacks this: ${describeError(error).name}`);
+    console.error(`Done, but not recorded in the account's log or not mailed: ${describeError(error).name}`);
   }
 }

@@ -14,7 +14,7 @@ type ListedKey = {
   revokedAt: string | null;
 };
 
-/** All keys, or those of the account of an address. */
+/** All keys, or the keys of the account with this e-mail address. */
 export async function listedKeys(email?: string): Promise<ListedKey[]> {
   const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
   if (email && !account) return [];
@@ -31,7 +31,7 @@ export async function listedKeys(email?: string): Promise<ListedKey[]> {
   }));
 }
 
-/** Two lines for each key, so that its id and webhook URL are whole. Only a long name is cut. */
+/** Two lines per key, so that its id and webhook URL are never truncated. A long name is. */
 export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80): string[] {
   if (keys.length === 0) return [`No keys. Make one: ${invocation('keys')} create --name NAME --mode test`];
   const rows = keys.map((key) => [

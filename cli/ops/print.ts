@@ -1,16 +1,16 @@
-import type { Backlog, QueueState } from '../../shared/process/ops/queue-states.ts';
-import type { Undelivered } from '../../shared/webhooks/redeliver.ts';
+import type { BacklogReport, QueueState } from '../../shared/process/ops/queue-states.ts';
+import type { UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import { aligned, labelled, printable } from '../columns.ts';
 
-interface Resent {
-  keys: Undelivered[];
+interface ResendAnswer {
+  keys: UndeliveredCount[];
   sent: number;
 }
 
-/** The failed events by key and reason, and what is done about them. */
-export function resendLines({ keys, sent }: Resent): string[] {
-  if (keys.length === 0) return ['No event failed in this time that has not arrived since.'];
+/** The failed events by key and reason, and whether they are resent. */
+export function resendLines({ keys, sent }: ResendAnswer): string[] {
+  if (keys.length === 0) return ['No undelivered events in this period.'];
   const rows = keys.flatMap(({ keyId, reasons }) =>
     Object.entries(reasons).map(([reason, events]) => [keyId, String(events), reason]),
   );
@@ -18,17 +18,17 @@ export function resendLines({ keys, sent }: Resent): string[] {
   return [
     ...aligned([['KEY', 'EVENTS', 'REASON'], ...rows]),
     sent > 0
-      ? `${sent} events are sent again, at most 10 a second for each key.`
-      : `Add --send to send these ${events} events again.`,
+      ? `Resending ${sent} events, at most 10 per second and key.`
+      : `Add --send to resend these ${events} events.`,
   ];
 }
 
-interface Queues {
+interface QueuesAnswer {
   queues: QueueState[];
-  backlog: Backlog;
+  backlog: BacklogReport;
 }
 
-export function queueLines({ queues, backlog }: Queues): string[] {
+export function queueLines({ queues, backlog }: QueuesAnswer): string[] {
   const rows = queues.map(({ pool, waiting, active, delayed, paused }) => [
     pool,
     ...[waiting, active, delayed].map(String),
@@ -39,24 +39,24 @@ export function queueLines({ queues, backlog }: Queues): string[] {
     ...aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]),
     `Oldest event not sent: ${late(backlog.oldestUnsettledSeconds)}`,
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
-    `Oldest attempt by hand overdue: ${late(backlog.oldestAttemptSeconds)}`,
+    `Oldest test event or redelivery overdue: ${late(backlog.oldestAttemptSeconds)}`,
     `Oldest mail overdue: ${late(backlog.oldestMailSeconds)}`,
     ...waitingLines(backlog.waitingByKey),
   ];
 }
 
-/** The keys whose events wait, the most rides first. */
-function waitingLines(waiting: Backlog['waitingByKey']): string[] {
+/** The keys with waiting events, those with the most rides first. */
+function waitingLines(waiting: BacklogReport['waitingByKey']): string[] {
   const rows = waiting.map(({ keyId, name = '', rides, failuresInRow, reason }) => [
     keyId,
     String(rides),
     failuresInRow ? `${failuresInRow} in a row: ${reason}` : '',
     printable(name),
   ]);
-  return rows.length > 0 ? ['', ...aligned([['EVENTS WAIT OF', 'RIDES', 'FAILED', 'NAME'], ...rows])] : [];
+  return rows.length > 0 ? ['', ...aligned([['KEY WITH WAITING EVENTS', 'RIDES', 'FAILED', 'NAME'], ...rows])] : [];
 }
 
-/** What the last stretch of a full sweep found (workers/periodic/sweeper/sweep.ts). */
+/** The result of the last stretch of a full sweep (workers/periodic/sweeper/sweep.ts). */
 export type SweepAnswer = { swept: true; seconds: number } & Partial<
   Record<'timers' | 'deliveries' | 'attempts' | 'mails' | 'visited' | 'failed', number>
 >;
@@ -71,9 +71,9 @@ export function sweepLines({
   failed,
 }: SweepAnswer): string[] {
   return [
-    `Looked at ${visited} rides and attempts in ${seconds} s.`,
-    `Added ${timers + deliveries + attempts + mails} missing jobs: ${timers} timers, ${deliveries} events, ${attempts} by hand, ${mails} mails.`,
-    ...(failed ? [`${failed} failed: the next sweep tries them again, and the workers' log says why.`] : []),
+    `Checked ${visited} rides and attempts in ${seconds} s.`,
+    `Added ${timers + deliveries + attempts + mails} missing jobs: ${timers} timers, ${deliveries} events, ${attempts} redeliveries or test events, ${mails} mails.`,
+    ...(failed ? [`${failed} failed: the next sweep retries them. See the workers' log for the reasons.`] : []),
   ];
 }
 
@@ -103,19 +103,19 @@ export function rideLines({
     event.by ?? '',
     outcome(event),
   ]);
-  const againRows = redeliveries.map((again) => [
-    String(again.seq ?? ''),
-    timeText(again.at),
-    'sent again',
+  const redeliveryRows = redeliveries.map((redelivery) => [
+    String(redelivery.seq ?? ''),
+    timeText(redelivery.at),
+    'redelivery',
     '',
-    outcome(again),
+    outcome(redelivery),
   ]);
   return [
     ...labelled(present, rideLabels),
     ...timers.map(({ name, dueAt }) => `Timer           ${name}, due ${timeText(dueAt)}`),
     '',
-    ...aligned([['SEQ', 'AT (UTC)', 'EVENT', 'BY', 'DELIVERY'], ...eventRows, ...againRows]),
-    ...(cancelled ? ['The ride is cancelled; its partner is told.'] : []),
+    ...aligned([['SEQ', 'AT (UTC)', 'EVENT', 'BY', 'DELIVERY'], ...eventRows, ...redeliveryRows]),
+    ...(cancelled ? ['The ride is cancelled; the partner is notified.'] : []),
   ];
 }
 

@@ -8,7 +8,7 @@ import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { mostAtOnce, redeliverFailed, type Stretch, type Undelivered } from '../../shared/webhooks/redeliver.ts';
+import { mostAtOnce, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 
 export async function setPaused(
   ctx: Context,
@@ -18,7 +18,7 @@ export async function setPaused(
   await assertRedis(ctx);
   const queue = ctx.queues[pool];
   await (paused ? queue.pause() : queue.resume());
-  await noted(ctx, by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
+  await recordAudit(ctx, by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
   return { pool, paused };
 }
 
@@ -34,11 +34,11 @@ export async function setSuspended(
   { kind, id, by }: Suspendable & { by: string },
   suspended: boolean,
 ): Promise<object> {
-  const answer = await suspensions[kind](id, suspended, (entry) => noted(ctx, by, entry));
+  const answer = await suspensions[kind](id, suspended, (entry) => recordAudit(ctx, by, entry));
   return { ...answer, suspended };
 }
 
-type Suspension = (id: string, suspended: boolean, note: (entry: Noted) => Promise<void>) => Promise<object>;
+type Suspension = (id: string, suspended: boolean, note: (entry: AuditFields) => Promise<void>) => Promise<object>;
 
 const suspensions: Record<Suspendable['kind'], Suspension> = {
   async account(accountId, suspended, note) {
@@ -59,24 +59,24 @@ const suspensions: Record<Suspendable['kind'], Suspension> = {
   },
 };
 
-/** Resends what failed in a stretch of time, key by key. Resolves with how many events are sent. */
+/** Resends the events that failed in a period, key by key. Resolves with the number of resent events. */
 export async function resendAll(
   ctx: Context,
-  keys: readonly Undelivered[],
-  stretch: Stretch,
+  keys: readonly UndeliveredCount[],
+  stretch: TimeRange,
   by: string,
 ): Promise<number> {
   let sent = 0;
   for (const { keyId, accountId } of keys) {
     const sentOfKey = await resendOfKey(ctx, keyId, stretch, accountId);
     sent += sentOfKey;
-    if (sentOfKey > 0) await noted(ctx, by, { action: 'events_resent', accountId, keyId });
+    if (sentOfKey > 0) await recordAudit(ctx, by, { action: 'events_resent', accountId, keyId });
   }
   return sent;
 }
 
-/** One call sends 500 events at most; the next call leaves out what waits or has arrived. */
-async function resendOfKey(ctx: Context, keyId: string, stretch: Stretch, accountId: string): Promise<number> {
+/** One call resends at most 500 events. The next call skips events that are pending or delivered. */
+async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, accountId: string): Promise<number> {
   for (let sent = 0; ; ) {
     const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
     sent += batch;
@@ -84,10 +84,10 @@ async function resendOfKey(ctx: Context, keyId: string, stretch: Stretch, accoun
   }
 }
 
-type Noted = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
+type AuditFields = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
 
-/** Notes who did it, in the account that it concerns, or else in the operator's. */
-export async function noted(ctx: Context, by: string, { accountId, ...entry }: Noted): Promise<void> {
+/** Records who did it in the audit log of the affected account, or of the operator's account if there is none. */
+export async function recordAudit(ctx: Context, by: string, { accountId, ...entry }: AuditFields): Promise<void> {
   const ofAccount = accountId ?? (await accountOf(operatorEmail))._id;
   await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 
-/** A ride as the API shows it: the fields that the demo reads. */
+/** A ride in the API's format: only the fields that the demo reads. */
 export type Ride = {
   rideId: string;
   status: string;
@@ -23,7 +23,7 @@ export type ListedOffer = {
   driver: { name: string; plate: string };
 };
 
-/** A partner's client of the API: the operations that the demo uses. */
+/** A partner's API client, with the operations that the demo uses. */
 export type Partner = {
   createRide(ride: object): Promise<Ride>;
   retrieveRide(rideId: string): Promise<Ride>;
@@ -41,7 +41,7 @@ export function partnerWith(key: string, baseUrl: string): Partner {
       signal: AbortSignal.timeout(10_000),
     });
     const answer = (await response.json()) as T & { error?: string };
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${answer.error}`);
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${answer.error}`);
     return answer;
   }
   return {
@@ -52,7 +52,7 @@ export function partnerWith(key: string, baseUrl: string): Partner {
   };
 }
 
-/** A delivery as the receiver got it. Do not trust the body unless `isVerified`. */
+/** An event as the receiver got it. Do not trust the body unless `isVerified`. */
 export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };
 
 /** The fields of an event's body that the demo reads. */
@@ -70,16 +70,16 @@ export type EventBody = {
 
 export type Receiver = {
   origin: string;
-  /** The key's signing secret. Set later: the key is made after the receiver's address is known. */
+  /** The key's signing secret. Set later, because creating the key requires the receiver's address. */
   secret: string;
-  /** Resolves with the next event, in the order of arrival. Rejects when none comes in time. */
+  /** Resolves with the next event, in order of arrival. Rejects if none arrives in time. */
   next(timeoutMs: number): Promise<ReceivedEvent>;
-  /** The number of events that have arrived and were not taken with `next`. */
+  /** The number of events that have arrived and that `next` has not returned yet. */
   waiting(): number;
   stop(): void;
 };
 
-/** A partner's endpoint on this machine. It answers at once, before the event is handled, as an endpoint should. */
+/** A partner's webhook server on this machine. Like every receiver should, it answers before it handles the event. */
 export async function startReceiver(): Promise<Receiver> {
   const events: ReceivedEvent[] = [];
   const server = http.createServer(async (request, response) => {

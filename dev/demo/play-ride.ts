@@ -13,8 +13,8 @@ export const trip = {
 const statuses = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
 
 /**
- * Plays one test ride from request to completed, as a partner does, and resolves with the number of its events. Rejects at
- * the first violation of the contract. With `speed` 1, events are about 3 s apart.
+ * Plays one test ride from request to completed, as a partner does, and resolves with the number of its events. Rejects
+ * at the first violation of the contract. With `speed` 1, events are about 3 s apart.
  */
 export async function playRide(
   timeline: Timeline,
@@ -43,16 +43,16 @@ export async function playRide(
 
 async function acceptOnlyOffer(timeline: Timeline, partner: Partner, { rideId }: Ride): Promise<void> {
   const [offer] = (await partner.listOffers(rideId)).offers;
-  if (!offer) throw new Error('the offer that was announced is not listed');
+  if (!offer) throw new Error('the offer of the event is not listed');
   const { status } = await partner.acceptOffer(rideId, offer.offerId);
   timeline.entry(status, `you accept the offer of ${usd(offer.price)}`);
 }
 
-/** The partner chooses among this many. */
+/** The number of offers from which the partner chooses. */
 const offersWanted = 3;
 
 /**
- * Plays one live ride from request to completed among drivers who compete for it, and resolves with the number of its
+ * Plays one live ride from request to completed with drivers who compete for it, and resolves with the number of its
  * events. Rejects at the first violation of the contract, and when an event takes longer than `eventTimeoutMs`.
  */
 export async function playLiveRide(
@@ -67,7 +67,7 @@ export async function playLiveRide(
   const nextLive = async (): Promise<ReceivedEvent> => {
     const received = await next();
     const { body } = received;
-    if (body.testMode !== undefined) throw new Error('an event of a live ride says testMode');
+    if (body.testMode !== undefined) throw new Error('an event of a live ride has testMode');
     if (body.offer) offers += 1;
     agreedPrice = body.agreedPrice;
     return received;
@@ -86,14 +86,14 @@ export async function playLiveRide(
     await watch.stop();
   }
   await checkEnd((ended) => {
-    if (ended.agreedPrice !== agreedPrice) throw new Error('the ride has another price than its last event');
+    if (ended.agreedPrice !== agreedPrice) throw new Error('the ride and its last event have different prices');
   });
   return offers + statuses.length;
 }
 
 async function acceptCheapest(timeline: Timeline, partner: Partner, { rideId }: Ride): Promise<ListedOffer> {
   const { offers } = await partner.listOffers(rideId);
-  if (offers.length < offersWanted) throw new Error('an offer that was announced is not listed');
+  if (offers.length < offersWanted) throw new Error('an offer of an event is not listed');
   const [cheapest] = offers.toSorted((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes) as [ListedOffer];
   const { status } = await partner.acceptOffer(rideId, cheapest.offerId);
   const who = cheapest.driver.name.split(' ')[0];
@@ -112,7 +112,7 @@ function checkChosen({ body }: ReceivedEvent, { price, driver }: ListedOffer): v
 async function startRide(timeline: Timeline, partner: Partner, receiver: Receiver, eventTimeoutMs: number) {
   const ride = await partner.createRide(trip);
   const route = `${trip.pickup.address} to ${trip.destination.address}, ${ride.distanceKm} km`;
-  timeline.entry(ride.status, `you ask: ${route}, ${usd(ride.fare)}`);
+  timeline.entry(ride.status, `you request: ${route}, ${usd(ride.fare)}`);
   timeline.note(`Live map: ${ride.trackUrl}`);
   let previous: ReceivedEvent | undefined;
   return {
@@ -137,9 +137,9 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
 
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
-/** The event in words, and whether its signature is valid. */
+/** Describes the event, and whether its signature is valid. */
 function described({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
-  return `${inWords(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'WITH A WRONG SIGNATURE'})`;
+  return `${inWords(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
 }
 
 function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
@@ -163,18 +163,18 @@ function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: Eve
 /** An event's name, with its status if it has one. */
 const nameOf = ({ event, status }: EventBody): string => (status ? `${event} ${status}` : event);
 
-/** Throws at the first fault of an event that follows `previous`, whatever its kind. */
+/** Throws if an event of any kind is not a valid successor of `previous`. */
 function checkEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride, previous?: ReceivedEvent): void {
   const name = nameOf(body);
   const due = (previous?.sequence ?? 0) + 1;
-  if (!isVerified) throw new Error(`the signature of ${name} is wrong`);
-  if (sequence !== due) throw new Error(`event ${sequence} arrived where event ${due} was due`);
+  if (!isVerified) throw new Error(`the signature of ${name} is invalid`);
+  if (sequence !== due) throw new Error(`event ${sequence} arrived, but event ${due} was due`);
   if (body.rideId !== ride.rideId) throw new Error(`${name} arrived for another ride`);
   if (previous && body.at <= previous.body.at) throw new Error(`${name} is not later than the event before it`);
 }
 
 /** Throws if this is not the expected event. */
 function checkName({ isVerified, body }: ReceivedEvent, expected: string): void {
-  if (!isVerified) throw new Error(`the signature of ${nameOf(body)} is wrong`);
-  if (nameOf(body) !== expected) throw new Error(`${nameOf(body)} arrived where ${expected} was due`);
+  if (!isVerified) throw new Error(`the signature of ${nameOf(body)} is invalid`);
+  if (nameOf(body) !== expected) throw new Error(`${nameOf(body)} arrived, but ${expected} was due`);
 }

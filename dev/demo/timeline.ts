@@ -19,7 +19,7 @@ export type Timeline = {
   end(): void;
 };
 
-/** Prints the ride's events as they happen, in lines of 60 to 80 characters. Each line starts with the time since the start. */
+/** Prints the ride's events as they happen, in lines of 60 to 80 characters that start with the elapsed time. */
 export function createTimeline(out: Terminal = process.stdout, startedAt = Date.now()): Timeline {
   const line = createMovingLine(out, startedAt);
   let shownStatus = '';

@@ -6,24 +6,24 @@ export const usage = `Usage: npm run fleet -- --drivers N --area LAT,LNG,KM
        npm run fleet -- --keys FILE --area LAT,LNG,KM
            [--seed N] [--speed N] --url BASE
 
-Drives N simulated drivers through the drivers' gateway until
-Ctrl-C: they go online, move, report, bid and drive their
-rides. Some counter the fare, some withdraw, few cancel. In
+Runs N simulated drivers against the drivers' API until
+Ctrl-C: they go online, report positions, bid and drive their
+rides. Some counter the fare, some withdraw, few cancel. At
 the end they cancel their rides and go offline.
 
-  --drivers N         how many, 1 to 5000. They are made on
-                      the running npm run dev, and revoked
-                      in the end
-  --area LAT,LNG,KM   where they wait: a place, and how many
-                      km around it
-  --seed N            the same drivers and choices again
-  --speed N           times faster than in real life; else
-                      SIMULATION_SPEED, else 1
-  --url BASE          the service's address, if another one
-                      stands before it
-  --port N            the npm run dev of that port, not the
-                      newest
-  --keys FILE         drives these drivers: a key a line
+  --drivers N         number of drivers, 1 to 5000. They are
+                      created on the running npm run dev and
+                      revoked at the end
+  --area LAT,LNG,KM   where they wait: position and radius
+  --seed N            repeats a run: the same seed gives the
+                      same drivers and choices
+  --speed N           N times faster than real life; default:
+                      SIMULATION_SPEED, or 1
+  --url BASE          the service's address, for example of
+                      a proxy in front of it
+  --port N            uses the npm run dev on port N, not the
+                      newest one
+  --keys FILE         uses existing drivers: one key per line
 
 Examples
   npm run fleet -- --drivers 200 --area 40.758,-73.9855,5
@@ -33,7 +33,7 @@ Examples
     --area 52.52,13.4,8 --url https://rides.example`;
 
 export interface FleetArguments {
-  /** Undefined where keys are given. */
+  /** Undefined with --keys. */
   drivers?: number;
   keysFile?: string;
   area: Area;
@@ -49,7 +49,7 @@ const mostDrivers = 5_000;
 /** Reads the command line, or throws UsageError. */
 export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): FleetArguments {
   const { values } = parseCommandLine({ args: withJoinedArea(args), options });
-  if (values.keys !== undefined && values.drivers !== undefined) throw new UsageError('it takes --drivers or --keys');
+  if (values.keys !== undefined && values.drivers !== undefined) throw new UsageError('use either --drivers or --keys');
   if (values.keys !== undefined && values.url === undefined) throw new UsageError('--keys needs --url');
   if (values.keys === undefined && values.drivers === undefined) throw new UsageError('--drivers is missing');
   return {
@@ -62,7 +62,7 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   };
 }
 
-/** A latitude south of the equator looks like an option to the parser. */
+/** Joins the option and its value: a negative latitude looks like an option to the parser. */
 function withJoinedArea(args: readonly string[]): string[] {
   const at = args.indexOf('--area');
   const value = args[at + 1];
@@ -75,26 +75,26 @@ function areaIn(value: string | undefined): Area {
   const parts = value.split(',');
   const [lat = Number.NaN, lng = Number.NaN, km = Number.NaN] = parts.map((part) => (part.trim() ? Number(part) : NaN));
   const isArea = parts.length === 3 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && km > 0 && km <= 1_000;
-  if (!isArea) throw new UsageError('--area takes LAT,LNG,KM, such as 40.758,-73.9855,5');
+  if (!isArea) throw new UsageError('--area must be LAT,LNG,KM, such as 40.758,-73.9855,5');
   return { lat, lng, km };
 }
 
 function wholeNumber(name: string, value: string | undefined, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(value ?? '') ? Number(value) : Number.NaN;
   if (!(number >= least && number <= most)) {
-    throw new UsageError(`--${name} takes a whole number from ${least} to ${most}`);
+    throw new UsageError(`--${name} must be a whole number from ${least} to ${most}`);
   }
   return number;
 }
 
 function speedIn(value: string): number {
   const speed = Number(value);
-  if (!(speed > 0 && speed <= 1_000)) throw new UsageError('--speed takes a number above 0, up to 1000');
+  if (!(speed > 0 && speed <= 1_000)) throw new UsageError('--speed must be a number above 0, up to 1000');
   return speed;
 }
 
 function urlIn(value: string): string {
   const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-  if (!isHttp) throw new UsageError('--url takes an address such as http://127.0.0.1:4100');
+  if (!isHttp) throw new UsageError('--url must be an address such as http://127.0.0.1:4100');
   return value.replace(/\/+$/, '');
 }

@@ -1,15 +1,15 @@
 import type { OpenRequest } from './gateway-client.ts';
 import { between, type Random } from './random.ts';
 
-/** A driver's choices as shares of requests, offers and rides, 0 to 1. */
+/** A driver's choices as shares, 0 to 1. */
 export interface Behaviour {
-  /** Of the requests, those that the driver bids on. */
+  /** The share of requests that the driver bids on. */
   bids: number;
-  /** Of the bids, those above the fare. */
+  /** The share of bids above the fare. */
   counters: number;
-  /** Of the offers, those that are withdrawn again. */
+  /** The share of offers that the driver withdraws. */
   withdraws: number;
-  /** Of the rides, those that the driver cancels. */
+  /** The share of rides that the driver cancels. */
   cancels: number;
 }
 
@@ -30,16 +30,16 @@ export function behaviourOf(random: Random): Behaviour {
   return (found ?? (behaviours[0] as [number, Behaviour]))[1];
 }
 
-/** A driver's bid. The times are those of a person in real life. */
+/** A driver's bid. The times are real-life times, before any speed-up. */
 interface Bid {
   price: number;
   etaMinutes: number;
   thinkMs: number;
   /** The time until the driver withdraws the offer; undefined to keep it. */
-  standsMs?: number;
+  withdrawAfterMs?: number;
 }
 
-/** The driver's bid on a request, or undefined for none. */
+/** Decides the driver's bid on a request; undefined for none. */
 export function bidOn(
   { fare, pickupKm }: Pick<OpenRequest, 'fare' | 'pickupKm'>,
   { bids, counters, withdraws }: Behaviour,
@@ -50,6 +50,6 @@ export function bidOn(
   const raised = Math.ceil(fare * between(random, 1.05, 1.3) * 2) / 2;
   const price = random() < counters ? raised : fare;
   const etaMinutes = Math.max(1, Math.ceil((pickupKm / kmh) * 60));
-  const standsMs = random() < withdraws ? between(random, 2_000, 10_000) : undefined;
-  return { price, etaMinutes, thinkMs: between(random, 1_000, 6_000), standsMs };
+  const withdrawAfterMs = random() < withdraws ? between(random, 2_000, 10_000) : undefined;
+  return { price, etaMinutes, thinkMs: between(random, 1_000, 6_000), withdrawAfterMs };
 }

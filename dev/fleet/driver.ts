@@ -10,13 +10,13 @@ interface DriverOptions {
   client: GatewayClient;
   car: Car;
   behaviour: Behaviour;
-  /** Each kind of choice has a row of its own, so that it does not depend on when the others are made. */
+  /** A separate sequence for each kind of choice, so that it does not depend on the timing of the others. */
   random: { bids: Random; trips: Random };
-  /** The next place of an idle driver; undefined to stay. */
+  /** The next destination of an idle driver; undefined to stay. */
   wander(): Point | undefined;
-  /** The car's speed in real life, from which the driver estimates the arrival. */
+  /** The car's real-life speed, for the driver's estimate of the arrival time. */
   kmh: number;
-  /** Thinking and boarding are this many times faster than in real life. */
+  /** Speed-up of thinking and boarding, compared to real life. */
   speed: number;
   reportMs: number;
   figures: Figures;
@@ -30,7 +30,7 @@ export interface FleetDriver {
 
 const reconnectMs = 1_000;
 
-/** Puts a driver online, who from then on reports, bids and drives until stopped. Rejects where going online fails. */
+/** Puts a driver online. The driver reports, bids and drives until stopped. Rejects if going online fails. */
 export async function startDriver(options: DriverOptions): Promise<FleetDriver> {
   const { client, car, behaviour, random, figures, speed } = options;
   const ending = new AbortController();
@@ -39,11 +39,11 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   const atWork = new Set<Promise<void>>();
   let trip: { rideId: string; over: AbortController } | undefined;
 
-  function failed(error: unknown): void {
+  function onError(error: unknown): void {
     if (ending.signal.aborted) return;
     figures.errors += 1;
     figures.lastError = (error as Error).message;
-    // The key is dead: nothing that this driver does has an effect any more.
+    // The key is revoked or suspended: every further request would fail.
     if (error instanceof Refusal && error.status === 401) end();
   }
   function end(): void {
@@ -52,7 +52,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     figures.online -= 1;
   }
   function work(task: Promise<void>): void {
-    const done: Promise<void> = task.catch(failed).finally(() => atWork.delete(done));
+    const done: Promise<void> = task.catch(onError).finally(() => atWork.delete(done));
     atWork.add(done);
   }
 
@@ -60,9 +60,9 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     let dueAt = performance.now() + Math.random() * options.reportMs;
     while (await sleep(Math.max(0, dueAt - performance.now()), ending.signal)) {
       dueAt = Math.max(dueAt + options.reportMs, performance.now());
-      const next = !trip && car.isStanding() && options.wander();
+      const next = !trip && car.isParked() && options.wander();
       if (next) car.driveTo(next);
-      await report().catch(failed);
+      await report().catch(onError);
     }
   }
   const report = () => client.report(car.where());
@@ -75,7 +75,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
           if (event === 'ride') takeRide(data.ride);
         }
       } catch (error) {
-        failed(error);
+        onError(error);
       }
       await sleep((0.5 + Math.random()) * reconnectMs, ending.signal);
     }
@@ -97,12 +97,13 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     const { rideId } = request;
     const made = bidOn(request, behaviour, random.bids, options.kmh);
     if (!made || !(await sleep(made.thinkMs / speed, ending.signal)) || !seen.has(rideId) || trip) return;
-    const { price, etaMinutes, standsMs } = made;
+    const { price, etaMinutes, withdrawAfterMs } = made;
     const offerId = await unlessRefused(client.offer(rideId, { price, etaMinutes }));
     if (!offerId) return;
     figures.offers += 1;
     seen.set(rideId, { offerId });
-    if (standsMs === undefined || !(await sleep(standsMs / speed, ending.signal)) || !seen.has(rideId)) return;
+    if (withdrawAfterMs === undefined) return;
+    if (!(await sleep(withdrawAfterMs / speed, ending.signal)) || !seen.has(rideId)) return;
     await unlessRefused(client.withdraw(rideId, offerId));
   }
 
@@ -113,7 +114,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     const begun = { rideId: ride.rideId, over };
     trip = begun;
     figures.underWay += 1;
-    const driving = { client, car, behaviour, random: random.trips, speed, failed, report: () => work(report()) };
+    const driving = { client, car, behaviour, random: random.trips, speed, onError, report: () => work(report()) };
     work(
       driveRide(ride, driving, AbortSignal.any([over.signal, ending.signal]))
         .then((last) => {
@@ -127,7 +128,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     );
   }
 
-  /** Errors are ignored: the service takes a silent driver offline automatically. */
+  /** The caller ignores errors: the service takes a silent driver offline automatically. */
   async function leave(): Promise<void> {
     for (const [rideId, { offerId }] of seen) if (offerId) await client.withdraw(rideId, offerId).catch(() => {});
     await client.goOffline();
@@ -147,7 +148,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   };
 }
 
-/** Resolves with undefined where the answer is a 409: another driver was quicker, or the ride is gone. */
+/** Resolves with undefined for a 409: another driver was faster, or the ride is gone. */
 async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error) => {
     if (error instanceof Refusal && error.status === 409) return undefined;

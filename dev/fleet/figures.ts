@@ -1,6 +1,6 @@
 import { lineWidth, type Terminal } from '../terminal/style.ts';
 
-/** The counts of a fleet so far. */
+/** The counters of a fleet. */
 export interface Figures {
   online: number;
   requests: number;
@@ -39,10 +39,10 @@ function partsOf({ online, requests, offers, underWay, completed, cancelled, err
 }
 
 const everyMs = 250;
-/** If the output is not a terminal, where no line can be rewritten. */
+/** The interval if the output is not a terminal, because then no line can be rewritten. */
 const quietMs = 5_000;
 
-/** Shows a fleet's figures in a line that is rewritten. Call the result to end with the last figures. */
+/** Shows a fleet's figures in a line that is rewritten. Call the result to stop with the last figures. */
 export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
   const { isTTY } = out;
   const show = () => {

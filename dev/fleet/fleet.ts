@@ -18,14 +18,14 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** The drivers' places, behaviours and choices follow from it. */
+  /** Determines the drivers' positions, behaviours and choices. */
   seed: number;
-  /** Cars are this many times faster than in real life. */
+  /** Speed-up of the cars, compared to real life. */
   drivingSpeed: number;
-  /** People decide this many times faster than in real life. */
+  /** Speed-up of the drivers' decisions, compared to real life. */
   thinkingSpeed: number;
   reportMs?: number;
-  /** The behaviour of all drivers; else each has its own. */
+  /** The behaviour of all drivers. By default each driver has a different one. */
   behaviour?: Behaviour;
   /** Called when a driver receives a request. */
   onRequest?(rideId: string): void;
@@ -33,19 +33,19 @@ export interface FleetOptions {
 
 export interface Fleet {
   figures: Readonly<Figures>;
-  /** Takes every driver offline, without offers and rides. */
+  /** Withdraws all offers, cancels all rides and takes every driver offline. */
   stop(): Promise<void>;
 }
 
 const cityKmh = 30;
 const wanderKm = 0.5;
-/** Of the idle drivers, those who set off at a report. */
+/** The share of idle drivers who start a drive at a report. */
 const wanderShare = 0.2;
 const atOnce = 25;
 
 /**
- * Puts a driver online for each key. Rejects with what the gateway says where it refuses a driver or cannot be reached,
- * after taking the others offline. `ending` stops the start.
+ * Puts a driver online for each key. If the service refuses a driver or cannot be reached, takes the others offline and
+ * rejects with that error. `ending` stops the start.
  */
 export async function startFleet(options: FleetOptions, ending?: AbortSignal): Promise<Fleet> {
   const figures = noFigures();
@@ -94,7 +94,7 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
 const placeIn = ({ km, ...middle }: Area, random: Random): Point =>
   pointAt(middle, km * Math.sqrt(random()), random() * 360);
 
-/** A place that is a short drive away. A driver whom a ride has taken out of the area comes back. */
+/** A point that is a short drive away. A driver whom a ride has led out of the area returns to it. */
 function nearbyIn(area: Area, from: Point, random: Random): Point {
   const near = placeIn({ ...from, km: wanderKm }, random);
   const isInside = haversineKm(area, near) <= area.km;

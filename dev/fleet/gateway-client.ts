@@ -1,6 +1,6 @@
 import type { Point } from '../../shared/base/great-circle.ts';
 
-/** A ride that a driver may bid on: the fields that the fleet reads. */
+/** A ride that a driver may bid on: only the fields that the fleet reads. */
 export interface OpenRequest {
   rideId: string;
   fare: number;
@@ -8,7 +8,7 @@ export interface OpenRequest {
   offer?: { offerId: string };
 }
 
-/** The ride that a driver was chosen for. */
+/** The ride that a driver is assigned to. */
 export interface OwnRide {
   rideId: string;
   status: 'driver_arriving' | 'arrived' | 'in_progress';
@@ -22,7 +22,7 @@ type DriverNews =
 
 export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
-/** An error answer. A 409 is normal: another driver was quicker, or the ride is gone. */
+/** An error response. A 409 is normal: another driver was faster, or the ride is gone. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly status: number;
@@ -34,11 +34,11 @@ export class Refusal extends Error {
 
 const requestTimeoutMs = 10_000;
 
-/** The drivers' gateway as one driver calls it. Every call rejects with Refusal, or with what the connection says. */
+/** One driver's client of the drivers' API. Calls reject with Refusal, or with the error of the connection. */
 export interface GatewayClient {
-  goOnline(place: Point): Promise<void>;
+  goOnline(position: Point): Promise<void>;
   goOffline(): Promise<void>;
-  report(place: Point & { heading: number }): Promise<void>;
+  report(position: Point & { heading: number }): Promise<void>;
   offer(rideId: string, terms: { price: number; etaMinutes: number }): Promise<string>;
   withdraw(rideId: string, offerId: string): Promise<void>;
   takeStep(rideId: string, step: Step): Promise<void>;
@@ -60,7 +60,7 @@ export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
     });
     if (response.ok) return response;
     const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-    throw new Refusal(response.status, `${method} ${path} was answered ${response.status}: ${error}`);
+    throw new Refusal(response.status, `${method} ${path} returned ${response.status}: ${error}`);
   }
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await ask(method, path, AbortSignal.timeout(requestTimeoutMs), body);
@@ -90,7 +90,7 @@ interface ServerEvent {
   data: string;
 }
 
-/** The server-sent events of a response's body. Comments are left out. */
+/** The server-sent events of a response's body, without comments. */
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let unread = '';

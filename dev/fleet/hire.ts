@@ -24,7 +24,7 @@ const cars: Record<CarType, readonly [string, ...string[]]> = {
 const colours = ['black', 'white', 'silver', 'blue', 'red'] as const;
 const atOnce = 50;
 
-/** Makes drivers in the connected database, the same for a seed but for their ids and keys. */
+/** Creates drivers in the connected database. The same seed gives the same drivers, except for ids and keys. */
 export async function hireDrivers(
   count: number,
   seed: number,
@@ -42,14 +42,14 @@ export async function hireDrivers(
   return hired;
 }
 
-/** Ends drivers for good, because nobody has their keys any more. */
+/** Revokes drivers, because their keys are lost when the fleet ends. */
 export async function dismissDrivers(driverIds: readonly string[]): Promise<void> {
   for (let from = 0; from < driverIds.length; from += atOnce) {
     await Promise.all(driverIds.slice(from, from + atOnce).map(dismiss));
   }
 }
 
-/** An operator may have revoked the driver already. */
+/** Ignores an AppError: an operator may have revoked the driver already. */
 async function dismiss(driverId: string): Promise<void> {
   await revokeDriver(driverId).catch((error) => {
     if (!(error instanceof AppError)) throw error;
@@ -61,7 +61,7 @@ function personOf(seed: number, index: number, onlyCar?: CarType): NewDriver {
   const carType = onlyCar ?? carTypeOf(random);
   return {
     name: `${oneOf(random, firstNames)} ${oneOf(random, lastNames)}`,
-    // Numbers that belong to nobody.
+    // Numbers that are reserved for fiction.
     phone: `+1202555${String(100 + (index % 100)).padStart(4, '0')}`,
     vehicle: `${oneOf(random, cars[carType])}, ${oneOf(random, colours)}`,
     plate: `F ${1_000 + index}`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The next of a sequence of numbers in [0, 1). */
+/** Returns the next number of a sequence in [0, 1). */
 export type Random = () => number;
 
 /** A sequence of numbers that depends only on its seed, not on the order of the drivers. */

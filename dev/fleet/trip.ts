@@ -10,19 +10,19 @@ interface Driving {
   car: Car;
   behaviour: Pick<Behaviour, 'cancels'>;
   random: Random;
-  /** The driver is this many times faster than in real life. */
+  /** Speed-up of the driver, compared to real life. */
   speed: number;
-  /** Tells the service where the car is, at the moments that matter. */
+  /** Reports the car's position to the service. Called before each step. */
   report(): void;
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 const boardingMs = 20_000;
 const retryMs = 1_000;
 
 /**
- * Drives a ride from the status that it is in to its end, or until `signal` says that it is over. Resolves with the last
- * step that was taken, if any.
+ * Drives a ride from its current status to its end, or until `signal` aborts because the ride is over. Resolves with
+ * the last accepted step, if any.
  */
 export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSignal): Promise<Step | undefined> {
   const { car, behaviour, random, speed, report } = driving;
@@ -44,11 +44,11 @@ export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSi
   return taken;
 }
 
-/** Sends a step until it is answered. Resolves with false where it is refused: the ride is over. */
+/** Sends a step until it is answered. Resolves with false if it is refused, because the ride is over. */
 async function takeStep(
   rideId: string,
   step: Step,
-  { client, failed }: Driving,
+  { client, onError }: Driving,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
@@ -57,7 +57,7 @@ async function takeStep(
       return true;
     } catch (error) {
       const isRefused = error instanceof Refusal && error.status < 500;
-      if (!isRefused || error.status !== 409) failed(error);
+      if (!isRefused || error.status !== 409) onError(error);
       if (isRefused || !(await sleep(retryMs, signal))) return false;
     }
   }
@@ -66,8 +66,8 @@ async function takeStep(
 /** A car that drives in straight lines at one speed. */
 export interface Car {
   where(): Point & { heading: number };
-  isStanding(): boolean;
-  /** Sets off from where the car is now; returns how long the drive takes, in ms. */
+  isParked(): boolean;
+  /** Starts a drive from the car's current position. Returns its duration in ms. */
   driveTo(place: Point): number;
 }
 
@@ -75,7 +75,7 @@ export function createCar(at: Point, kmh: number, now = Date.now): Car {
   let leg = legBetween(at, at, new Date(now()), 0);
   return {
     where: () => placeOnLeg(leg, now()),
-    isStanding: () => now() >= leg.endAt.getTime(),
+    isParked: () => now() >= leg.endAt.getTime(),
     driveTo(place) {
       const from = placeOnLeg(leg, now());
       const durationMs = (haversineKm(from, place) / kmh) * 3_600_000;

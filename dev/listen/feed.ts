@@ -1,7 +1,7 @@
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { sleep } from '../stack/signals.ts';
 
-/** An event as the feed shows it (contract, section 10.3): the fields that are read here. */
+/** An event of the feed (contract, section 10.3): only the fields that are read here. */
 export interface FeedEvent {
   eventId: string;
   rideId: string;
@@ -28,7 +28,7 @@ interface Feed {
   key: string;
   /** `now`, `first` or a cursor. */
   after: string;
-  /** Called when the service does not answer, with why; and with undefined when it answers again. */
+  /** Called with the reason when the service does not answer, and with undefined when it answers again. */
   onTrouble(why: string | undefined): void;
 }
 
@@ -38,8 +38,8 @@ const shortestPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
 /**
- * The pages of a key's feed, each once and without end, until the signal comes. The first one comes at once, so that its cursor
- * holds the place from then on. While the service does not answer it asks again. Throws Refusal.
+ * The pages of a key's feed, each once, until the signal aborts. The first page is returned at once, so that the feed
+ * continues from its cursor. Retries while the service does not answer. Throws Refusal.
  */
 export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
   let after = feed.after;
@@ -59,7 +59,7 @@ export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<
     failures = 0;
     yield answer;
     after = answer.cursor ?? after;
-    // A service that is stopping ends a wait early.
+    // A service that is stopping ends a long poll early.
     const isEarly = wait > 0 && answer.events.length === 0 && performance.now() - askedAt < shortestPauseMs;
     if (isEarly) await sleep(shortestPauseMs, signal);
     wait = waitSeconds;
@@ -90,7 +90,7 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
   }
 }
 
-/** A network error in one word. */
+/** The code of a network error. */
 export function codeOf(error: unknown): string {
   const { name, cause } = error as Error & { cause?: { code?: string } };
   return name === 'TimeoutError' ? 'timeout' : (cause?.code ?? name);

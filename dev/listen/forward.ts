@@ -5,12 +5,12 @@ import { codeOf, type FeedEvent } from './feed.ts';
 /** The receiver's answer to an event, and its duration. */
 type ReceiverAnswer = { durationMs: number } & ({ status: number } | { problem: string });
 
-/** As long as a receiver has in earnest (contract, section 6, rule 3). */
+/** The time limit of a real delivery (contract, section 6, rule 3). */
 const receiverMs = 8_000;
 
 /**
- * Sends an event to a receiver once, as the service would: the same bytes, headers and signature. Null for an event whose body
- * is erased.
+ * Sends an event to a receiver once, with the body, headers and signature of a real delivery. Resolves with null for an
+ * event with an erased body.
  */
 export async function forward(
   { event, eventId, seq, body }: FeedEvent,
@@ -40,7 +40,7 @@ export async function forward(
 
 const textWidth = 28;
 
-/** An event as one line of at most 80 characters: when, which ride (its last six characters), what, and the answer to it. */
+/** An event as one line of at most 80 characters: time, ride (its last six characters), event and the answer. */
 export function eventLine({ at, rideId, seq, event, body }: FeedEvent, answer: ReceiverAnswer | null): string {
   const clock = styled('quiet', new Date(at).toTimeString().slice(0, 8));
   const what = event === 'ride.status' && body ? String(body.status) : event;
@@ -48,7 +48,7 @@ export function eventLine({ at, rideId, seq, event, body }: FeedEvent, answer: R
   return `${clock}  ${styled('accent', printable(rideId).slice(-6).padEnd(6))}  ${text}  ${answerText(answer)}`;
 }
 
-/** The service may be any, and a terminal obeys control characters. */
+/** Replaces control characters: the service is not trusted, and a terminal would execute them. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function answerText(answer: ReceiverAnswer | null): string {

@@ -6,18 +6,18 @@ import { endWithThisProcess, isAlive } from './processes.ts';
 
 const run = promisify(execFile);
 
-/** Called with a line of text about each fetch. */
+/** Called with a line of text about each download. */
 export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
-/** The fetches that this process has begun, by folder: servers that start at the same time share one. */
+/** The running downloads of this process, by folder: servers that start at the same time share them. */
 const fetches = new Map<string, Promise<string>>();
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
- * Fetches packages with apt and unpacks them into a folder of the project's cache. Needs no root and installs nothing.
- * Without `release`, also fetches the dependencies that this machine lacks; with it, only the named packages of that
- * release. Resolves with the folder, which a later call reuses without fetching.
+ * Downloads packages with apt and unpacks them into a folder of the project's cache. Needs no root privileges and
+ * installs nothing. Without `release`, also downloads the dependencies that this machine lacks; with it, only the named
+ * packages of that release. Resolves with the folder, which a later call reuses without a download.
  */
 export async function unpackedPackages(
   names: string[],
@@ -40,13 +40,13 @@ async function fetchInto(folder: string, names: string[], release: string | unde
     await moveInto(folder, path.join(work, 'root'));
     return folder;
   } catch (error) {
-    throw new Error(`${names[0]} could not be fetched with apt: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${names[0]} could not be downloaded with apt: ${reasonOf(error)}`, { cause: error });
   } finally {
     await fs.rm(work, { recursive: true, force: true });
   }
 }
 
-/** The folders of unpacked packages that hold shared libraries, for the dynamic loader. */
+/** The folders with shared libraries in unpacked packages, for the dynamic loader. */
 export function libraryDirs(folder: string): string[] {
   const triplet = triplets[process.arch] ?? '';
   return [path.join(folder, 'usr/lib', triplet), path.join(folder, 'lib', triplet)];
@@ -70,7 +70,7 @@ async function download(work: string, names: string[], release: string | undefin
     return running;
   };
   say(`reading the package lists of ${release ?? 'this system'} with apt (about 10 MB)`);
-  // `update` succeeds even if a list could not be fetched. Its warning explains the failure that may follow.
+  // `update` succeeds even if a list could not be downloaded. Its warning explains a later failure.
   const { stderr: warnings } = await apt('update');
   // `download` ignores dependencies: packages of another release need not match the ones installed here.
   const command = release ? ['download'] : ['install', '--download-only', '--no-install-recommends', '--reinstall'];
@@ -78,7 +78,7 @@ async function download(work: string, names: string[], release: string | undefin
     throw Object.assign(error, { stderr: warnings + error.stderr });
   };
   const { stdout: list } = await apt(...command, '--print-uris', ...names).catch(withWarnings);
-  say(`fetching ${namesAndSize(list)} into .cache/`);
+  say(`downloading ${namesAndSize(list)} into .cache/`);
   await apt(...command, ...names).catch(withWarnings);
 }
 
@@ -118,7 +118,7 @@ async function unpack(work: string): Promise<void> {
   for (const name of packages) await run('dpkg', ['-x', path.join(archives, name), path.join(work, 'root')]);
 }
 
-/** If another process has finished first, its folder is kept: it holds the same. */
+/** If another process has finished first, keeps its folder, which has the same contents. */
 async function moveInto(folder: string, unpacked: string): Promise<void> {
   await fs.rename(unpacked, folder).catch(async (error) => {
     if (!(await exists(folder))) throw error;
@@ -133,10 +133,10 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** In one line: apt's first warning or error, else the system's message. */
+/** The reason in one line: apt's first warning or error, or the system's message. */
 function reasonOf(error: unknown): string {
   const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
-  if (code === 'ENOENT') return 'this system has no apt-get and dpkg';
+  if (code === 'ENOENT') return 'this system lacks apt-get or dpkg';
   return stderr.match(/^[EW]: (.*)$/m)?.[1] ?? message.split('\n')[0] ?? message;
 }
 
@@ -167,7 +167,7 @@ export async function osRelease(): Promise<Record<string, string>> {
   return values;
 }
 
-/** The distribution's main archive, not its security updates and not a third party's packages. */
+/** The distribution's main archive, not its security updates or third-party packages. */
 async function ownArchive(): Promise<AptSource> {
   const release = await osRelease();
   const names = new Set([release.VERSION_CODENAME, release.UBUNTU_CODENAME, release.DEBIAN_CODENAME]);

@@ -5,8 +5,8 @@ import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 const library = 'faketime/libfaketimeMT.so.1';
 
 /**
- * The library that shifts a process's wall clock (Debian's libfaketime), for tests whose MongoDB sets its clock. It is the
- * machine's, or is fetched into the project's cache. Linux only.
+ * The library that shifts a process's wall clock (Debian's libfaketime), for tests that set MongoDB's clock. Uses the
+ * installed one, or downloads it into the project's cache. Linux only.
  */
 export async function faketimeLibrary(say?: Say): Promise<string> {
   const own = await existing(libraryDirs('/'));
@@ -29,8 +29,8 @@ async function existing(dirs: string[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** Fetches, in addition, what only tests need. Without it, the tests that set MongoDB's clock fail and say so. */
+/** Downloads the files that only tests need. Without them, the tests that set MongoDB's clock fail with the reason. */
 export async function prepareTests(say: Say): Promise<void> {
   if (process.platform !== 'linux') return;
-  await faketimeLibrary(say).catch((error: Error) => say(`npm test needs one library more: ${error.message}`));
+  await faketimeLibrary(say).catch((error: Error) => say(`npm test needs another library: ${error.message}`));
 }

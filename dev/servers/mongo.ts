@@ -16,15 +16,15 @@ const attempts = 3;
 type MongoOptions = { dataDir: string; socketPath?: string; env?: NodeJS.ProcessEnv };
 
 /**
- * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every start
- * with the same options, so that clients reconnect after the engine was killed.
+ * Starts the embedded MongoDB engine on `dataDir`. The URL, with the database `rides`, is the same at every start with
+ * the same options, so that clients reconnect after the engine was killed.
  */
 export async function startMongo(options: MongoOptions): Promise<RunningServer> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await startEngine(options);
     } catch (error) {
-      // Another process may remove the folder for sockets that a killed one has left, just when it becomes this one's.
+      // Another process may remove the socket folder of a killed engine just when this one reuses it.
       if (attempt === attempts || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
@@ -72,7 +72,7 @@ function runDirOf(dataDir: string): Promise<string> {
   return namedTemporaryFolder(crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10));
 }
 
-/** Removes the sockets of killed engines. The engine at `socketPath` holds the data's lock, so no other one is alive. */
+/** Removes the sockets of killed engines. The engine at `socketPath` locks the data, so no other one is alive. */
 async function removeOldSockets(runDir: string, socketPath: string): Promise<void> {
   const old = (await contentsOf(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
   for (const name of old) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
@@ -105,8 +105,8 @@ const newerReleases = { ubuntu: 'noble', debian: 'trixie' };
 const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' };
 
 /**
- * The command that runs a script with a C library new enough for the MongoDB engine. On an older system, the loader and the
- * C library come from a newer release of the distribution, fetched into the project's cache; all else is the system's.
+ * The command that runs a script with a C library new enough for the MongoDB engine. On an older system, the loader and
+ * the C library of a newer release are downloaded into the project's cache; everything else is the system's.
  */
 async function engineCommand(script: string): Promise<string[]> {
   const node = nodeCommand(script);
@@ -133,7 +133,7 @@ function isNewEnough(version: string | undefined): boolean {
   return major > neededGlibc[0] || (major === neededGlibc[0] && minor >= neededGlibc[1]);
 }
 
-/** The folder of the unpacked libc6 of a newer release of this distribution. Fetches it if it is missing. */
+/** The folder of the unpacked libc6 of a newer release of this distribution. Downloads it if it is missing. */
 export async function newerLibc(say?: Say): Promise<string> {
   const { ID = '', ID_LIKE = '' } = await osRelease();
   const release = Object.entries(newerReleases).find(([family]) => `${ID} ${ID_LIKE}`.includes(family))?.[1];
@@ -151,5 +151,5 @@ async function firstExisting(files: string[]): Promise<string> {
     );
     if (found) return file;
   }
-  throw new Error(`libc6 was fetched, but holds none of ${files.join(', ')}`);
+  throw new Error(`the downloaded libc6 contains none of ${files.join(', ')}`);
 }

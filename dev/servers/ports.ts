@@ -1,8 +1,9 @@
+import { randomInt } from 'node:crypto';
 import net from 'node:net';
 
 const attempts = 5;
 
-/** Starts a server on a free port, and on another one where a process takes that port before the server binds it. */
+/** Starts a server on a free port. Retries with another port if a process binds the first one before the server. */
 export async function onFreePort<Server>(start: (port: number) => Promise<Server>): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -13,12 +14,15 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
   }
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. Another process may take it first, so retry a failed bind. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago. It is below the range from which Linux and macOS choose the ports of
+ * outgoing connections, so only another server can bind it first: retry a failed bind.
+ */
 export async function freePort(): Promise<number> {
-  const server = await listen(0);
-  const { port } = server.address() as net.AddressInfo;
-  await close(server);
-  return port;
+  for (;;) {
+    const port = randomInt(16_000, 32_000);
+    if ((await portProblem(port, '127.0.0.1')) === undefined) return port;
+  }
 }
 
 /** The system's code if a port cannot be listened on (`EADDRINUSE`, `EADDRNOTAVAIL`), else undefined. */

@@ -15,7 +15,7 @@ export interface RunningProcess {
   pid: number;
   /** Ends the process cleanly, or by force after a few seconds. May be called again. */
   stop(): Promise<void>;
-  /** Resolves when the process has ended for any reason, with the reason in words. */
+  /** Resolves when the process has ended, with a text that describes the reason. */
   exited: Promise<string>;
 }
 
@@ -24,7 +24,7 @@ export interface RunningServer extends RunningProcess {
   url: string;
 }
 
-/** Resolves with the reason in words when the process has ended or could not be started. */
+/** Resolves when the process has ended or could not be started, with a text that describes the reason. */
 export function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
@@ -52,7 +52,7 @@ export function isAlive(pid: number): boolean {
 
 function isZombie(pid: number): boolean {
   try {
-    // The state follows the name in parentheses. The name may hold any character, so the last `) ` counts.
+    // The state follows the name in parentheses. The name may contain any character, so search the last `) `.
     return fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? true;
   } catch {
     return true;
@@ -60,8 +60,8 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Reads lines that list the ids of all guarded processes. The input ends when the writing process ends, even if it was
- * killed. SIGKILL then ends children that hang.
+ * Reads lines that list the ids of all guarded processes. The input ends when the parent ends, even if it was killed.
+ * Then SIGTERM ends the guarded processes, and SIGKILL those that hang.
  */
 const guardScript = `
   while read -r line; do pids=$line; done
@@ -74,21 +74,22 @@ const guarded = new Set<number>();
 let guard: ChildProcess | undefined;
 
 /**
- * Ends a child within 3 s after this process ends, however it ends. The child cannot do that itself: Redis has no such
- * option, and a Node process can hang. So a small shell process, the guard, outlives this process and ends its children.
+ * Ends a child within 3 s after this process ends, also if it was killed. The child cannot do that itself: Redis has no
+ * such option, and a Node process can hang. So a small shell process, the guard, outlives this process and ends its
+ * children.
  */
 export function endWithThisProcess(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
   guarded.add(pid);
-  tellGuard();
+  updateGuard();
   child.once('exit', () => {
     guarded.delete(pid);
-    tellGuard();
+    updateGuard();
   });
 }
 
-function tellGuard(): void {
+function updateGuard(): void {
   guard ??= startGuard();
   guard.stdin?.write(`${[...guarded].join(' ')}\n`);
 }

@@ -12,14 +12,14 @@ const stopGraceMs = 5_000;
 const startMs = 20_000;
 
 /**
- * `hz`: how many times a second Redis checks its timers. At its default of 10, jobs' timers are up to 0.1 s late. `args`: further
- * arguments, before the settings.
+ * `hz`: timer checks of Redis per second. At its default of 10, jobs' timers are up to 0.1 s late. `args`: additional
+ * arguments, which precede the settings.
  */
 export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number; args?: string[] };
 
 /**
- * Starts a Redis only for this process, on 127.0.0.1 and a free port unless one is given. First ends a Redis that a killed
- * run has left on the same `dataDir`.
+ * Starts a Redis only for this process, on 127.0.0.1 and a free port unless one is given. First ends the Redis of a
+ * killed run on the same `dataDir`.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -63,7 +63,7 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     appendonly: appendonly ? 'yes' : 'no',
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
-    // Jobs are small hashes with texts over the default of 64 bytes. Kept compact, they take half the memory.
+    // Jobs are small hashes with values over the default limit of 64 bytes. The compact format halves their memory.
     // This is the setting's older name, which every version knows.
     'hash-max-ziplist-value': '1024',
   };
@@ -77,7 +77,7 @@ async function waitUntilItAnswers(port: number, child: ChildProcess, exited: Pro
   while (Date.now() < deadline) {
     const death = await Promise.race([ended, sleep(10)]);
     if (death) throw new Error(`Redis did not start on port ${port}: ${failureLine(output()) || death.reason}`);
-    // Another server on this port would answer too: then ours could not bind the port and has died.
+    // Another server on this port would also answer. In that case ours could not bind the port and has died.
     if ((await ask(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
   }
   throw new Error(`Redis did not answer on port ${port} within ${startMs / 1000} s`);
@@ -106,7 +106,7 @@ function lastOutput(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** The line that says why Redis failed, without its process id, time and level mark. */
+/** The line with the reason of the failure, without process id, time and level mark. */
 function failureLine(output: string): string {
   const lines = output.trim().split('\n');
   const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));
@@ -116,7 +116,7 @@ function failureLine(output: string): string {
 /** A program, and the environment variables to add for it. */
 type Command = { file: string; env: NodeJS.ProcessEnv };
 
-/** The machine's `redis-server` or `valkey-server`, else a `redis-server` fetched into the project's cache. */
+/** The machine's `redis-server` or `valkey-server`, or a `redis-server` downloaded into the project's cache. */
 export async function redisCommand(say?: Say): Promise<Command> {
   for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
     for (const name of ['redis-server', 'valkey-server']) {
@@ -148,8 +148,8 @@ const staleGraceMs = 5_000;
 const pidFileOf = (dataDir: string) => path.join(dataDir, 'redis.pid');
 
 /**
- * Ends the Redis that a killed run has left on `dataDir`. Process ids are reused, so the process must be a Redis or Valkey
- * whose working directory is this folder.
+ * Ends the Redis of a killed run on `dataDir`. Process ids are reused, so the process must be a Redis or Valkey whose
+ * working directory is this folder.
  */
 export async function endStaleRedis(dataDir: string): Promise<void> {
   const pid = Number(await fs.readFile(pidFileOf(dataDir), 'utf8').catch(() => ''));

@@ -7,7 +7,7 @@ import { isAlive } from './processes.ts';
 const prefix = 'rides-';
 const ownerFile = 'owner';
 
-/** Creates a temporary folder that belongs to this process, in the system's folder for them or another. The caller removes it. */
+/** Creates a temporary folder that belongs to this process, by default in the system's one. The caller removes it. */
 export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
   const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
   await own(folder);
@@ -19,7 +19,7 @@ export async function namedTemporaryFolder(name: string): Promise<string> {
   const folder = path.join(os.tmpdir(), `${prefix}${name}`);
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await fs.lstat(folder);
-  if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} belongs to somebody else`);
+  if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} belongs to another user`);
   if (!(await hasLivingOwner(folder))) await own(folder);
   return folder;
 }
@@ -30,7 +30,7 @@ export async function removeAbandonedFolders(parent = os.tmpdir()): Promise<void
     if (!name.startsWith(prefix)) continue;
     const folder = path.join(parent, name);
     const owner = await ownerOf(folder);
-    // In another container that shares this folder the id would be that of another process.
+    // In another container that shares this folder, the id belongs to a different process.
     const isOurs = owner?.pidNamespace === pidNamespace();
     if (isOurs && !isAlive(owner.pid)) await fs.rm(folder, { recursive: true, force: true });
   }
@@ -46,7 +46,7 @@ interface Owner {
   pidNamespace: string;
 }
 
-/** The processes that see each other's ids, on Linux. */
+/** Identifies the processes that see each other's ids, on Linux. */
 const pidNamespace = (): string => (process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '');
 
 const own = (folder: string) =>

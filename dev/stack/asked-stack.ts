@@ -3,21 +3,21 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { hostsOf } from './settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
-/** A command's own arguments, and how to find the settings of the stack or server that it asks. */
-interface Asked {
+/** A command's arguments without `--port`, and the settings of the selected stack or server. */
+interface Selection {
   argv: string[];
   settings(): Promise<NodeJS.ProcessEnv>;
 }
 
-/** For a command of `program` on a running stack, or on the server that the environment names. Takes `--port N` out. */
-export function askedStack(program: string, args: string[]): Asked {
+/** Selects the stack for a command of `program`: a running one, or the server that the environment names. */
+export function selectStack(program: string, args: string[]): Selection {
   const { port, argv } = takePort(args);
   return { argv, settings: () => settingsOf(program, port) };
 }
 
-/** The settings of the stack that is asked, or of the environment. Names which on standard error. */
+/** The settings of the selected stack, or of the environment. Prints the selection on standard error. */
 async function settingsOf(program: string, port: number | undefined): Promise<NodeJS.ProcessEnv> {
-  if (port !== undefined && !Number.isInteger(port)) throw new UsageError('--port takes a number');
+  if (port !== undefined && !Number.isInteger(port)) throw new UsageError('--port must be a number');
   const stacks = await runningStacks();
   const stack = chosen(stacks, port);
   const { MONGO_URL } = process.env;
@@ -25,13 +25,13 @@ async function settingsOf(program: string, port: number | undefined): Promise<No
     const where = port === undefined ? 'no stack is running' : `no stack is running on port ${port}`;
     throw new ConfigError(`${where}: start one with npm run dev, or set MONGO_URL and SECRETS_KEY`);
   }
-  const others = stacks.length > 1 && port === undefined ? ', the newest; --port N chooses' : '';
-  const asked = stack ? `the stack on port ${stack.port}${others}` : `${hostsOf(MONGO_URL ?? '')} (MONGO_URL)`;
-  console.error(`${program}: asking ${asked}`);
+  const others = stacks.length > 1 && port === undefined ? ', the newest; --port N selects another' : '';
+  const used = stack ? `the stack on port ${stack.port}${others}` : `${hostsOf(MONGO_URL ?? '')} (MONGO_URL)`;
+  console.error(`${program}: using ${used}`);
   return { ...process.env, SERVICE_ENV: process.env.SERVICE_ENV || 'development', ...stack?.env };
 }
 
-/** The newest, the one of `--port`, or with MONGO_URL only one that runs on that server: it knows the SECRETS_KEY. */
+/** The newest stack, or the one of `--port`. With MONGO_URL, only a stack on that server: it has the SECRETS_KEY. */
 function chosen(stacks: StackState[], port: number | undefined): StackState | undefined {
   const { MONGO_URL, SECRETS_KEY } = process.env;
   if (MONGO_URL && SECRETS_KEY) return undefined;
@@ -41,7 +41,7 @@ function chosen(stacks: StackState[], port: number | undefined): StackState | un
   );
 }
 
-/** Takes `--port N` out of the arguments: all others are the command's. */
+/** Separates `--port N` from the command's own arguments. */
 function takePort(args: string[]): { port?: number; argv: string[] } {
   const index = args.findIndex((arg) => arg === '--port' || arg.startsWith('--port='));
   if (index === -1) return { argv: args };

@@ -12,8 +12,8 @@ const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
 
 /**
  * Compiles the service and the developer's API as for production, but without checking types, into a new folder of the
- * project's cache, where its packages are found. A process starts from there in less than half the time that it takes from
- * source. Bundles the assets too, also for what runs from source. The caller removes the folder.
+ * project's cache, from where the packages resolve. Compiled processes start more than twice as fast as from source.
+ * Also bundles the assets, which processes that run from source use too. The caller removes the folder.
  */
 export async function compileService(): Promise<string> {
   await fs.mkdir(cache, { recursive: true });
@@ -33,8 +33,8 @@ export async function compileService(): Promise<string> {
 export async function compile(project: string, folder: string): Promise<void> {
   const args = [compiler, '-p', project, '--outDir', folder, '--pretty', 'false'];
   await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout, message }) => {
-    const [, place, problem] = /^(.+\(\d+,\d+\)): error TS\d+: (.+)$/m.exec(stdout) ?? [];
-    const [file, line, column] = place?.split(/[(,)]/) ?? [];
-    throw new Error(place ? `${file}:${line}:${column}: ${problem}` : message);
+    const [, position, problem] = /^(.+\(\d+,\d+\)): error TS\d+: (.+)$/m.exec(stdout) ?? [];
+    const [file, line, column] = position?.split(/[(,)]/) ?? [];
+    throw new Error(position ? `${file}:${line}:${column}: ${problem}` : message);
   });
 }

@@ -3,27 +3,27 @@ import type { RunningProcess } from '../servers/processes.ts';
 
 const shortestWaitMs = 200;
 const longestWaitMs = 5_000;
-/** A process that ran this long restarts after the shortest wait. One that ended sooner waits longer each time. */
+/** A process that ran this long restarts after the shortest wait. After a shorter run the wait doubles. */
 const stableAfterMs = 10_000;
 
-export type Kept<T> = { first: T; stop(): Promise<void> };
+export type Supervised<T> = { first: T; stop(): Promise<void> };
 
 /**
- * Starts a process and restarts it whenever it dies, until `stop`. Rejects when the first start fails, because a retry would
- * fail for the same reason.
+ * Starts a process and restarts it whenever it dies, until `stop`. Rejects when the first start fails, because a retry
+ * would fail for the same reason.
  */
 export async function keepRunning<T extends RunningProcess>(
   name: string,
   start: () => Promise<T>,
   say: (line: string) => void,
-): Promise<Kept<T>> {
+): Promise<Supervised<T>> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const first = await start();
   let current = first;
 
   async function restart(reason: string, waitMs: number): Promise<number> {
-    say(`${name} has ended (${reason}): starting it again`);
+    say(`${name} has ended (${reason}): restarting it`);
     for (let nextMs = waitMs; ; nextMs = Math.min(nextMs * 2, longestWaitMs)) {
       await sleep(nextMs, undefined, { signal });
       try {
@@ -31,7 +31,7 @@ export async function keepRunning<T extends RunningProcess>(
         say(`${name} is running again`);
         return nextMs;
       } catch (error) {
-        say(`${name} did not start (${(error as Error).message}): trying again`);
+        say(`${name} did not start (${(error as Error).message}): retrying`);
       }
     }
   }

@@ -5,13 +5,13 @@ export const mailBoxPath = '/dev/mail';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Answers 403 to every request that does not come from this machine; `what` names the page, and `route` is logged. */
+/** Answers 403 to every request from another machine. `what` names the page in the error, `route` is logged. */
 export function onlyLocal(what: string, route: string): Middleware {
   return async (ctx, next) => {
     ctx.state.route = route;
     if (!isLocal(ctx)) {
       ctx.status = 403;
-      ctx.body = { error: `The ${what} is for this machine alone` };
+      ctx.body = { error: `The ${what} is only available on this machine` };
       return;
     }
     await next();
@@ -19,8 +19,8 @@ export function onlyLocal(what: string, route: string): Middleware {
 }
 
 /**
- * The peer is this machine, and so is the name in the request: another site could let its own name lead here (DNS rebinding).
- * A page of another site that uses our name sends its origin, and a proxy that forwards requests adds its headers.
+ * Whether peer and host name are this machine: with DNS rebinding, another site's name can lead here. A page of another
+ * site that uses our name sends its origin, and a proxy that forwards requests adds its headers.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';

@@ -2,9 +2,9 @@ import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { type Style, styled } from '../terminal/style.ts';
 import { mailBoxPath } from './local-pages.ts';
 
-/** Each process writes its lines up to 0.1 s late. Lines are held this long, so that they can be sorted by time. */
+/** Processes write their lines up to 0.1 s late, so lines are held this long and sorted by time. */
 const heldMs = 200;
-/** Repeated reads are counted, and the counts are printed this often. */
+/** Repeated reads are counted. This is the interval for printing the counts. */
 const repeatsMs = 10_000;
 
 type Line = { at: number; name: string; text: string; entry?: LogEntry };
@@ -60,7 +60,7 @@ export function createLogView(print: (line: string) => void) {
   };
 }
 
-/** The remedy for an event that did not arrive. */
+/** Suggests how to fix a failed delivery. */
 function hintFor({ msg, outcome, reason, keyId }: LogEntry): string | undefined {
   if (msg !== 'delivery') return undefined;
   if (outcome === 'no_url') return `set one with npm run -s keys -- set-webhook ${keyId} URL`;
@@ -69,7 +69,7 @@ function hintFor({ msg, outcome, reason, keyId }: LogEntry): string | undefined 
   return undefined;
 }
 
-/** A log line of a process: the fields that are read here. */
+/** A log line of a process: only the fields that are read here. */
 type LogEntry = {
   level: number;
   time: string;
@@ -97,12 +97,12 @@ type LogEntry = {
 
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
-/** The line of a ride's step says the same as the line of its job. */
+/** Hidden because another line has the same information: a job's line repeats that of the ride's step. */
 const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed', 'fares counted']);
 const textWidth = 28;
 const longestPath = 40;
 
-/** The service's own reasons in words. The system's codes (`ECONNREFUSED`) are shown unchanged. */
+/** Texts for the service's own reasons. System codes (`ECONNREFUSED`) are shown unchanged. */
 const reasons: Record<string, string> = {
   certificate: 'TLS certificate not trusted',
   certificate_expired: 'TLS certificate expired',
@@ -111,7 +111,7 @@ const reasons: Record<string, string> = {
   redirect: 'redirected with',
 };
 
-/** Parses a log line; undefined for a line that is no log entry. */
+/** Parses a log line. Returns undefined for a line that is not a log entry. */
 export function parseEntry(line: string): LogEntry | undefined {
   try {
     const entry = JSON.parse(line);
@@ -145,7 +145,7 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
-    case 'attempt by hand':
+    case 'manual attempt':
       return row(entry, entry.kind === 'test' ? 'test event' : `event ${entry.seq} again`, delivery(entry));
     default:
       return row(entry, `${name}: ${[...fieldsOf(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');

@@ -13,7 +13,7 @@ import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;
 
-/** The page with the mails of a development stack, which sends none where it has no mail server. For this machine only. */
+/** The page that lists the mails of a development stack, which only sends them with SMTP_URL. Only for this machine. */
 export function mailBox(service: Context): Part {
   return {
     name: 'mail box',
@@ -50,7 +50,7 @@ function mailBoxPage(shown: readonly ShownMail[], now: number): string {
     children: (
       <main id="main">
         <PageHead title="Mail">
-          <p>What this development stack has to send, newest first. Reload for newer ones.</p>
+          <p>The mails of this development stack, newest first. Reload to see new ones.</p>
         </PageHead>
         {shown.length === 0 && (
           <Empty text="No mail yet: ask for a code on the sign-in page.">

@@ -7,7 +7,7 @@ import type { TestKey } from './test-key.ts';
 
 type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
   key?: TestKey;
-  /** The state of the stack, in words. */
+  /** A text such as `is ready after 5.1 s`. */
   state: string;
 };
 
@@ -22,7 +22,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     Docs: accent(`${url}/docs`),
     Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),
     'Queue board': accent(`${url}${queueBoardPath}`),
-    'Test key': accent(key?.key ?? 'rotated or revoked; the next start makes a new one'),
+    'Test key': accent(key?.key ?? 'rotated or revoked; the next start creates a new one'),
     'Signing secret': accent(key?.signingSecret ?? '-'),
     'Webhook URL': key?.webhookUrl ?? `none; npm run -s keys -- set-webhook ${key?.keyId ?? 'KEYID'} URL`,
     'Local receiver': env.WEBHOOK_LOCAL_TARGETS || 'none; WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 allows it',
@@ -48,7 +48,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
 
 const accent = (text: string) => styled('accent', text);
 
-/** `npm run dev -- status`: prints again what the newest running stack, or the one of a port, printed at its start. */
+/** `npm run dev -- status`: prints the overview of the newest running stack, or of the stack on a port. */
 export async function showStatus(port?: number): Promise<void> {
   const stack = (await runningStacks()).find((running) => port === undefined || running.port === port);
   if (!stack) {
@@ -58,7 +58,7 @@ export async function showStatus(port?: number): Promise<void> {
   const { currentTestKey } = await import('./test-key.ts');
   const key = await currentTestKey(stack.env, dataDirOf(stack.port));
   const since = new Date(stack.startedAt).toTimeString().slice(0, 5);
-  const state = (await answers(stack.url)) ? `has run since ${since}` : 'DOES NOT ANSWER';
+  const state = (await answers(stack.url)) ? `running since ${since}` : 'NOT RESPONDING';
   for (const line of overview({ ...stack, key, state: `${state} (process ${stack.pid})` })) console.log(line);
 }
 

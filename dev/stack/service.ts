@@ -14,7 +14,7 @@ type ServiceOptions = {
   onLine: (line: string) => void;
 };
 
-/** Starts an API or worker process and waits until it is ready. `onLine` gets what it prints, line by line. */
+/** Starts an API or worker process and waits until it is ready. `onLine` gets each line that it prints. */
 export async function startService(options: ServiceOptions): Promise<RunningProcess> {
   const args = ['--enable-source-maps', options.script, ...(options.args ?? [])];
   const child = spawn(process.execPath, args, {

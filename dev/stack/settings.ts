@@ -8,7 +8,7 @@ import { needsNewerLibc, newerLibc } from '../servers/mongo.ts';
 import { redisCommand } from '../servers/redis.ts';
 import { type StackSettings, stacksDir } from './stack-state.ts';
 
-/** The settings of a stack's services, without the URLs of its servers. Throws ConfigError for a wrong setting. */
+/** The settings of a stack's services, without the URLs of its servers. Throws ConfigError for an invalid setting. */
 export async function stackSettings(
   dataDir: string,
   more: NodeJS.ProcessEnv,
@@ -20,7 +20,7 @@ export async function stackSettings(
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
     // Seven processes cannot share a port.
     ...(process.env.OPS_PORT && { OPS_PORT: '0' }),
-    // A short grace: a developer need not wait for an attempt to a receiver that hangs.
+    // A short grace period, so that a developer does not wait for an attempt to a hanging receiver.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
   };
   const { mongo, redis } = givenServers();
@@ -29,15 +29,15 @@ export async function stackSettings(
   return { settings, secretsKeys: secrets.keys };
 }
 
-/** The host at which this machine reaches an API that listens on `host`. */
-export function reachedAt(host = ''): string {
+/** The host name for connecting to an API that listens on `host`. */
+export function reachableHost(host = ''): string {
   if (host === '' || host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /**
- * The key that encrypts signing secrets is kept with the data that it encrypts. All stacks of this checkout share one key
- * for databases of MONGO_URL, because such a database refuses a start with another key.
+ * The key that encrypts signing secrets is stored with the data that it encrypts. All stacks of this checkout share one
+ * key for databases of MONGO_URL, because such a database refuses a start with another key.
  */
 async function keptSecretsKey(folder: string): Promise<string> {
   const file = path.join(folder, 'secrets-key');
@@ -66,8 +66,8 @@ export function givenServers() {
 }
 
 /**
- * Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. A cluster and sentinels are
- * not asked.
+ * Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. Does not check a cluster
+ * or sentinels.
  */
 export async function checkRedis(): Promise<void> {
   const url = givenServers().redis;
@@ -97,8 +97,8 @@ export const hostsOf = (url: string): string =>
     .split('/')[0] ?? '';
 
 /**
- * Fetches the missing programs and libraries for the local servers, and says which. Afterwards nothing more is fetched. A
- * server given by MONGO_URL or REDIS_URL needs nothing.
+ * Downloads the missing programs and libraries for the local servers, and reports each one. Later starts download
+ * nothing. A server in MONGO_URL or REDIS_URL needs no download.
  */
 export async function prepareServers(say: Say): Promise<void> {
   if (!process.env.MONGO_URL && needsNewerLibc()) await newerLibc(say);

@@ -6,14 +6,14 @@ import { endWithThisProcess } from '../servers/processes.ts';
 const checkEveryMs = 1_000;
 
 /**
- * A signal that aborts at the first SIGINT, SIGTERM or SIGHUP, or when the output is closed. Further signals are ignored:
- * npm and users send them twice, and the stack still has to end its processes, which takes a few seconds at most.
+ * A signal that aborts at the first SIGINT, SIGTERM or SIGHUP, or when the output is closed. Further signals are
+ * ignored: npm and users send them twice, and the stack must still end its processes, within a few seconds.
  */
 export function endSignal(): AbortSignal {
   const ending = new AbortController();
   const end = () => ending.abort();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  // Without a listener, a closed pipe or terminal would end this process before it has stopped the others.
+  // Without a listener, a closed pipe or terminal would end this process before it has stopped its children.
   for (const output of [process.stdout, process.stderr]) output.on('error', end);
   onOutputClosed(end);
   onNpmGone(end);
@@ -26,8 +26,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `end` when the reader of a pipe is gone. Node notices that only when it writes, and a quiet stack writes nothing.
- * GNU tail watches its output and ends with SIGPIPE. With another tail, this process notices at its next line.
+ * Calls `end` when the reader of a pipe has closed it. Node notices that only when it writes, and a quiet stack writes
+ * nothing. GNU tail watches its output and ends with SIGPIPE. With another tail, this process notices at its next line.
  */
 function onOutputClosed(end: () => void): void {
   if (!fs.fstatSync(1).isFIFO()) return;
@@ -38,14 +38,14 @@ function onOutputClosed(end: () => void): void {
   tail.once('exit', (_code, signal) => signal === 'SIGPIPE' && end());
 }
 
-/** Calls `end` when npm is gone: a killed npm passes no signal on. */
+/** Calls `end` when npm has ended: a killed npm forwards no signal. */
 function onNpmGone(end: () => void): void {
   const npm = process.ppid;
   if (!process.env.npm_lifecycle_event) return;
   setInterval(() => process.ppid !== npm && end(), checkEveryMs).unref();
 }
 
-/** Waits. Resolves with false if the signal comes first. */
+/** Waits. Resolves with false if the signal aborts first. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   return setTimeout(ms, !signal.aborted, { signal }).catch(() => false);
 }

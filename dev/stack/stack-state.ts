@@ -35,7 +35,7 @@ export async function removeState(dataDir: string): Promise<void> {
   await fs.rm(stateFile(dataDir), { force: true });
 }
 
-/** The running stacks, the newest first. Ignores the files that killed stacks have left. */
+/** The running stacks, newest first. Ignores the files of killed stacks. */
 export async function runningStacks(): Promise<StackState[]> {
   const folders = await fs.readdir(stacksDir).catch(() => []);
   const states = await Promise.all(folders.map((name) => readState(path.join(stacksDir, name))));

@@ -9,22 +9,22 @@ import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
-import { type Kept, keepRunning } from './keep-running.ts';
+import { keepRunning, type Supervised } from './keep-running.ts';
 import { startService } from './service.ts';
-import { checkRedis, givenServers, prepareServers, reachedAt, stackSettings } from './settings.ts';
+import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';
 
 type StackOptions = {
   port: number;
   /** The folder of all data of the stack. */
   dataDir: string;
-  /** Whether Redis keeps its data over a restart, as MongoDB always does. */
+  /** Whether Redis keeps its data across restarts, as MongoDB always does. */
   keepQueues: boolean;
-  /** Settings of the services, beyond those of this process's environment. */
+  /** Settings of the services, in addition to this process's environment. */
   settings?: NodeJS.ProcessEnv;
   /** Called with a line on each event of the stack itself. */
   say: (line: string) => void;
-  /** Called with a progress text, which holds until the next call. */
+  /** Called with a progress text, which is valid until the next call. */
   progress: (text: string) => void;
   /** Called with each line that a service prints. */
   onLine: (name: string, line: string) => void;
@@ -38,11 +38,11 @@ export type Stack = {
 };
 
 /**
- * Starts MongoDB and Redis, unless MONGO_URL or REDIS_URL is set, then the API and a process for each worker pool. Restarts
- * each one that dies. Rejects when one cannot be started, after stopping the others.
+ * Starts MongoDB and Redis, unless MONGO_URL or REDIS_URL is set, then the API and a process for each worker pool.
+ * Restarts each one that dies. If one cannot be started, stops the others and rejects.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const started: Kept<RunningProcess>[] = [];
+  const started: Supervised<RunningProcess>[] = [];
   const keep = async <T extends RunningProcess>(name: string, start: () => Promise<T>): Promise<T> => {
     const kept = await keepRunning(name, start, options.say);
     started.push(kept);
@@ -70,7 +70,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   try {
     await fs.mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-    // Settings are checked before anything starts, so that a wrong one is reported once.
+    // Check the settings before anything starts, so that an invalid one is reported once.
     const given = { ...options.settings, PORT: String(options.port) };
     const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
     await removeAbandonedFolders();
@@ -93,7 +93,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         }),
       );
     await allStarted([start('api', 'dev/api.js'), ...poolNames.map((pool) => start(pool, 'workers/main.js', pool))]);
-    const url = `http://${reachedAt(process.env.HOST)}:${options.port}`;
+    const url = `http://${reachableHost(process.env.HOST)}:${options.port}`;
     return { url, env, servers: givenServers().named, stop };
   } catch (error) {
     await stop();
@@ -123,7 +123,7 @@ async function redisUrl({ dataDir, keepQueues, progress }: StackOptions, keep: K
   return (await keep('Redis', start)).url;
 }
 
-/** Like Promise.all, but rejects only after all have settled, so that everything that did start can be stopped. */
+/** Like Promise.all, but rejects only after all have settled, so that the started ones can be stopped. */
 async function allStarted<T extends readonly unknown[]>(starting: [...{ [I in keyof T]: Promise<T[I]> }]): Promise<T> {
   await Promise.allSettled(starting);
   return (await Promise.all(starting)) as unknown as T;

@@ -12,8 +12,8 @@ import type { StackEnv } from './stack-state.ts';
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
 
 /**
- * The stack's test key, the same at every start. MongoDB has only its hash, so the key is kept in the stack's folder. Makes
- * a new one at the first start, and after the key was rotated or revoked.
+ * The stack's test key, the same at every start. MongoDB has only its hash, so the key is stored in the stack's folder.
+ * Creates a new one at the first start, and after the key was rotated or revoked.
  */
 export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
@@ -26,7 +26,7 @@ export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> 
   });
 }
 
-/** The kept key with its current webhook URL and signing secret; undefined if it was rotated or revoked. */
+/** The stored key with its current webhook URL and signing secret; undefined if it was rotated or revoked. */
 export async function currentTestKey(env: StackEnv, dataDir: string): Promise<TestKey | undefined> {
   return withDatabase(env.MONGO_URL, () => readIfValid(env, dataDir));
 }

@@ -6,9 +6,9 @@ export interface Account {
   _id: string;
   email: string;
   createdAt: Date;
-  /** When somebody of the account first opened the test console. */
+  /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
-  /** Since when the operator refuses its keys, and its people can only look (suspend.ts). */
+  /** The time since which the operator refuses its keys; its dashboard is read-only (keys/suspend-account.ts). */
   suspendedAt?: Date;
 }
 
@@ -30,7 +30,7 @@ export const AccountModel = mongoose.model<Account>('Account', accountSchema);
 export const operatorEmail = 'operator@localhost';
 
 /**
- * Resolves with the account of an e-mail address, and creates it at the first use. Upper and lower case are the same.
+ * Resolves with the account of an e-mail address, and creates it on first use. Upper and lower case count as the same.
  */
 export async function accountOf(email: string): Promise<Account> {
   return AccountModel.findOneAndUpdate(
@@ -40,7 +40,7 @@ export async function accountOf(email: string): Promise<Account> {
   ).orFail() as unknown as Promise<Account>;
 }
 
-/** Notes that the account has looked at the test console, which is one of the steps of a first visit. */
+/** Records that the account has opened the test console, which is a step of the onboarding checklist. */
 export async function noteConsoleSeen({ _id, consoleSeenAt }: Account, nowMs: number): Promise<void> {
   if (!consoleSeenAt) await AccountModel.updateOne({ _id }, { $set: { consoleSeenAt: new Date(nowMs) } });
 }

@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
 import { collection, insertOnce } from '../base/mongo/collection.ts';
 
-/** What somebody did in an account, by its name in the dashboard's list. */
+/** The actions in an account that the dashboard's audit list shows. */
 const auditActions = [
   'key_created',
   'key_renamed',
@@ -29,23 +29,23 @@ const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who did what to which key, when and from which address. Shown to the account. */
+/** An entry of an account's audit list: the action, its subject, its time and the client's address. */
 export interface AuditEntry {
   _id: string;
   accountId: string;
   action: AuditAction;
-  /** The key's id, for what is done to a key. */
+  /** The id of the key, for an action on a key. */
   keyId?: string;
-  /** The ride, driver or pool that the operator did it to. */
+  /** The ride, driver or pool, for an action of the operator. */
   about?: string;
-  /** Who of the operator's people did it. Not shown to the account. */
+  /** The person of the operator who did it. Not shown to the account. */
   by?: string;
   at: Date;
   /** The address of the client, or `commandLine`. */
   from: string;
 }
 
-/** Where what the service's operator does comes from. */
+/** The `from` of the operator's actions. */
 export const commandLine = 'command line';
 
 const auditSchema = new mongoose.Schema<AuditEntry>(
@@ -62,13 +62,13 @@ const auditSchema = new mongoose.Schema<AuditEntry>(
   { versionKey: false, autoIndex: false },
 );
 auditSchema.index({ accountId: 1, at: -1, _id: -1 });
-// Finds the entries that are too old (workers/retention).
+// Finds expired entries (workers/periodic/retention).
 auditSchema.index({ at: 1 });
 
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = collection<AuditEntry>(AuditModel);
 
-/** Notes what was done in an account. With an `_id` (derivedAuditId) it is noted once, however often this is repeated. */
+/** Adds an entry to an account's audit list. With an `_id` (derivedAuditId), repeated calls add only one entry. */
 export async function audit(
   { _id = newAuditId(), ...entry }: Omit<AuditEntry, '_id' | 'at'> & { _id?: string },
   nowMs: number,
@@ -76,7 +76,7 @@ export async function audit(
   await insertOnce(entries, { _id, ...entry, at: new Date(nowMs) });
 }
 
-/** Entries of an account, newest first and `limit` at most; with `before`, those that follow that entry in this order. */
+/** An account's entries, newest first, at most `limit`; with `before`, only the entries after it in this order. */
 export async function auditOf(
   accountId: string,
   limit: number,

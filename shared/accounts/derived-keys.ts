@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../base/config.ts';
 import { derivedBase62 } from '../base/ids.ts';
 
-/** Each purpose of an HMAC has a key of its own, derived from SECRETS_KEY. */
+/** The purposes of HMACs. Each purpose has its own key, derived from SECRETS_KEY. */
 type Purpose =
   | 'sign-in codes'
   | 'new codes'
@@ -14,22 +14,22 @@ type Purpose =
 
 type Secrets = Pick<Config['secrets'], 'keys'>;
 
-/** The HMAC of a text under the first SECRETS_KEY, 256 bits in base64url. */
+/** The HMAC of a text with the first SECRETS_KEY, 256 bits in base64url. */
 export function macOf({ keys: [first] }: Secrets, purpose: Purpose, text: string): string {
   return macUnder(first, purpose, text);
 }
 
-/** The HMACs of a text under all listed SECRETS_KEYs, in their order. */
+/** The HMACs of a text with each listed SECRETS_KEY, in their order. */
 export function macsOf({ keys }: Secrets, purpose: Purpose, text: string): string[] {
   return keys.map((key) => macUnder(key, purpose, text));
 }
 
-/** Whether this is the HMAC of the text under any listed SECRETS_KEY. Takes the same time for every wrong one. */
+/** True if this is the HMAC of the text with any listed SECRETS_KEY. Compares in constant time. */
 export function isMacOf(secrets: Secrets, purpose: Purpose, text: string, mac: string): boolean {
   return isOneOf(macsOf(secrets, purpose, text), mac);
 }
 
-/** Whether a secret text is one of these. Takes the same time for every wrong one. */
+/** True if a text is one of these secret texts. Compares in constant time. */
 export function isOneOf(secretTexts: readonly string[], given: string): boolean {
   const bytes = Buffer.from(given);
   const matches = secretTexts.map((text) => {
@@ -40,8 +40,8 @@ export function isOneOf(secretTexts: readonly string[], given: string): boolean 
 }
 
 /**
- * 32 base62 characters (190 bits) for each listed SECRETS_KEY, derived from it and a text; the first SECRETS_KEY comes first.
- * Nobody can derive them without SECRETS_KEY, and the same text gives the same ones again.
+ * For each listed SECRETS_KEY, in their order: 32 base62 characters (190 bits) derived from the key and a text. The
+ * same text always gives the same results, and nobody can derive them without SECRETS_KEY.
  */
 export function secretsFor({ keys }: Secrets, purpose: Purpose, text: string): [string, ...string[]] {
   const derive = (key: Secrets['keys'][number]) =>

@@ -2,20 +2,20 @@ import mongoose from 'mongoose';
 import { randomBase62 } from '../base/ids.ts';
 import { collection, isDuplicate } from '../base/mongo/collection.ts';
 
-/** At most `most` times within any `perMs`. */
+/** A rate limit: at most `most` charges within any `perMs`. */
 export interface Limit {
-  /** Keeps the counts of one limit apart from those of another. */
+  /** Unique; a part of the bucket's id. */
   name: string;
   most: number;
   perMs: number;
-  /** The pause before the next count, by the number of counts within `perMs`; none beyond the end of the list. */
+  /** The pause before the next charge, by the number of charges within `perMs`; no pause beyond the end of the list. */
   pausesMs?: readonly number[];
 }
 
 interface LimitRow {
   _id: string;
   taken: { id: string; at: Date }[];
-  /** The number of a window (takeInWindow). */
+  /** The number of charges in a fixed window (chargeWindow). */
   count?: number;
   expiresAt: Date;
 }
@@ -34,32 +34,37 @@ limitSchema.index({ expiresAt: 1 });
 export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits');
 const limits = collection<LimitRow>(LimitModel);
 
-/** `count`: how many are counted now, this one included. */
-export type Taken = { isFull: false; count: number; giveBack(): Promise<void> } | { isFull: true; freesMs: number };
+/**
+ * The result of a charge. `count` is the number of charges in the window, including this one. `freesMs` is the time
+ * until the limit admits another charge.
+ */
+export type ChargeResult =
+  | { isFull: false; count: number; refund(): Promise<void> }
+  | { isFull: true; freesMs: number };
 
 /**
- * Counts once for `of`, an id, unless the limit is reached: then it resolves with how long that lasts. Each count is one
- * update of one document, so concurrent requests of all processes together never exceed the limit. The same `id` is counted
- * once: a form that is sent again is not charged again.
+ * Charges the bucket `of` once, unless the limit is reached. A charge is one update of one document, so concurrent
+ * requests of all processes together never exceed the limit. The same `id` is charged only once, so a form that is sent
+ * again is not charged again.
  */
-export async function take(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<Taken> {
+export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
   const { taken } = await countIn(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
   if (!taken.some((one) => one.id === id)) return { isFull: true, freesMs: Math.max(1, waitOf(limit, taken, nowMs)) };
-  return { isFull: false, count: taken.length, giveBack: () => giveBack(limit, of, id) };
+  return { isFull: false, count: taken.length, refund: () => refund(limit, of, id) };
 }
 
-/** Takes back one count. Without others, nothing of it stays stored. */
-export async function giveBack(limit: Limit, of: string, id: string): Promise<void> {
+/** Removes one charge, and the bucket's document if it was the last one. */
+export async function refund(limit: Limit, of: string, id: string): Promise<void> {
   const _id = `${limit.name}:${of}`;
   await limits.updateOne({ _id }, { $pull: { taken: { id } } });
   await limits.deleteOne({ _id, taken: { $size: 0 } });
 }
 
 /**
- * How long a limit stays reached, in ms: 0 while there is room, or when this `id` is counted already. It reads only: a
- * request that is refused by it stores nothing.
+ * Reads a bucket without charging it, so a refused request stores nothing. `waitMs` is the time until the limit admits
+ * another charge: 0 while it has room, or if this `id` is already charged (`isCounted`).
  */
-export async function waitFor(
+export async function readLimit(
   limit: Limit,
   of: string,
   nowMs: number,
@@ -76,7 +81,7 @@ function waitOf({ most, perMs, pausesMs = [] }: Limit, taken: LimitRow['taken'],
   return times.length === 0 ? 0 : Math.max(...times) + (pausesMs[times.length] ?? 0) - nowMs;
 }
 
-/** Drops what has left the window, and then adds the new one if there is room. */
+/** Removes charges that have left the window, then adds the new one if the limit admits it. */
 async function countIn(
   { most, perMs, pausesMs = [] }: Limit,
   _id: string,
@@ -87,7 +92,7 @@ async function countIn(
   const isThere = { $in: [one.id, '$taken.id'] };
   const hasRoom = { $lt: [{ $size: '$taken' }, most] };
   const pauseMs = { $ifNull: [{ $arrayElemAt: [pausesMs, { $size: '$taken' }] }, 0] };
-  // The maximum of no counts is null, which is less than every time.
+  // The maximum of an empty list is null, which is less than every time.
   const isPaused = { $gt: [{ $max: '$taken.at' }, { $subtract: [one.at, pauseMs] }] };
   const isOpen = { $and: [{ $not: [isThere] }, hasRoom, ...(pausesMs.length > 0 ? [{ $not: [isPaused] }] : [])] };
   const change = [
@@ -96,14 +101,14 @@ async function countIn(
     { $set: { expiresAt: new Date(one.at.getTime() + perMs) } },
   ];
   const count = () => limits.findOneAndUpdate({ _id }, change, { upsert: true, returnDocument: 'after' });
-  return (await orAgain(count)) as LimitRow;
+  return (await retryDuplicate(count)) as LimitRow;
 }
 
 /**
- * Counts once in the current window of `perMs` (a clock hour, for example), unless it has `most` already: then it resolves with
- * how long the window lasts, else with 0. One number for a window: the cost stays the same however large `most` is.
+ * Charges the current fixed window of `perMs` (for example a clock hour). Resolves with 0, or, if the window is full,
+ * with the time until its end (ms). A window is stored as one number, so the cost does not depend on `most`.
  */
-export async function takeInWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
+export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
   const { _id, endMs } = windowOf({ name, perMs }, nowMs);
   const isOpen = { _id, count: { $lt: most } };
   const change = { $inc: { count: 1 }, $setOnInsert: { taken: [], expiresAt: new Date(endMs) } };
@@ -112,14 +117,14 @@ export async function takeInWindow({ name, most, perMs }: Limit, nowMs: number):
     return 0;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Either the window is full, or two first counts collided: then the document is there now.
+    // Either the window is full, or two first charges collided: then the document exists now.
     const { matchedCount } = await limits.updateOne(isOpen, { $inc: { count: 1 } });
     return matchedCount > 0 ? 0 : endMs - nowMs;
   }
 }
 
-/** How long the current window stays full, in ms; 0 while it has room. It reads only. */
-export async function waitForWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
+/** The time until the current full window ends (ms); 0 while it has room. Charges nothing. */
+export async function readWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
   const { _id, endMs } = windowOf({ name, perMs }, nowMs);
   const row = await limits.findOne({ _id });
   return (row?.count ?? 0) >= most ? endMs - nowMs : 0;
@@ -130,11 +135,11 @@ function windowOf({ name, perMs }: Pick<Limit, 'name' | 'perMs'>, nowMs: number)
   return { _id: `${name}:${index}`, endMs: (index + 1) * perMs };
 }
 
-async function orAgain<T>(count: () => Promise<T>): Promise<T> {
+async function retryDuplicate<T>(count: () => Promise<T>): Promise<T> {
   try {
     return await count();
   } catch (error) {
-    // Two first counts at once: the other one has made the document.
+    // Two first charges collided: the other one has inserted the document.
     if (!isDuplicate(error)) throw error;
     return count();
   }

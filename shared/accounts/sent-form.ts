@@ -1,33 +1,35 @@
 import { sha256 } from '../base/ids.ts';
 
-/** A form of the dashboard that was sent. Each form has a one-time id, so sending it again repeats its answer. */
+/** A dashboard form that was sent. Each form has a one-time id (form id), so sending it again repeats its response. */
 export interface SentForm {
-  /** Names the form in the document that it changes. A hash: nobody can send a form whose stored name they have read. */
+  /**
+   * Identifies the form in the document that it changes. A hash, so that a stored id cannot be used to send the form.
+   */
   id: string;
-  /** The token of the session that sends it, which is not stored. Secrets are derived from it. */
+  /** The token of the session that sent it. Not stored. Secrets are derived from it. */
   session: string;
 }
 
-/** `formId` is the form's one-time id. Forms of different accounts have different names. */
+/** `formId` is the form's one-time id. The same form id in different accounts gives different `id`s. */
 export const sentForm = (accountId: string, formId: string, session: string): SentForm => ({
   id: sha256(`${accountId} ${formId}`),
   session,
 });
 
-/** A form that has taken effect, as it is kept in the document that it changed. */
+/** A form that has been applied, as stored in the document that it changed. */
 export interface AppliedForm {
   /** The `id` of the SentForm. */
   id: string;
   at: Date;
-  /** False where nothing was different afterwards, for example after the same name was saved again. */
+  /** False if the form changed nothing, for example because it saved the same name again. */
   isChange: boolean;
 }
 
-/** As many forms of one document are kept: a form that is sent again after so many others counts as a new one. */
+/** The number of forms that a document keeps. A form that is sent again after this many others counts as a new one. */
 export const keptForms = 50;
 
-/** For this long the repeat of a form adds what its first sending could not: the audit entry and the mail. */
-const completedForMs = 24 * 3_600_000;
+/** For this long, a repeated form adds the audit entry and the mail if its first sending failed to add them. */
+const completableForMs = 24 * 3_600_000;
 
-/** Whether the repeat of a form that took effect at this time adds what is missing. Later it may have been deleted. */
-export const isCompleted = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < completedForMs;
+/** True if a repeat of a form that was applied at `at` may add missing records. Older records may have been deleted. */
+export const canComplete = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < completableForMs;

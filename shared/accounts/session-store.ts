@@ -5,43 +5,43 @@ import { batchedFind } from '../base/mongo/batch.ts';
 import { collection, insertOnce } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
-/** A browser in which somebody has signed in. The fields of its owner are beside these. */
+/** A signed-in browser. The document also contains the fields of its owner. */
 export interface Session {
-  /** SHA-256 of the token that the browser's cookie holds. The token itself is not stored. */
+  /** SHA-256 of the token in the browser's cookie. The token itself is not stored. */
   _id: string;
   createdAt: Date;
   lastUsedAt: Date;
   expiresAt: Date;
-  /** When a code or a link was last verified in it. Missing in sessions of an earlier version. */
+  /** The last time that a sign-in code or link was verified in it. Missing in sessions of an earlier version. */
   verifiedAt?: Date;
-  /** The browser's name, as people read it, and the client's network: as they were at sign-in. */
+  /** At sign-in: the browser's readable name, and the client's network. */
   browser?: string;
   network?: string;
 }
 
 /** A session ends this long after its last use. */
 export const sessionLifetimeMs = 30 * 24 * 3_600_000;
-/** The use of a session is written down at most this often. */
+/** The use of a session is recorded at most this often. */
 const useResolutionMs = 3_600_000;
 
-/** Resolves with the owner of a session by its token, or with null when the session has ended or never was. */
+/** Resolves with the owner of a session by its token; with null if the session has ended or never existed. */
 type FindOwner<Owner> = (token: string, nowMs: number) => Promise<(Owner & Pick<Session, '_id' | 'verifiedAt'>) | null>;
 
-type StartedWith = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' | 'network'>;
+type SessionStart = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' | 'network'>;
 
 /** The sessions of one kind of owner. */
 interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
   /**
-   * Starts a session, and resolves with its token: 256 random bits, which only the browser's cookie keeps. With a given token,
-   * repeating this changes nothing.
+   * Starts a session and resolves with its token: 256 random bits, which only the browser's cookie stores. With a given
+   * token, a repeat changes nothing.
    */
-  start(owner: Owner, nowMs: number, given?: StartedWith): Promise<string>;
+  start(owner: Owner, nowMs: number, given?: SessionStart): Promise<string>;
   /** Concurrent finds share one query; with `windowMs` each waits that long for others. */
   finder(windowMs?: number): FindOwner<Owner>;
-  /** Whether a session that was just read has not ended. Notes the use of it. */
+  /** Resolves with true if a session that was just read has not ended. Records its use. */
   use(session: Session, nowMs: number): Promise<boolean>;
-  /** Those of these tokens whose session has not ended. Does not count as a use of it. */
+  /** Resolves with the given tokens whose session has not ended. Does not count as a use. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
   end(token: string): Promise<void>;
@@ -50,8 +50,8 @@ interface SessionStore<Owner> {
 }
 
 /**
- * Keeps sessions in a collection of their own. The first of the owner's fields is its id. A session ends `longestMs` after its
- * start, however often it is used.
+ * Stores the sessions of one kind of owner in their own collection. The first of the owner's fields is its id. A
+ * session ends at the latest `longestMs` after its start.
  */
 export function sessionStore<Owner extends Record<string, string>>(
   name: string,
@@ -80,7 +80,7 @@ export function sessionStore<Owner extends Record<string, string>>(
 
   const endAfter = (createdAt: Date, nowMs: number) =>
     new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));
-  /** An earlier version has written later ends. */
+  /** Checks the start too, because an earlier version wrote later ends. */
   const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
     expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
 

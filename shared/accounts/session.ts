@@ -5,12 +5,12 @@ import { type Account, AccountModel } from './account.ts';
 import { type Session, sessionStore } from './session-store.ts';
 
 const dayMs = 24 * 3_600_000;
-/** A session ends this long after sign-in, however often it is used (contract, section 1). */
+/** A session ends at the latest this long after sign-in (contract, section 1). */
 const longestSessionMs = 90 * dayMs;
-/** Secrets are shown, and live keys made, for this long after a code or a link was verified. */
+/** For this long after a code or link was verified, the session may see secrets and create live keys. */
 const codeIsRecentMs = 12 * 3_600_000;
 
-/** The browsers in which somebody of an account has signed in to the dashboard. */
+/** The browsers in which users of an account have signed in to the dashboard. */
 const sessions = sessionStore<{ accountId: string }>('Session', 'sessions', ['accountId'], {
   longestMs: longestSessionMs,
 });
@@ -19,12 +19,12 @@ export const SessionModel = sessions.model;
 export const livingSessions = sessions.living;
 export const endSession = sessions.end;
 
-/** The browser that signs in, as the account's list of browsers shows it. */
+/** The facts of a browser that the account's list of browsers shows. */
 type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
- * Starts a session of an account whose person has just shown a code, and resolves with its token. With a given token,
- * repeating this changes nothing.
+ * Starts a session of an account after a sign-in code or link was verified, and resolves with its token. With a given
+ * token, a repeat changes nothing.
  */
 export const startSession = (
   accountId: string,
@@ -36,8 +36,8 @@ export const startSession = (
 export type CurrentSession = Pick<Session, '_id' | 'verifiedAt'>;
 
 /**
- * Resolves with the account that a session's token belongs to, or with null when the session has ended or never was. Reads
- * both at once, because every page of the dashboard waits for this first.
+ * Resolves with the session of a token and its account; with null if the session has ended or never existed. Reads both
+ * in one query, because every page of the dashboard waits for it.
  */
 export async function accountOfSession(
   token: string,
@@ -60,16 +60,16 @@ export async function accountOfSession(
   return { account, session: { _id: found._id, ...(found.verifiedAt && { verifiedAt: found.verifiedAt }) } };
 }
 
-/** Whether a code or a link was verified in this session within the last 12 hours. */
+/** True if a code or link was verified in this session within the last 12 hours. */
 export const hasRecentCode = ({ verifiedAt }: CurrentSession, nowMs: number): boolean =>
   verifiedAt !== undefined && nowMs - verifiedAt.getTime() < codeIsRecentMs;
 
-/** Notes that a code or a link was verified in a session. */
+/** Records that a code or link was verified in a session. */
 export async function confirmSession({ _id }: CurrentSession, nowMs: number): Promise<void> {
   await SessionModel.updateOne({ _id }, { $max: { verifiedAt: new Date(nowMs) } });
 }
 
-/** The browsers signed in to an account, the last used first, `limit` at most. */
+/** The browsers that are signed in to an account, last used first, at most `limit`. */
 export async function sessionsOf(accountId: string, limit: number, nowMs: number): Promise<Session[]> {
   const since = { createdAt: { $gt: new Date(nowMs - longestSessionMs) }, expiresAt: { $gt: new Date(nowMs) } };
   return SessionModel.find({ accountId, ...since })
@@ -78,15 +78,15 @@ export async function sessionsOf(accountId: string, limit: number, nowMs: number
     .lean();
 }
 
-/** Ends one session of an account by its id. Another account's session stays as it is. */
+/** Ends one session of an account by its id. A session of another account is unaffected. */
 export async function endSessionOf(accountId: string, sessionId: string): Promise<void> {
   await SessionModel.deleteOne({ accountId, _id: sessionId });
 }
 
-/** Ends every session of an account but one. */
+/** Ends every session of an account except one. */
 export async function endOtherSessions(accountId: string, { _id }: CurrentSession): Promise<void> {
   await SessionModel.deleteMany({ accountId, _id: { $ne: _id } });
 }
 
-/** How long a browser keeps the cookie of its session. */
+/** The lifetime of the session cookie in a browser. */
 export const cookieLifetimeMs = longestSessionMs;

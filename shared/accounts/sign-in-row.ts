@@ -1,21 +1,23 @@
 import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 
-/** A browser that asks for codes, by the token in its cookie, with the address that it asked for last. */
+/** The sign-in of a browser, with the address for which it last requested a code. */
 export interface SignIn {
   /** SHA-256 of the browser's token. */
   _id: string;
   email: string;
-  /** The code that can be entered; an earlier version kept several, of which the last counts. */
+  /** The current code. An earlier version stored several; only the last one is valid. */
   codes: { mac: string; tries: number; expiresAt: Date }[];
-  /** The code and the link follow from these texts, the browser's token and SECRETS_KEY, so a repeated mail has the same. */
+  /**
+   * The code and link are derived from these, the browser's token and SECRETS_KEY: a repeated mail has the same ones.
+   */
   codeSeed?: string;
   linkSeed?: string;
-  /** The tries at this code that are counted, by their ids. */
+  /** The ids of the counted tries of this code. */
   tried?: string[];
-  /** The page to see after signing in. */
+  /** The page to show after sign-in. */
   next?: string;
-  /** The form that signed in. Sent again, it completes what is missing; every other form is refused. */
+  /** The form that signed in. If it is sent again, it completes missing steps; every other form is refused. */
   used?: { formId: string; mac: string; at: Date; isDone?: true };
   expiresAt: Date;
 }

@@ -7,15 +7,15 @@ import { type Browser, chargeMail, countTry, type MailRefusal, uncountTry } from
 import { type SignIn, signIns } from './sign-in-row.ts';
 
 /**
- * Signing in by a code or a link that is sent to an e-mail address. Nothing here looks at accounts: an address with one and
- * an address without get the same mail, by the same steps.
+ * Sign-in by a code or a link that is sent to an e-mail address. Nothing here reads accounts: addresses with and
+ * without an account get the same mail by the same steps.
  */
 
 export const codeLifetimeMs = 15 * 60_000;
-/** The code page and the link stay this long after the last mail was asked for: mails can be late. */
+/** The code page and the link work for this long after the last request for a mail, because mails can be late. */
 export const signInLifetimeMs = 3_600_000;
 const triesOfCode = 5;
-/** 132 bits. */
+/** 22 base64url characters are 132 bits. */
 const linkLength = 22;
 
 const emailForm = Joi.string()
@@ -25,13 +25,13 @@ const emailForm = Joi.string()
   .invalid(operatorEmail)
   .required();
 
-/** The address that somebody typed, in lower case, or null unless it can be one. */
+/** A typed e-mail address in lower case; null if it is not valid. */
 export function readEmail(typed: string): string | null {
   const { value, error } = emailForm.validate(typed);
   return error ? null : value;
 }
 
-/** The six digits of a code that somebody typed, perhaps as `123 456`, or null. */
+/** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
 export function readCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replace(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
@@ -39,33 +39,34 @@ export function readCode(typed: string): string | null {
 
 type Settings = Pick<Config, 'secrets' | 'signInMailsPerHour'>;
 
-interface Asked {
+interface CodeRequest {
   email: string;
   browser: Browser;
   /** The client's network. */
   client: string;
   formId: string;
-  /** The page to see after signing in. */
+  /** The page to show after sign-in. */
   next?: string;
 }
 
-/** The same for a form that is sent again: no two mails, and no two charges. */
-export const idOfAsked = ({ email, browser, formId }: Pick<Asked, 'email' | 'browser' | 'formId'>): string =>
+/** The id of a request for a code. A form that is sent again has the same id, so it is mailed and charged only once. */
+export const codeRequestId = ({ email, browser, formId }: Pick<CodeRequest, 'email' | 'browser' | 'formId'>): string =>
   sha256(`${browser.token} ${email} ${formId}`);
 
 type NewCode = { code: string; link: string } | MailRefusal;
 
 /**
- * Makes a code and a link for an address, to be sent there. The code works for 15 minutes, the link for an hour, both only
- * in this browser and once together. While the browser has a live code, asking again gives the same one, since mails can be
- * late: so each guess is compared with one code. Limited per address, client and in all (sign-in-limits.ts).
+ * Creates a sign-in code and a link to send to an address. The code works for 15 minutes, the link for an hour, both
+ * only in this browser; using either one consumes both. While the browser has a live code, another request gives the
+ * same code: mails can be late, and an attacker then has only one code to guess. Limited per address, per client and in
+ * total (sign-in-limits.ts).
  */
 export async function newCode(
   { secrets, signInMailsPerHour }: Settings,
-  { email, browser, client, formId, next = '' }: Asked,
+  { email, browser, client, formId, next = '' }: CodeRequest,
   nowMs: number,
 ): Promise<NewCode> {
-  const id = idOfAsked({ email, browser, formId });
+  const id = codeRequestId({ email, browser, formId });
   const refused = await chargeMail({ email, browser, client, id }, signInMailsPerHour, nowMs);
   if (refused) return refused;
   const now = new Date(nowMs);
@@ -74,7 +75,7 @@ export async function newCode(
     $and: [{ $eq: ['$email', email] }, { $gt: ['$expiresAt', now] }, { $eq: [{ $type: '$used' }, 'missing'] }],
   };
   const newest = { $last: { $ifNull: ['$codes', []] } };
-  // A process of the version before adds codes of its own, which follow from no seed.
+  // A process of the previous version adds codes that are not derived from a seed.
   const isLive = {
     $and: [
       isOpen,
@@ -108,7 +109,7 @@ export async function newCode(
   const row = (await signIns.findOneAndUpdate({ _id }, change, options)) as SignIn;
   const mac = row.codes.at(-1)?.mac ?? '';
   const candidates = codesOf(secrets, browser, email, row.codeSeed ?? '');
-  // A SECRETS_KEY that was added since is not the one that the code was made with.
+  // The first SECRETS_KEY may have changed since the code was created.
   const code = candidates.find((one) => isMacOf(secrets, 'sign-in codes', macText(browser, email, one), mac)) ?? fresh;
   const [link = ''] = linksOf(secrets, browser, email, row.linkSeed ?? '');
   return { code, link };
@@ -116,7 +117,7 @@ export async function newCode(
 
 const macText = ({ token }: Browser, email: string, code: string): string => `${token} ${email} ${code}`;
 
-/** The codes that follow from a seed, one for each SECRETS_KEY. */
+/** The codes that are derived from a seed, one for each SECRETS_KEY. */
 const codesOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
   macsOf(secrets, 'new codes', macText(browser, email, seed)).map((mac) =>
     String(Buffer.from(mac, 'base64url').readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
@@ -125,7 +126,9 @@ const codesOf = (secrets: Config['secrets'], browser: Browser, email: string, se
 const linksOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
   macsOf(secrets, 'sign-in links', macText(browser, email, seed)).map((mac) => mac.slice(0, linkLength));
 
-/** What a browser has asked for last, and whether its code can still be entered; else null. */
+/**
+ * The last code request of a browser; null if there is none or it was used. `hasCode`: the code can still be entered.
+ */
 export async function openSignIn(
   token: string,
   nowMs: number,
@@ -135,7 +138,7 @@ export async function openSignIn(
   return { email: found.email, hasCode: liveCodeOf(found, nowMs) !== undefined, next: found.next ?? '' };
 }
 
-/** The address that this browser has asked for last, also while a form completes what signed in with it; else null. */
+/** The address of this browser's last code request, even if it was used; null if there is none. */
 export const askedEmail = async (token: string, nowMs: number): Promise<string | null> =>
   (await findSignIn(token, nowMs))?.email ?? null;
 
@@ -147,25 +150,25 @@ function liveCodeOf({ codes }: SignIn, nowMs: number): SignIn['codes'][number] |
   return newest && newest.tries < triesOfCode && newest.expiresAt.getTime() > nowMs ? newest : undefined;
 }
 
-/** `isDone`: this form has signed in before, completely. */
+/** A verified code or link. `isDone`: this form has completed the sign-in before. */
 export interface Proof {
   result: 'right';
   email: string;
   next: string;
-  /** When the code or the link was used first. */
+  /** The time at which the code or link was first used. */
   at: Date;
   isDone: boolean;
 }
 
-export type EnteredCode =
+export type CodeResult =
   | Proof
-  /** `triesLeft` of the code; at 0 a new one is needed. `wrongToday` for the address, this one included. */
+  /** `triesLeft`: of this code; at 0 a new code is needed. `wrongToday`: in the bucket, including this one. */
   | { result: 'wrong'; triesLeft: number; wrongToday: number }
   /** No code can be entered. */
   | { result: 'no code' }
   | { result: 'too many'; freesMs: number };
 
-interface Entered {
+interface CodeEntry {
   email: string;
   browser: Browser;
   code: string;
@@ -173,21 +176,21 @@ interface Entered {
 }
 
 /**
- * Enters a code for the address that this browser has asked for. Each try is counted before it is compared, so concurrent
- * tries are not more than the limit: 5 for a code, 20 a day over all codes. A right code works once; the form that entered
- * it can be sent again.
+ * Enters a code for the address of this browser's code request. Each try is counted before the code is compared, so
+ * concurrent tries cannot exceed the limits: 5 per code, 20 a day over all codes. A correct code works once; the form
+ * that entered it can be sent again.
  */
 export async function enterCode(
   { secrets }: Pick<Settings, 'secrets'>,
-  { email, browser, code, formId }: Entered,
+  { email, browser, code, formId }: CodeEntry,
   nowMs: number,
-): Promise<EnteredCode> {
+): Promise<CodeResult> {
   const open = await findSignIn(browser.token, nowMs);
   if (open?.email !== email) return { result: 'no code' };
   const isRight = (mac: string) => isMacOf(secrets, 'sign-in codes', macText(browser, email, code), mac);
   const live = open.used ? { mac: open.used.mac } : liveCodeOf(open, nowMs);
   if (!live) return { result: 'no code' };
-  // The same digits in the same form are another guess once the code is another one.
+  // If the code has changed, the same digits in the same form are a new guess.
   const guess = `${macText(browser, email, code)} ${formId} ${live.mac}`;
   const tryId = macOf(secrets, 'sign-in codes', guess).slice(0, linkLength);
   if (!open.used) {
@@ -195,7 +198,7 @@ export async function enterCode(
     if (tried.isFull) return { result: 'too many', freesMs: tried.freesMs };
     const tries = await countTryOfCode(open, live.mac, tryId, nowMs);
     if (tries === null) {
-      await tried.giveBack();
+      await tried.refund();
       return { result: 'no code' };
     }
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
@@ -205,7 +208,7 @@ export async function enterCode(
   return proof ?? { result: 'no code' };
 }
 
-/** Counts a try once. Resolves with the tries that this code has then, or with null when it cannot be entered any more. */
+/** Counts a try once. Resolves with the number of tries of this code; with null if it can no longer be entered. */
 async function countTryOfCode(
   { _id, email }: SignIn,
   mac: string,
@@ -222,7 +225,9 @@ async function countTryOfCode(
   return row?.codes.find((code) => code.mac === mac)?.tries ?? null;
 }
 
-/** Whether a link of a mail is for this browser and can still be used; the address it is for and the page to see after. */
+/**
+ * Checks a link. Resolves with its address and next page; with null if it is not for this browser or no longer works.
+ */
 export async function openLink(
   { secrets }: Pick<Settings, 'secrets'>,
   { browser, link, formId }: { browser: Browser; link: string; formId?: string },
@@ -234,7 +239,10 @@ export async function openLink(
   return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next } : null;
 }
 
-/** Uses a link. No limit applies: nobody guesses 128 bits. It works once; the form that used it can be sent again. */
+/**
+ * Uses a link. No limit applies, because nobody guesses 132 bits. It works once; the form that used it can be sent
+ * again.
+ */
 export async function enterLink(
   settings: Pick<Settings, 'secrets'>,
   entered: { browser: Browser; link: string; formId: string },
@@ -245,7 +253,7 @@ export async function enterLink(
   return open && use(open, '', entered.formId, nowMs);
 }
 
-/** Uses up code and link for a form. Resolves with null when another form was first. */
+/** Consumes the code and the link for a form. Resolves with null if another form was first. */
 async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
   const used = { formId, mac, at: new Date(nowMs) };
   const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'codes.mac': mac }) };
@@ -255,7 +263,9 @@ async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: n
   return { result: 'right', email, next: row.next ?? '', at: row.used.at, isDone: row.used.isDone === true };
 }
 
-/** Notes that the form which used a code or a link has signed in: sent again, it does not start what was ended since. */
+/**
+ * Records that the form has completed the sign-in: if it is sent again, it does not restart a session that has ended.
+ */
 export async function noteSignedIn(token: string, formId: string): Promise<void> {
   await signIns.updateOne({ _id: sha256(token), 'used.formId': formId }, { $set: { 'used.isDone': true } });
 }

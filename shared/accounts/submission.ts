@@ -1,12 +1,13 @@
 import mongoose from 'mongoose';
 
 /**
- * A form of the dashboard that a process of an earlier version has recorded before its effect. This version writes the name of
- * a form together with its effect (sent-form.ts), and only deletes these rows once they have expired (workers/retention).
+ * A dashboard form that an earlier version recorded before it applied the form. This version stores the form's id
+ * together with its change (sent-form.ts), and only deletes these documents once they have expired
+ * (workers/periodic/retention).
  */
 interface Submission {
   _id: { accountId: string; formId: string };
-  /** What the form made or changed, for example the id of a key. */
+  /** The subject of the form, for example the id of a key. */
   about: string;
   expiresAt: Date;
 }

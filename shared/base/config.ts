@@ -13,33 +13,34 @@ export interface Config {
   tripTimeoutMs: number;
   simulationSpeed: number;
   /**
-   * The dispatch rounds of a live ride: time after its creation, radius around the pickup; then one each `repeatMs`.
+   * The dispatch rounds of a live ride: each `afterMs` after the creation, within `radiusKm` of the pickup. After the
+   * last one, a round every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
-  /** The addresses and CIDR ranges from which webhooks are sent; empty where the operator has not set them. */
+  /** The addresses and CIDR ranges from which webhooks are sent; empty if the setting is unset. */
   egressAddresses: readonly string[];
   trustedProxyHops: number;
-  /** The map tiles of the live map; without them its background is plain. */
+  /** The map tiles of the live map; without them the background is plain. */
   tiles?: { url: string; attribution: string };
-  /** The most streams that a process holds open for pages: in all, for one client address, and for one ride. */
+  /** Limits on the open page streams of one process: in total, per client address and per ride. */
   streams: { all: number; perClient: number; perRide: number };
-  /** The most active keys that an account may create for itself, and the most keys in 24 hours. */
+  /** Limits on the keys that an account creates itself: active keys, and new keys in 24 hours. */
   maxKeysPerAccount: number;
   newKeysPerDay: number;
-  /** The most rides that all keys of an account may create in 60 seconds; 0 for no such limit. */
+  /** Limit on the rides that all keys of an account together create in 60 seconds; 0 means no limit. */
   ridesPerAccountMinute: number;
-  /** The most mails with a code that are sent in a clock hour to browsers that have not signed in before. */
+  /** Limit on sign-in mails per clock hour, for all browsers that have not signed in before. */
   signInMailsPerHour: number;
   /** Days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
-  /** The tariff of fare hints where too few rides are known, in US dollars. */
+  /** Fallback tariff of fare hints, in US dollars, for areas with too few rides. */
   fareTariff?: { base: number; perKm: number };
   shutdownGraceMs: number;
   logLevel: string;
-  /** The address for health and metrics: none without a port, any free port with 0. */
+  /** The address of health checks and metrics. Without a port they are off; port 0 picks a free port. */
   ops: { host: string; port?: number };
-  /** The collector of traces; without it there are none. */
+  /** The trace collector; without it the process records no traces. */
   traces?: TraceSettings;
   concurrency: {
     bidding: number;
@@ -49,7 +50,6 @@ export interface Config {
     'webhooks-slow': number;
     mail: number;
   };
-  /** The sender of mails. */
   mailFrom: string;
   /** Kept separate, so that dumping the rest never prints them. */
   secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
@@ -61,12 +61,12 @@ export interface TraceSettings {
   share: number;
 }
 
-/** Settings are missing or wrong. Its message has a line for each that names the setting, never its value. */
+/** Settings are missing or invalid. The message has one line per setting, with its name and never its value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** The connected database lacks what `migrate` makes. */
+/** The connected database lacks an index or a value that `migrate` creates. */
 export class NotMigrated extends ConfigError {
   constructor(what: string) {
     super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/cli/migrate.js)`);
@@ -76,14 +76,14 @@ export class NotMigrated extends ConfigError {
 type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
 /**
- * Reads and checks every setting of the service. Throws ConfigError with a line for each that is missing or wrong.
- * `without` names required settings that this process does not use: without them it has an empty text or list.
+ * Reads and checks every setting of the service. Throws ConfigError with one line per missing or invalid setting.
+ * `without` names required settings that this process does not use; if unset, they are an empty string or list.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   { without = [] }: { without?: readonly Setting[] } = {},
 ): Readonly<Config> {
-  // An empty variable is an unset one: compose files pass settings on as `${NAME:-}`.
+  // Compose files pass an unset setting on as an empty variable (`${NAME:-}`).
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const needed = settings.fork([...without], (setting) => setting.optional());
   const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
@@ -148,7 +148,7 @@ export function readConfig(
   });
 }
 
-/** One line for each wrong setting: the first rule that it breaks. */
+/** One line per invalid setting: the first rule that it breaks. */
 function problemsOf({ details }: Joi.ValidationError): string[] {
   const first = new Map(details.toReversed().map(({ path, message }) => [path[0], message]));
   return [...first.values()].reverse().map((message) => `Setting ${message.replaceAll('"', '').replaceAll('\n', ' ')}`);

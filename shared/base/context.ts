@@ -4,17 +4,17 @@ import type { Queues } from './queues.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 import type { Tracing } from './tracing.ts';
 
-/** The dependencies of every part of a process. It stays a handful of fields: it is no container. */
+/** The dependencies that a process passes to all its parts. Keep it to a handful of fields. */
 export interface Context {
   config: Readonly<Config>;
   log: Logger;
   redis: RedisClient;
   queues: Queues;
-  /** Only where the settings name a collector of traces. */
+  /** Set only if a trace collector is configured. */
   tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
-  /** See `MongoClock`: for ends of claims, which a step of the clock must not bring forward. */
+  /** See `MongoClock`. For the expiry of claims: a forward step of the clock must not end a claim early. */
   nowBeforeSteps(withinMs: number): number;
   close(): Promise<void>;
 }

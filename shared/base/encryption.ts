@@ -13,7 +13,7 @@ const tagBytes = 16;
 
 /** One key of `SECRETS_KEY`. Printing a KeyObject does not show the key. */
 export interface SecretsKey {
-  /** Names the key in each ciphertext. Derived from the key by HMAC, so it reveals nothing of it. */
+  /** Names the key in each ciphertext. Derived from the key by HMAC, so it reveals nothing about it. */
   readonly id: string;
   readonly key: KeyObject;
 }
@@ -25,11 +25,11 @@ export type SecretsKeys = readonly [SecretsKey, ...SecretsKey[]];
 export class SecretsKeyMissing extends Error {
   override name = 'SecretsKeyMissing';
   constructor(id?: string) {
-    super(id ? `SECRETS_KEY lacks the key ${id}` : 'SECRETS_KEY has no key that opens this ciphertext');
+    super(id ? `SECRETS_KEY lacks the key ${id}` : 'SECRETS_KEY has no key that decrypts this ciphertext');
   }
 }
 
-/** A ciphertext of a known key does not decrypt: it was changed or belongs to another record. No key decrypts it. */
+/** A ciphertext of a known key does not decrypt: it was modified or belongs to another record. */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {
@@ -43,9 +43,9 @@ export function secretsKey(bytes: Buffer): SecretsKey {
   return { id, key: createSecretKey(bytes) };
 }
 
-/** The start of every ciphertext that names its key. Older ciphertexts are plain base64, which has no colon. */
+/** Prefix of every ciphertext that names its key. Older ciphertexts are plain base64, which has no colon. */
 export const namedPrefix = 'key:';
-/** The start of every ciphertext of one key. */
+/** Prefix of every ciphertext of one key. */
 export const prefixOf = ({ id }: Pick<SecretsKey, 'id'>): string => `${namedPrefix}${id}:`;
 
 /**
@@ -61,8 +61,8 @@ export function encrypt(plain: string, [first]: SecretsKeys, belongsTo: string):
 }
 
 /**
- * Decrypts a ciphertext of the same record. Throws SecretsKeyMissing or SecretDamaged. A ciphertext that names no key
- * is tried with every key; when none decrypts it, its key may not be listed, so it throws SecretsKeyMissing.
+ * Decrypts a ciphertext of the record `belongsTo`. Throws SecretsKeyMissing or SecretDamaged. A ciphertext that names
+ * no key is tried with every key; if none decrypts it, its key may be missing, so it throws SecretsKeyMissing.
  */
 export function decrypt(text: string, keys: SecretsKeys, belongsTo: string): string {
   if (!text.startsWith(namedPrefix)) return decryptUnnamed(text, keys, belongsTo);

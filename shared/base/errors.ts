@@ -29,7 +29,7 @@ const errorTable = {
   not_own_ride: [409, "This is not the driver's own ride"],
   illegal_step: [409, 'The ride is not in a status that allows this step'],
   key_changed: [409, 'Somebody changed this key a moment ago. Nothing was changed now'],
-  not_sent_yet: [409, 'This event has not been sent yet: it will be, by itself'],
+  not_sent_yet: [409, 'This event has not been sent yet; it is sent automatically'],
   not_erasable: [409, 'The ride has not ended, or has something left to send'],
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   body_erased: [410, 'The body of this event has been erased, so it cannot be sent again'],
@@ -40,7 +40,7 @@ const errorTable = {
   too_many_waiting: [429, 'Too many requests are waiting for events'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
-  /** The connection to MongoDB broke before the acknowledgement, so the write may have succeeded. */
+  // The connection to MongoDB broke before the acknowledgement, so the write may have succeeded.
   unconfirmed: [503, 'The service is temporarily unavailable: the request is safe to retry'],
   unavailable: [503, 'The service is temporarily unavailable: the request is safe to retry'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
@@ -51,16 +51,15 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 /** The status, the code and the text of an error, as a caller gets them. */
 export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCode; text: string } {
   const [status, text] = errorTable[code];
-  // To a caller both are the same: any 503 may follow a write that has succeeded.
+  // Callers see both as `unavailable`: after any 503 the write may have succeeded.
   return { status, code: code === 'unconfirmed' ? 'unavailable' : code, text };
 }
 
-/** The header of every error that carries its code (contract, section 7). */
+/** The response header that carries the code of an error (contract, section 7). */
 export const errorCodeHeader = 'X-Service-Error';
 
 /**
- * The code of an error that has a status and no AppError behind it, for example a page that shows a form again with
- * its errors.
+ * The code of an error response that no AppError caused, for example a page that shows a form again with its errors.
  */
 export function codeOfStatus(status: number): ErrorCode {
   return codesOfStatuses[status] ?? (status >= 500 ? 'internal' : 'invalid_request');
@@ -78,15 +77,15 @@ const codesOfStatuses: Readonly<Record<number, ErrorCode>> = {
 
 interface ErrorDetails {
   /**
-   * Replaces the public text of the table, for example to name the invalid field. Never contains a value of the
+   * Replaces the public text of the table, for example to name the invalid field. Never contains a value from the
    * request.
    */
   message?: string;
-  /** Headers of the response beside `X-Service-Error`, for example Retry-After. */
+  /** Headers of the response in addition to `X-Service-Error`, for example Retry-After. */
   headers?: Record<string, string>;
 }
 
-/** An error that a caller gets as its response. Thrown where the fault is found, rendered in one place. */
+/** An error that the caller gets as the response. Thrown where the fault is found, rendered in one place. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -98,7 +97,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.status = status;
-    // RFC 9110 requires the scheme with every 401, also where a driver is suspended in the midst of a request.
+    // RFC 9110 requires the scheme with every 401, also when a driver is suspended while their request runs.
     const scheme = status === 401 && { 'WWW-Authenticate': 'Bearer' };
     this.headers = { ...scheme, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }
@@ -129,7 +128,7 @@ export function describeError(error: unknown): { name: string; code?: string | n
   };
 }
 
-/** A 429 that names the limit that was reached, e.g. "Too many open streams: at most 20 for each network address". */
+/** A 429 that names the exceeded limit, e.g. "Too many open streams: at most 20 for each network address". */
 export function limitReached(
   code: 'rate_limited' | 'too_many_streams' | 'too_many_waiting',
   limit: string,

@@ -6,7 +6,7 @@ export interface Point {
 export const earthRadiusKm = 6371.0088;
 export const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
 
-/** The great-circle distance in km. turf's function returns NaN for opposite points of the earth. Pure. */
+/** The great-circle distance in km. Not turf's: it returns NaN for antipodal points. Pure. */
 export function haversineKm(from: Point, to: Point): number {
   const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
   const halfLng = Math.sin(radians(to.lng - from.lng) / 2);

@@ -1,4 +1,4 @@
-/** A JSON Schema (draft 2020-12), as far as answers and events are described with it. Pure. */
+/** A JSON Schema (draft 2020-12): the part of it that describes responses and events. Pure. */
 export interface JsonSchema {
   /** Names the schema: the OpenAPI document lists it under `components.schemas`. */
   readonly title?: string;
@@ -19,14 +19,14 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  /** Of a map: what its values are, its names are, and how many it may have. */
+  /** For a map: the schema of its values, the schema of its names, and its maximum size. */
   readonly additionalProperties?: JsonSchema;
   readonly propertyNames?: JsonSchema;
   readonly maxProperties?: number;
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** The values that a schema allows. A function that returns it is checked against the schema by the compiler. */
+/** The type of the values that a schema allows, so the compiler checks a function's result against the schema. */
 export type Shape<Schema> = Schema extends { const: infer Only }
   ? Only
   : Schema extends { enum: readonly (infer Member)[] }
@@ -55,7 +55,7 @@ interface Primitives {
   null: null;
 }
 
-/** The schema of an object. Its properties are required, except the optional ones; clients ignore further ones. */
+/** The schema of an object. Properties are required unless listed as optional; clients ignore unknown properties. */
 export function objectSchema<
   const Properties extends Record<string, JsonSchema>,
   const Optional extends keyof Properties & string = never,

@@ -1,37 +1,38 @@
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lines of up to 100 ms share a write: one write per line would cost a request more than its own work. */
+/** Lines within 100 ms share a write: one write per line would cost more than handling the request. */
 const batchMs = 100;
 const batchSize = 16_000;
-/** The most characters in one write: a failed write then drops few lines. */
+/** Maximum characters of one write, so a failed write drops few lines. */
 const writeSize = 64_000;
 /** Pause before the next try when the reader is slow. */
 const retryMs = 10;
-/** The most characters that wait for a slow reader. Further lines are dropped, so that memory stays bounded. */
+/** Maximum characters that wait for a slow reader. Further lines are dropped, so memory stays bounded. */
 const maxWaiting = 1_000_000;
-/** Limit for writing the last lines when the process ends. */
+/** Time limit for writing the last lines when the process ends. */
 const lastWriteMs = 200;
 
 export interface LogOutput {
   /** Adds a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
   write(line: string): void;
   /**
-   * Calls back when all lines are written or dropped, or after 200 ms. Calls back with an error, after blockedMs, when
-   * a write does not return (a stopped terminal, a hanging disk): its thread then keeps the process from exiting.
+   * Calls back when all lines are written or dropped, at the latest after 200 ms. Calls back with an error, after
+   * `blockedMs`, if a write blocks (a stopped terminal, a hanging disk): its thread then keeps the process from
+   * exiting.
    */
   flush(done: (blocked?: Error) => void): void;
-  /** Writes waiting lines synchronously, for up to 200 ms. For the `exit` event, after which no event loop runs. */
+  /** Writes waiting lines synchronously, for up to 200 ms. For the `exit` event: no event loop runs after it. */
   flushSync(): void;
   /** Called with the number of dropped lines when writing works again. */
   onDropped?: (lines: number) => void;
 }
 
 /**
- * Writes lines to a file descriptor in batches. A full disk, a closed pipe or a reader that stopped reading costs
- * lines, never the process. A pipe's descriptor must be non-blocking: a blocked write holds a thread, and the process
- * cannot exit before that thread ends. pino's own destination is not used because it retries every error for ever at
- * exit. A write counts as blocked after `blockedMs`, because writes can be slow on a busy machine.
+ * Writes lines to a file descriptor in batches. A full disk, a closed pipe or a reader that stopped reading loses
+ * lines but never ends the process. A pipe's descriptor must be non-blocking: a blocked write holds a thread, and the
+ * process cannot exit before that thread ends. pino's own destination is not used because at exit it retries every
+ * error forever. A write counts as blocked after `blockedMs`, because writes can be slow on a busy machine.
  */
 export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput {
   let waiting: string[] = [];
@@ -39,7 +40,7 @@ export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput
   let dropped = 0;
   let chunk: { bytes: Buffer; lines: number; isBegun: boolean } | null = null;
   let isWriting = false;
-  /** An error cut off the last line, so the next line must start on a line of its own. */
+  /** An error cut off the last line, so the next write must begin with a line break. */
   let isTorn = false;
   let isReporting = false;
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +62,7 @@ export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput
       const isWithin = (ms: number) => performance.now() - startedAt < ms;
       for (writeNext(); chunk && isWithin(lastWriteMs); writeNext()) await sleep(5);
       while (isWriting && isWithin(blockedMs)) await sleep(5);
-      done(isWriting ? new Error('a write to the log does not return') : undefined);
+      done(isWriting ? new Error('a write to the log is blocked') : undefined);
     },
     flushSync() {
       const begun = chunk && !isWriting ? [chunk.bytes] : [];

@@ -3,7 +3,7 @@ import { openLogOutput } from './log-output.ts';
 import { logLinesDropped } from './metrics.ts';
 
 /**
- * Every field that a log line or a span may have: ids, words of fixed sets, counts and times. Any other field is
+ * Every field that a log line or a span may have: ids, words from fixed sets, counts and times. Any other field is
  * dropped, so nothing sensitive is logged by accident.
  */
 const plain = new Set([
@@ -42,7 +42,7 @@ const plain = new Set([
   'httpStatus',
   'againInMs',
   'why',
-  // The sweeper, the sums of usage and of fares, and the retention.
+  // The sweeper, the sums of usage and fares, and retention.
   'everything',
   'timers',
   'deliveries',
@@ -78,7 +78,7 @@ const plain = new Set([
   'overdueTimer',
 ]);
 
-/** Fields that hold fields: those of `describeError`, and what each pool may do. */
+/** Fields that contain fields: the result of `describeError`, and the concurrency limit of each pool. */
 const nested: Record<string, ReadonlySet<string>> = {
   error: new Set(['name', 'code', 'at']),
   concurrency: new Set(['webhooks', 'webhooks-slow']),
@@ -86,7 +86,7 @@ const nested: Record<string, ReadonlySet<string>> = {
 
 type Fields = Record<string, unknown>;
 
-/** The fields that may be logged, of those that were given. */
+/** Drops every field that is not on the allowlist. */
 export function onlyAllowed(fields: Fields): Fields {
   let isAllowed = true;
   for (const name in fields) isAllowed &&= plain.has(name) && isPlain(fields[name]);
@@ -108,13 +108,13 @@ const isPlain = (value: unknown): boolean =>
 
 export type { Logger };
 
-/** One output for the process. Lines are lost at the end only when the process is killed. */
+/** The process has one output. At the end it loses lines only if the process is killed. */
 const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 
 /**
- * Creates the process's log: JSON lines on standard output, with the allowed fields and no others: ids, codes, counts
- * and durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a
+ * Creates the process's log: JSON lines on standard output. They contain only the allowed fields (ids, codes, counts
+ * and durations), never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a
  * later line reports how many.
  */
 export function createLogger(level: string, processName: string): Logger {
@@ -129,7 +129,7 @@ export function createLogger(level: string, processName: string): Logger {
   const log = pino(options, output);
   output.onDropped = (lines) => {
     logLinesDropped.inc(lines);
-    log.error({ lines }, 'log lines were dropped: standard output took none');
+    log.error({ lines }, 'log lines were dropped: standard output did not accept writes');
   };
   return log;
 }

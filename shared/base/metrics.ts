@@ -3,20 +3,20 @@ import type * as PromClient from 'prom-client';
 
 const require = createRequire(import.meta.url);
 
-/** The package's own entry also loads OpenTelemetry, which a process without traces must not load. */
+/** The package's main entry also loads OpenTelemetry, which a process without traces must not load. */
 export const Counter = require('prom-client/lib/counter') as (typeof PromClient)['Counter'];
 export const Gauge = require('prom-client/lib/gauge') as (typeof PromClient)['Gauge'];
 const Histogram = require('prom-client/lib/histogram') as (typeof PromClient)['Histogram'];
 const Registry = require('prom-client/lib/registry') as (typeof PromClient)['Registry'];
 
 type DefaultMetric = (registry: PromClient.Registry) => void;
-/** Start time, memory and open file descriptors of this process. The package's CPU time needs OpenTelemetry. */
+/** Start time, memory and open file descriptors of this process. prom-client's CPU metric needs OpenTelemetry. */
 export const defaultMetrics = ['processStartTime', 'osMemoryHeap', 'processOpenFileDescriptors'].map(
   (name) => require(`prom-client/lib/metrics/${name}`) as DefaultMetric,
 );
 
 /**
- * Every metric of the service. Counting costs no I/O. Labels hold only words of fixed sets: never an id, a URL, a path
+ * Every metric of the service. Counting does no I/O. Labels hold only words from fixed sets: never an id, a URL, a path
  * or anything that a client has sent.
  */
 export const registry = new Registry();
@@ -42,24 +42,24 @@ const lagBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 30
 const offerBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
 export const httpRequests = counter('rides_http_requests_total', {
-  help: 'Requests answered, by the pattern of their route',
+  help: 'Requests answered, by route pattern',
   labels: ['method', 'route', 'status'],
 });
 export const httpDuration = histogram('rides_http_request_duration_seconds', {
-  help: 'From the arrival of a request to its answer or stream, less the time that it waited for its body or for events',
+  help: 'From the arrival of a request to its response or stream, without waiting for its body or for events',
   labels: ['method', 'route'],
   buckets: requestBuckets,
 });
 export const streamsOpen = gauge('rides_streams_open', {
-  help: 'Streams that this process holds open, by the part of the API',
+  help: 'Open streams of this process, by part of the API',
   labels: ['part'],
 });
 export const pollsWaiting = gauge('rides_polls_waiting', {
-  help: 'Requests that this process holds until there are events to show',
+  help: 'Long polls of this process that wait for events',
 });
 
 export const rideStatuses = counter('rides_status_changes_total', {
-  help: 'Rides that reached a status; bidding is a creation',
+  help: 'Rides that reached a status; bidding counts creations',
   labels: ['status', 'mode'],
 });
 export const firstOffer = histogram('rides_first_offer_seconds', {
@@ -68,41 +68,41 @@ export const firstOffer = histogram('rides_first_offer_seconds', {
   buckets: offerBuckets,
 });
 export const dispatchRounds = counter('rides_dispatch_rounds_total', {
-  help: 'Rounds that opened a live ride to drivers',
+  help: 'Dispatch rounds of live rides',
 });
 export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
-  help: 'Drivers to whom a round opened a ride',
+  help: 'Drivers who received a request in a dispatch round',
 });
 
 export const timerLag = histogram('rides_timer_lag_seconds', {
-  help: 'From the time at which a timer was due to the change that it made',
+  help: 'From the due time of a timer to the change that it made',
   labels: ['timer'],
   buckets: lagBuckets,
 });
 export const jobs = counter('rides_jobs_total', {
-  help: 'Runs of jobs; again means that the same job runs once more later',
+  help: 'Runs of jobs; again means that the job runs once more later',
   labels: ['pool', 'result'],
 });
 export const jobDuration = histogram('rides_job_duration_seconds', {
-  help: 'How long a run of a job took',
+  help: 'Duration of a job run',
   labels: ['pool'],
   buckets: jobBuckets,
 });
 export const poolTakesJobs = gauge('rides_pool_takes_jobs', {
-  help: '1 while the pool of this process takes jobs, 0 while it hangs',
+  help: '1 while the pool of this process accepts jobs, 0 while it hangs',
   labels: ['pool'],
 });
 
 const deliveries = counter('rides_deliveries_total', {
-  help: 'Attempts to deliver whose outcome is recorded; kind is event, test or redelivery',
+  help: 'Delivery attempts with a recorded outcome; kind is event, test or redelivery',
   labels: ['kind', 'outcome', 'pool'],
 });
 export const deliveriesPostponed = counter('rides_deliveries_postponed_total', {
-  help: 'Attempts that a fault on our side prevented: the event waits',
+  help: 'Delivery attempts that a fault on our side prevented; the event waits',
   labels: ['reason'],
 });
 const deliveryDuration = histogram('rides_delivery_duration_seconds', {
-  help: 'How long an attempt to deliver took, from before DNS to the status line',
+  help: 'Duration of a delivery attempt, from before the DNS lookup to the status line',
   labels: ['outcome'],
   buckets: jobBuckets,
 });
@@ -121,36 +121,36 @@ export const firstByte = histogram('rides_event_to_first_byte_seconds', {
 });
 
 export const sweeperFindings = counter('rides_sweeper_findings_total', {
-  help: 'What the sweeper found and mended: jobs that no queue held, trips without progress, drivers who left; or failed at',
+  help: 'What the sweeper repaired: missing jobs, stalled trips, drivers who left; failed counts failed repairs',
   labels: ['finding'],
 });
 export const sweeps = counter('rides_sweeps_total', { help: 'Sweeps of this process' });
 
 export const logLinesDropped = counter('rides_log_lines_dropped_total', {
-  help: 'Log lines that standard output did not take',
+  help: 'Log lines dropped because standard output did not accept writes',
 });
 
 export const oldestUnsettledEvent = gauge('rides_oldest_unsettled_event_seconds', {
-  help: 'Age of the oldest event that waits for its delivery, from MongoDB; 0 without one, NaN if unknown',
+  help: 'Age of the oldest event without an outcome, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueTimer = gauge('rides_oldest_overdue_timer_seconds', {
-  help: 'How long the oldest timer is overdue, from MongoDB; 0 without one, NaN if unknown',
+  help: 'Time since the oldest overdue timer was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds', {
-  help: 'How long the oldest attempt asked for by hand is overdue, from MongoDB; 0 without one, NaN if unknown',
+  help: 'Time since the oldest overdue resend or test event was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueMail = gauge('rides_oldest_overdue_mail_seconds', {
-  help: 'How long the oldest mail is overdue, from MongoDB; 0 without one, NaN if unknown',
+  help: 'Time since the oldest overdue mail was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const queueJobs = gauge('rides_queue_jobs', {
   help: 'Jobs in a queue, from Redis; NaN if unknown',
   labels: ['queue', 'state'],
 });
 export const dependencyUp = gauge('rides_dependency_up', {
-  help: '1 if the server answered this process at the last look, else 0',
+  help: '1 if the server answered the last check of this process, else 0',
   labels: ['dependency'],
 });
 export const warnings = gauge('rides_warning', {
-  help: '1 while something is wrong that takes nothing out of service',
+  help: '1 while this problem persists, which does not make the process unready',
   labels: ['warning'],
 });

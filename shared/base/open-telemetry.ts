@@ -29,18 +29,18 @@ import { type Logger, onlyAllowed } from './logger.ts';
 import type { SpanStart, Tracing } from './tracing.ts';
 
 const tracerName = 'ride-partner-api';
-/** The longest that a stop waits for the collector. */
+/** Maximum time that a stop waits for the collector. */
 const stopMs = 1_000;
 
 /**
- * Starts OpenTelemetry for this process. At most 2,048 spans wait for the collector, further ones are dropped: a
- * collector that is away costs nothing but its traces.
+ * Starts OpenTelemetry for this process. At most 2,048 spans wait for the collector and further ones are dropped, so an
+ * unreachable collector loses traces and affects nothing else.
  */
 export function openTelemetry(settings: TraceSettings, processName: string, log: Logger): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': `rides-${processName}` })),
-    // Decided where a trace begins here, and kept by all that follows, in other processes too.
+    // Sampled where the service begins a trace; every later span follows that decision, also in other processes.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
   });
@@ -77,7 +77,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
       const atLatest = new Promise<void>((resolve) => {
         limit = setTimeout(resolve, stopMs);
       });
-      // The exporter has logged a failure.
+      // The exporter has already logged a failure.
       await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
       clearTimeout(limit);
       for (const api of [trace, context, propagation]) api.disable();
@@ -88,8 +88,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /**
- * The trace that a client has begun. Its flag does not decide whether the trace is kept, and neither does its id, which
- * a client can choose as well. Its `tracestate` is left out: it may hold anything.
+ * The trace that a client has started. Neither its flag nor its id decides whether the trace is kept, because the
+ * client chooses both. Its `tracestate` is dropped: it may contain anything.
  */
 function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
   const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
@@ -103,7 +103,7 @@ function note(span: Span, fields: object, hasFailed: boolean): void {
   if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The fields that OpenTelemetry has names for; others keep the names that they have in the log. */
+/** OpenTelemetry's names for log fields. Fields without one keep their names. */
 const conventional: Record<string, string> = {
   method: 'http.request.method',
   route: 'http.route',
@@ -115,11 +115,11 @@ const attributesOf = (fields: object): Attributes =>
     Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [conventional[name] ?? name, value]),
   ) as Attributes;
 
-const ofJobs: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];
+const jobSpanKinds: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];
 
 /**
- * BullMQ's telemetry, limited to the spans of adding and running a job. BullMQ also makes spans for its constant
- * upkeep, each of which would be a trace of its own.
+ * BullMQ's telemetry, limited to spans for adding and running a job. BullMQ also creates spans for its regular
+ * maintenance, and each of them would start a trace.
  */
 function jobTelemetry(tracerName: string): Telemetry {
   const { tracer, contextManager } = new BullMQOtel({ tracerName });
@@ -127,8 +127,8 @@ function jobTelemetry(tracerName: string): Telemetry {
     contextManager,
     tracer: {
       startSpan(name, options, context) {
-        if (!ofJobs.includes(options?.kind)) return noSpan;
-        // A job's own name has an id in it; it is an attribute.
+        if (!jobSpanKinds.includes(options?.kind)) return noSpan;
+        // The span's name ends with the job's name, which contains an id. The id is an attribute.
         const [withoutJob = name] = name.split('.');
         return withoutTexts(tracer.startSpan(withoutJob, options, context));
       },
@@ -136,7 +136,7 @@ function jobTelemetry(tracerName: string): Telemetry {
   };
 }
 
-/** An error's text and stack may quote a value or name a host, and a job's result is noted by `runJob`. */
+/** Drops events and error texts, which may quote a value or name a host. `runJob` records the job's result. */
 function withoutTexts(span: JobSpan): JobSpan {
   span.addEvent = () => {};
   span.recordException = (error) => {
@@ -146,7 +146,7 @@ function withoutTexts(span: JobSpan): JobSpan {
   return span;
 }
 
-/** Replaces a span that is not made: code that runs in it belongs to the span around it. */
+/** Replaces a span that is not created: code inside it belongs to the enclosing span. */
 const noSpan: JobSpan = {
   setSpanOnContext: (context) => context,
   setAttribute() {},
@@ -156,16 +156,16 @@ const noSpan: JobSpan = {
   end() {},
 };
 
-/** The exporter, with one warning for each time that the collector stops taking spans. */
+/** Wraps the exporter: logs one warning each time the collector stops accepting spans. */
 function withWarning(exporter: SpanExporter, log: Pick<Logger, 'warn'>): SpanExporter {
-  let isTaken = true;
+  let isAccepted = true;
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const wasTaken = isTaken;
-        isTaken = result.code === ExportResultCode.SUCCESS;
-        if (wasTaken && !isTaken) {
-          log.warn({ error: describeError(result.error) }, 'traces are dropped: the collector does not take them');
+        const wasAccepted = isAccepted;
+        isAccepted = result.code === ExportResultCode.SUCCESS;
+        if (wasAccepted && !isAccepted) {
+          log.warn({ error: describeError(result.error) }, 'traces are dropped: the collector does not accept them');
         }
         done(result);
       });

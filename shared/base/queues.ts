@@ -3,7 +3,6 @@ import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 import type { TimerName } from './terms.ts';
-
 import type { Tracing } from './tracing.ts';
 
 /** Each queue has one worker pool of the same name. */
@@ -23,7 +22,7 @@ export interface DeliveryJob {
 export interface MailJob {
   mailId: string;
 }
-/** A resend: a test event or a redelivery that somebody asked for. */
+/** A requested attempt: a test event or a redelivery. */
 export interface AttemptJob {
   attemptId: string;
   keyId: string;
@@ -49,7 +48,7 @@ export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
  */
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
-/** Creates the producers' side of every queue, on one connection. Adding a job fails at once while Redis is away. */
+/** Creates the producer side of every queue, on one connection. Without Redis, adding a job fails at once. */
 export function createQueues(connection: RedisClient, log: Logger, tracing?: Tracing): Queues {
   const create = <T>(pool: PoolName): Queue<T> => {
     const queue = new Queue<T>(pool, {
@@ -58,7 +57,7 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
       skipVersionCheck: true,
       skipWaitingForReady: true,
       defaultJobOptions: { attempts: 1 },
-      // BullMQ's own events, which only a developer's tools read.
+      // BullMQ's own event stream, which only developer tools read.
       streams: { events: { maxLen: 1_000 } },
       telemetry: tracing?.jobs,
     });
@@ -80,19 +79,19 @@ interface NewJob {
   id: string;
   name: string;
   data: TimerJob | DeliveryJob | AttemptJob | MailJob;
-  /** By MongoDB's clock. Without it the job is due at once. */
+  /** On MongoDB's clock. Without it the job is due at once. */
   dueAt?: Date;
   /**
-   * Adds the job even while one with the same id is active. In an outage Redis may hand a job to a worker that never
-   * receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second finds
+   * Adds the job even while one with the same id is active. In an outage Redis may give a job to a worker that never
+   * receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second job finds
    * nothing to do.
    */
   evenIfActive?: boolean;
 }
 
 /**
- * Adds a job. Never fails: MongoDB already holds the work, and the sweeper adds the job later. Resolves with
- * whether Redis took the job.
+ * Adds a job. Never rejects: MongoDB already holds the work, and the sweeper adds a missing job later. Resolves with
+ * whether Redis accepted the job.
  */
 export async function addJob(
   ctx: { queues: Queues; log: Logger; now(): number },
@@ -101,7 +100,7 @@ export async function addJob(
 ): Promise<boolean> {
   try {
     if (job.evenIfActive) await releaseIdOfActive(ctx.queues[pool], job.id);
-    // MongoDB's clock, because this host's may be wrong. BullMQ adds the delay to this timestamp.
+    // MongoDB's clock, because this host's clock may be wrong. BullMQ adds the delay to this timestamp.
     const now = ctx.now();
     await (ctx.queues[pool] as Queue).add(job.name, job.data, {
       timestamp: now,
@@ -110,7 +109,7 @@ export async function addJob(
     });
     return true;
   } catch (error) {
-    ctx.log.warn({ pool, job: job.id, error: describeError(error) }, 'job not added: the sweeper will');
+    ctx.log.warn({ pool, job: job.id, error: describeError(error) }, 'job not added: the sweeper will add it');
     return false;
   }
 }

@@ -13,136 +13,359 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** Shown settings must not contain a password. */
+/** This setting may be printed, so it must not contain a password. */
 const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes are below /v1 and /api/v1: links are built beside them. */
+/** The API's routes are below /v1 and /api/v1; other links are built from the address without them. */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
   .integer()
   .min(1)
-  .max(30 * 24 * 3_600_000);
-/** The one duration that a timer of this process waits for: above 2^31 - 1 ms (24.8 days) Node would wait 1 ms. */
+  .max(30 * 24 * 3_600_000)
+  .unit('ms');
+/** The only duration that is passed to setTimeout: above 2^31 - 1 ms (24.8 days) Node would wait only 1 ms. */
 const graceMs = Joi.number()
   .integer()
   .min(1)
   .max(3_600_000)
+  .unit('ms')
   .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
 const concurrency = Joi.number().integer().min(1).max(10_000);
-const dollars = Joi.number().max(100_000);
+const dollars = Joi.number().max(100_000).unit('USD');
 const count = Joi.number().integer().min(1).max(1_000_000);
 /** A minimum, so that retention never deletes data that other features still read. */
-const days = (least: number) => Joi.number().integer().min(least).max(3_650);
+const days = (least: number) => Joi.number().integer().min(least).max(3_650).unit('days');
+
+/**
+ * The settings by topic, with their rules and defaults. `npm run docs:settings` makes docs/settings.md from them:
+ * descriptions and notes are Markdown, tags name the readers of a setting, and `meta` shows a computed default.
+ */
+export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.Schema>>>> = {
+  'Environment and servers': {
+    // The strict mode is the default: only dev/ sets "development".
+    SERVICE_ENV: Joi.string()
+      .valid('production', 'development')
+      .default('production')
+      .description('`development` relaxes the production checks (HTTPS, public addresses).')
+      .note('`npm run dev` sets it.'),
+    MONGO_URL: Joi.string()
+      .custom(readMongoUrl)
+      .required()
+      .messages({
+        'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
+        'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
+      })
+      .description('The address of MongoDB, with the name of the database.')
+      .example('mongodb://HOST/rides')
+      .example('mongodb+srv://HOST/rides'),
+    REDIS_URL: Joi.string()
+      .custom(checkRedisUrl)
+      .required()
+      .messages({
+        'redisUrl.scheme':
+          '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss for TLS',
+        'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
+        'redisUrl.cluster':
+          '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
+        'redisUrl.sentinel':
+          '{{#label}} must be like redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME, where NAME is the primary',
+      })
+      .description('The address of Redis: one server, a Redis Cluster, or a primary that sentinels watch.')
+      .note('`rediss` instead of `redis` means TLS.', '[Which form to use](operations.md#beyond-one-host).')
+      .example('redis://:PASSWORD@HOST:6379')
+      .example('redis-cluster://:PASSWORD@HOST:6379,HOST:6379')
+      .example('redis-sentinel://:PASSWORD@HOST:26379,HOST:26379/NAME')
+      .tag('API', 'workers', 'ops'),
+    SECRETS_KEY: Joi.string()
+      .custom(readSecretsKeys)
+      .required()
+      .messages({
+        'secretsKey.length':
+          '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
+        'secretsKey.twice': '{{#label}} must list each key once',
+      })
+      .description('Encrypts signing secrets and mails, and signs sign-in codes.')
+      .note('32 random bytes in base64 (`openssl rand -base64 32`), or a comma-separated list of such keys.')
+      .note('The first key encrypts, all decrypt ([rotation](operations.md#rotating-secrets_key)).')
+      .tag('API', 'webhooks', 'webhooks-slow', 'mail', 'migrate', 'keys'),
+  },
+  Addresses: {
+    HOST: Joi.string().default('127.0.0.1').description('The address on which the API listens.').tag('API'),
+    PORT: Joi.number()
+      .integer()
+      .min(0)
+      .max(65_535)
+      .default(4100)
+      .description('The port on which the API listens; 0 means any free port.')
+      .tag('API'),
+    PUBLIC_BASE_URL: baseUrl
+      .custom(withoutBase)
+      .custom(httpsInProduction)
+      .required()
+      .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
+      .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' })
+      .description("The API's public address without `/v1`; all links begin with it.")
+      .example('https://HOST')
+      .meta({ default: 'http://HOST:PORT' })
+      .tag('API', 'workers', 'ops'),
+    TRACK_BASE_URL: baseUrl
+      .custom(httpsInProduction)
+      .default(defaultTrackUrl)
+      .description("The address of live maps: every ride's `trackUrl` begins with it.")
+      .example('https://HOST/track')
+      .meta({ default: 'PUBLIC_BASE_URL/track' })
+      .tag('API', 'workers', 'ops'),
+    TRUSTED_PROXY_HOPS: Joi.number()
+      .integer()
+      .min(0)
+      .max(10)
+      .default(0)
+      .description('How many proxies in front of the API are trusted to set `X-Forwarded-Proto` and `X-Forwarded-For`.')
+      .tag('API'),
+  },
+  Rides: {
+    BIDDING_TIMEOUT_MS: durationMs
+      .default(10 * 60_000)
+      .description('How long a ride waits for an accepted offer before it is cancelled.')
+      .tag('API'),
+    PICKUP_TIMEOUT_MS: durationMs
+      .default(2 * 3_600_000)
+      .description('How long a ride may stay in `driver_arriving`, and then in `arrived`, before it is cancelled.')
+      .tag('API', 'workers'),
+    TRIP_TIMEOUT_MS: durationMs
+      .default(12 * 3_600_000)
+      .description('How long a ride may stay in `in_progress` before it is cancelled.')
+      .tag('API', 'workers'),
+    SIMULATION_SPEED: Joi.number()
+      .min(0.01)
+      .max(1_000)
+      .default(1)
+      .description('How many times faster than real time the simulated driver of test rides is.')
+      .tag('API', 'workers'),
+    DISPATCH_ROUNDS: Joi.string()
+      .custom(readRounds)
+      .default([
+        { radiusKm: 3, afterMs: 0 },
+        { radiusKm: 6, afterMs: 20_000 },
+        { radiusKm: 12, afterMs: 60_000 },
+      ])
+      .messages({
+        'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both increasing, like 3@0,6@20,12@60',
+      })
+      .description('The dispatch rounds of a live ride: the radius around the pickup, and the time since its creation.')
+      .note('Both increase, to at most 500 km and 3600 s.', 'A ride between cities starts with the last radius.')
+      .example('KM@SECONDS,KM@SECONDS')
+      .meta({ default: '3@0,6@20,12@60' })
+      .tag('dispatch'),
+    DISPATCH_REPEAT_MS: durationMs
+      .default(30_000)
+      .description('After the last dispatch round, how often a ride is opened to drivers who were not asked yet.')
+      .tag('dispatch'),
+  },
+  'Fare hints': {
+    FARE_HINT_BASE: dollars
+      .min(0)
+      .description('The base price of a ride in your tariff; 0 if only the price per km is set.')
+      .tag('API'),
+    FARE_HINT_PER_KM: dollars
+      .greater(0)
+      .required()
+      .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
+      .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' })
+      .description('The price per km in your tariff, which the fare hint uses where too few rides are known.')
+      .note('Without it there is no hint in that case.')
+      .tag('API'),
+  },
+  Webhooks: {
+    EGRESS_ADDRESSES: Joi.string()
+      .custom(readAddresses)
+      .default([])
+      .messages({
+        'addresses.form':
+          '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
+      })
+      .description('The addresses from which webhooks are sent, as receivers see them, such as those of a NAT gateway.')
+      .note('Partners read them with `GET /v1/webhook-sources` to open their firewalls.')
+      .example('203.0.113.10,2001:db8::/64')
+      .tag('API'),
+    WEBHOOK_LOCAL_TARGETS: Joi.string()
+      .custom(readOrigins)
+      .messages({
+        'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
+        'production.localTargets':
+          '{{#label}} is only for development: in production the process does not start with it',
+      })
+      .description('Exact origins that may receive webhooks although they are neither HTTPS nor public.')
+      .note('In production the process does not start with it.')
+      .example('http://127.0.0.1:4000,http://127.0.0.1:4001')
+      .tag('API', 'webhooks', 'webhooks-slow', 'keys'),
+  },
+  'Accounts and mail': {
+    SMTP_URL: Joi.string()
+      .custom((url, helpers) => (/^smtps?:\/\/[^/?]/.test(url) && URL.canParse(url) ? url : helpers.error('smtp')))
+      .messages({ smtp: '{{#label}} must be an address like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587' })
+      .description('The mail server; without it nobody can sign in to the dashboard.')
+      .note('In production a password is sent only over TLS.', '`npm run dev` lists mails at `/dev/mail` instead.')
+      .example('smtps://USER:PASSWORD@HOST:465')
+      .example('smtp://HOST:587')
+      .tag('API', 'mail', 'keys'),
+    MAIL_FROM: Joi.string()
+      .pattern(/^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/)
+      .required()
+      .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
+      .messages({
+        'any.required': '{{#label}} must be set together with SMTP_URL',
+        'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
+      })
+      .description('The sender of all mails.')
+      .example('Rides <rides@example.com>')
+      .tag('API', 'mail', 'keys'),
+    SIGN_IN_MAILS_PER_HOUR: count
+      .default(500)
+      .description('The most mails with a sign-in code that are sent in a clock hour to browsers that never signed in.')
+      .note('Mails to known browsers are not counted.')
+      .tag('API'),
+    MAX_KEYS_PER_ACCOUNT: count
+      .default(20)
+      .description('The most active keys that an account can have if it creates them in the dashboard.')
+      .note('The command line has no such limit.')
+      .tag('API'),
+    NEW_KEYS_PER_DAY: count
+      .default(20)
+      .description('The most keys that an account can create in the dashboard in any 24 hours, including revoked ones.')
+      .note('The command line has no such limit.')
+      .tag('API'),
+    ACCOUNT_RIDES_PER_MINUTE: Joi.number()
+      .integer()
+      .min(0)
+      .max(1_000_000)
+      .default(0)
+      .description('The most rides that all keys of an account together can create in any 60 seconds.')
+      .note('The limit of each key applies too.', '0 means no such limit.')
+      .tag('API'),
+  },
+  'Live maps and streams': {
+    TILE_URL: Joi.string()
+      .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
+      .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })
+      .description('The map tiles of the live map; without them its background is plain.')
+      .example('https://HOST/{z}/{x}/{y}.png')
+      .tag('API'),
+    TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
+    MAX_STREAMS: count
+      .default(10_000)
+      .description('The most streams of each kind that a process holds open.')
+      .note("The kinds are live maps, test rides in the dashboard, drivers' streams, and long polls for events.")
+      .tag('API'),
+    MAX_STREAMS_PER_CLIENT: count
+      .default(20)
+      .description('The most live maps of one network (an IPv4 address or an IPv6 /64) that a process holds open.')
+      .note('The same for test rides of one account in the dashboard.', 'Beyond a limit, a live map polls every 5 s.')
+      .tag('API'),
+    MAX_STREAMS_PER_RIDE: count
+      .default(1_000)
+      .description('The most live maps of one ride that a process holds open.')
+      .note('The same for a test ride in the dashboard.')
+      .tag('API'),
+  },
+  Retention: {
+    // The link to a live map and an Idempotency-Key are valid for 24 hours.
+    ERASE_AFTER_DAYS: days(2)
+      .default(30)
+      .description("Days after a ride's end until its [personal data](operations.md#retention) is erased.")
+      .tag('workers'),
+    // Two months, so that the statement of the last full month is closed.
+    DELETE_RIDES_AFTER_DAYS: days(62)
+      .default(396)
+      .description("Days after a ride's end until it is deleted.")
+      .note('It is never deleted before its day is summed and its month is closed.', 'Sums and statements stay.')
+      .tag('workers'),
+    DELETE_AUDIT_AFTER_DAYS: days(30)
+      .default(365)
+      .description("Days until an entry of an account's audit log is deleted.")
+      .tag('workers'),
+  },
+  Concurrency: {
+    BIDDING_CONCURRENCY: concurrency
+      .default(50)
+      .description('Concurrent jobs of each process of the pool `bidding`.')
+      .tag('bidding'),
+    SIMULATOR_CONCURRENCY: concurrency
+      .default(100)
+      .description('Concurrent steps of each process of the pool `simulator`; a step mostly waits for MongoDB.')
+      .tag('simulator'),
+    DISPATCH_CONCURRENCY: concurrency
+      .default(50)
+      .description('Concurrent jobs of each process of the pool `dispatch`.')
+      .tag('dispatch'),
+    WEBHOOKS_CONCURRENCY: concurrency
+      .default(500)
+      .description('Concurrent attempts of each process of the pool `webhooks`.')
+      .note('If the limit of open files (`ulimit -n`) is too low, the process makes fewer and logs it.')
+      .tag('webhooks'),
+    WEBHOOKS_SLOW_CONCURRENCY: concurrency
+      .default(500)
+      .description('Concurrent attempts of each process of the pool `webhooks-slow`; waiting ones cost only a socket.')
+      .note('The limit of open files applies here too.')
+      .tag('webhooks-slow'),
+    MAIL_CONCURRENCY: concurrency
+      .default(10)
+      .description('Concurrent mails of each process of the pool `mail`.')
+      .tag('mail'),
+  },
+  Operation: {
+    SHUTDOWN_GRACE_MS: graceMs
+      .default(9_000)
+      .description('How long running work may take after SIGTERM, SIGINT or SIGHUP.')
+      .note('`npm run dev` sets 3000.')
+      .tag('API', 'workers'),
+    OPS_HOST: Joi.string()
+      .default('127.0.0.1')
+      .description("The address on which the operators' port listens.")
+      .tag('API', 'workers'),
+    OPS_PORT: Joi.number()
+      .integer()
+      .min(0)
+      .max(65_535)
+      .description("The operators' port of each process: `/healthz`, `/readyz`, `/metrics`, and in the API `/ops`.")
+      .note('Without it there is no such port; 0 means any free port, which the log names.')
+      .tag('API', 'workers'),
+    // Long enough that nobody can guess it.
+    OPS_TOKEN: Joi.string()
+      .pattern(/^[\x21-\x7e]{20,200}$/)
+      .messages({
+        'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
+      })
+      .description("The token for [the queues](operations.md#the-queues) at `/ops` on the API's operators' port.")
+      .note('20 to 200 characters without spaces.', 'Without it there is no such page.')
+      .tag('API'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
+      .custom(withoutUser)
+      .messages({
+        'traces.form':
+          '{{#label}} must be an address without user and query: put passwords in OTEL_EXPORTER_OTLP_HEADERS',
+      })
+      .description('The OpenTelemetry collector that receives the [traces](operations.md#traces).')
+      .note('Without it there are none.')
+      .example('http://HOST:4318')
+      .tag('API', 'workers'),
+    OTEL_TRACES_SAMPLER_ARG: Joi.number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .description('The share of traces that is sent.')
+      .tag('API', 'workers'),
+    LOG_LEVEL: Joi.string()
+      .valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
+      .default('info')
+      .description('The least severe level that is logged, as JSON lines on standard output.')
+      .tag('API', 'workers'),
+  },
+};
 
 /** Every setting of the service, with its rules and its default. `readConfig` reads them. */
-export const settings = Joi.object({
-  // Closed by default: only dev/ says "development".
-  SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
-  HOST: Joi.string().default('127.0.0.1'),
-  PORT: Joi.number().integer().min(0).max(65_535).default(4100),
-  MONGO_URL: Joi.string().custom(readMongoUrl).required().messages({
-    'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
-    'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
-  }),
-  REDIS_URL: Joi.string().custom(checkRedisUrl).required().messages({
-    'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
-    'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
-    'redisUrl.cluster': '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
-    'redisUrl.sentinel':
-      '{{#label}} must be like redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME, where NAME is the primary',
-  }),
-  PUBLIC_BASE_URL: baseUrl
-    .custom(withoutBase)
-    .custom(httpsInProduction)
-    .required()
-    .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
-    .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' }),
-  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(trackBeside),
-  SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
-    'secretsKey.length':
-      '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
-    'secretsKey.twice': '{{#label}} must list each key once',
-  }),
-  BIDDING_TIMEOUT_MS: durationMs.default(10 * 60_000),
-  PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
-  TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
-  SIMULATION_SPEED: Joi.number().min(0.01).max(1_000).default(1),
-  DISPATCH_ROUNDS: Joi.string()
-    .custom(readRounds)
-    .default([
-      { radiusKm: 3, afterMs: 0 },
-      { radiusKm: 6, afterMs: 20_000 },
-      { radiusKm: 12, afterMs: 60_000 },
-    ])
-    .messages({
-      'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both rising, like 3@0,6@20,12@60',
-    }),
-  DISPATCH_REPEAT_MS: durationMs.default(30_000),
-  WEBHOOK_LOCAL_TARGETS: Joi.string().custom(readOrigins).messages({
-    'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
-    'production.localTargets': '{{#label}} is for development: production refuses to start with it',
-  }),
-  EGRESS_ADDRESSES: Joi.string().custom(readAddresses).default([]).messages({
-    'addresses.form':
-      '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
-  }),
-  TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
-  TILE_URL: Joi.string().pattern(
-    /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
-    'a host, and hold {z}, {x} and {y}',
-  ),
-  TILE_ATTRIBUTION: Joi.string().default(''),
-  MAX_STREAMS: count.default(10_000),
-  MAX_STREAMS_PER_CLIENT: count.default(20),
-  MAX_STREAMS_PER_RIDE: count.default(1_000),
-  MAX_KEYS_PER_ACCOUNT: count.default(20),
-  NEW_KEYS_PER_DAY: count.default(20),
-  ACCOUNT_RIDES_PER_MINUTE: Joi.number().integer().min(0).max(1_000_000).default(0),
-  SIGN_IN_MAILS_PER_HOUR: count.default(500),
-  // The link to a live map and an Idempotency-Key hold for 24 hours.
-  ERASE_AFTER_DAYS: days(2).default(30),
-  // Two months, so that the last one is closed.
-  DELETE_RIDES_AFTER_DAYS: days(62).default(396),
-  DELETE_AUDIT_AFTER_DAYS: days(30).default(365),
-  FARE_HINT_BASE: dollars.min(0),
-  FARE_HINT_PER_KM: dollars
-    .greater(0)
-    .required()
-    .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
-    .messages({ 'any.required': '{{#label}} must be set beside FARE_HINT_BASE' }),
-  SHUTDOWN_GRACE_MS: graceMs.default(9_000),
-  OPS_HOST: Joi.string().default('127.0.0.1'),
-  OPS_PORT: Joi.number().integer().min(0).max(65_535),
-  // Long enough that nobody guesses it.
-  OPS_TOKEN: Joi.string()
-    .pattern(/^[\x21-\x7e]{20,200}$/)
-    .messages({
-      'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
-    }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.custom(withoutUser).messages({
-    'traces.form': '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
-  }),
-  OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
-  LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
-  BIDDING_CONCURRENCY: concurrency.default(50),
-  SIMULATOR_CONCURRENCY: concurrency.default(100),
-  DISPATCH_CONCURRENCY: concurrency.default(50),
-  WEBHOOKS_CONCURRENCY: concurrency.default(500),
-  WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
-  MAIL_CONCURRENCY: concurrency.default(10),
-  SMTP_URL: Joi.string()
-    .custom((url, helpers) => (/^smtps?:\/\/[^/?]/.test(url) && URL.canParse(url) ? url : helpers.error('smtp')))
-    .messages({ smtp: '{{#label}} must be an address like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587' }),
-  MAIL_FROM: Joi.string()
-    .pattern(/^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/)
-    .required()
-    .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
-    .messages({
-      'any.required': '{{#label}} must be set beside SMTP_URL',
-      'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
-    }),
-});
+export const settings = Joi.object(Object.assign({}, ...Object.values(settingTopics)));
 
 const isProduction = ({ state }: Joi.CustomHelpers): boolean => state.ancestors[0].SERVICE_ENV === 'production';
 
@@ -150,11 +373,11 @@ function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
-function trackBeside({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
+function defaultTrackUrl({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
   return `${PUBLIC_BASE_URL}/track`;
 }
 
-/** Without a database in its address the driver would use one called "test". */
+/** Without a database in the address, the driver would use a database named "test". */
 function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
   return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
@@ -201,7 +424,7 @@ function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
   const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
   const keys = bytes.map(secretsKey);
-  // A ciphertext names its key by this id.
-  const isClear = new Set(keys.map(({ id }) => id)).size === keys.length;
-  return isClear ? keys : helpers.error('secretsKey.twice');
+  // Ciphertexts name their key by this id.
+  const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
+  return areDistinct ? keys : helpers.error('secretsKey.twice');
 }

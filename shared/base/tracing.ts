@@ -1,33 +1,33 @@
 import type { Telemetry } from 'bullmq';
 
-/** The traces of a process. Spans have the fields that log lines may have (logger.ts) and no others. */
+/** The traces of a process. Spans may only have the fields that log lines may have (logger.ts). */
 export interface Tracing {
-  /** For BullMQ: a span for each job that is added or run. A job carries the trace of what added it. */
+  /** For BullMQ: a span for each job that is added or run. A job continues the trace of the code that added it. */
   jobs: Telemetry;
-  /** Runs `work` in a span; jobs that it adds belong to that span. `end` says what the span shows of the result. */
+  /** Runs `work` in a span; jobs that it adds belong to that span. `end` derives the span's fields from the result. */
   span<Result>(start: SpanStart, work: () => Promise<Result>, end: (result: Result) => SpanEnd): Promise<Result>;
   /** Adds fields to the span that the caller runs in. */
   note(fields: object, options?: { hasFailed?: boolean }): void;
-  /** Sends the last spans. Ends within a second, and never fails. */
+  /** Sends the last spans. Resolves within a second, and never rejects. */
   stop(): Promise<void>;
 }
 
 export interface SpanStart {
   name: string;
-  /** A request that is answered, or one that is made. */
+  /** `server` for a request that this process answers, `client` for one that it sends. */
   kind: 'server' | 'client';
-  /** The W3C header of a request whose trace continues. */
+  /** The W3C header of the incoming request, whose trace the span continues. */
   traceparent?: string;
 }
 
 export interface SpanEnd {
-  /** Replaces the name of the start, where it is known only at the end. */
+  /** Replaces the start's name, if the final name is known only at the end. */
   name?: string;
   hasFailed: boolean;
   fields: object;
 }
 
-/** Runs `work` in a span if this process has traces, and otherwise as it is. */
+/** Runs `work` in a span if this process records traces, otherwise without one. */
 export function inSpan<Result>(
   tracing: Tracing | undefined,
   start: SpanStart,

@@ -6,8 +6,8 @@ const channel = 'rides:changed';
 const againMs = 1_000;
 
 /**
- * Notifies every process that a ride has changed, with the drivers that this concerns. Lossy: waiters also poll every 2
- * s, so this awaits nothing and never fails.
+ * Notifies every process that a ride has changed, with the affected driver ids. Lossy: waiters also poll every 2 s, so
+ * this awaits nothing and never fails.
  */
 export function publishRideChange(
   { redis }: Pick<Context, 'redis'>,
@@ -21,18 +21,19 @@ type Listener = (rideId: string, driverIds: readonly string[], keyId: string) =>
 
 export interface Wake {
   /**
-   * Calls the listener with each ride that changes, the affected driver ids and the ride's key. Returns how to stop.
+   * Calls the listener for each change of a ride, with the affected driver ids and the ride's key. Returns a function
+   * that unsubscribes it.
    */
   onRideChange(listener: Listener): () => void;
   close(): void;
 }
 
-/** Opens a connection that subscribes to changes. */
+/** Opens a connection that subscribes to changes of rides. */
 export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
   const listeners = new Set<Listener>();
   const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   let isClosed = false;
-  // In a cluster the first try may find no node. ioredis repeats the later ones.
+  // In a cluster the first try may find no node. ioredis only repeats later subscriptions.
   const subscribe = () =>
     subscriber.subscribe(channel).catch(() => {
       if (!isClosed) setTimeout(subscribe, againMs).unref();

@@ -1,21 +1,22 @@
 import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-circle.ts';
 
 /**
- * The earth in cells of about these widths (km), for finding drivers nearby through an ordinary index. A 2dsphere index
- * reads every driver of a ring of its own choice: beside a crowd of drivers that took 60 to 600 ms; this takes 1 to 3.
+ * The earth is divided into cells of about these widths (km), so that an ordinary index finds nearby drivers. A
+ * 2dsphere index reads every driver in rings that it chooses itself: near a crowd of drivers that took 60 to 600 ms;
+ * cells take 1 to 3 ms.
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
-/** Cells of one width are used for a radius of up to this many widths. */
+/** Cells of one width cover a radius of up to this many widths. */
 const reach = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
 const mostRows = 100_000;
 const mostColumns = 200_000;
 
-/** A cell of every width: where a driver is, as the index of positions has it. Pure. */
+/** The cell of each width that contains a place, as stored with a driver's position. Pure. */
 export const cellsAt = (place: Point): number[] => widthsKm.map((width, level) => cellAt(place, width, level));
 
-/** The cell of about a width (km) that a place is in. Cells of different widths have different levels. Pure. */
+/** The cell of about `width` km that contains a place. Each width has its own level. Pure. */
 export function cellAt({ lat, lng }: Point, width: number, level: number): number {
   const row = rowAt(lat, width);
   const columns = columnsIn(row, width);
@@ -25,7 +26,7 @@ export function cellAt({ lat, lng }: Point, width: number, level: number): numbe
 const rowAt = (lat: number, width: number): number => Math.floor(((lat + 90) * kmPerDegree) / width);
 const middleOf = (row: number, width: number): number => Math.min(90, ((row + 0.5) * width) / kmPerDegree - 90);
 
-/** As many as have about the width; one at the poles. */
+/** The number of cells of about this width in a row; 1 at the poles. */
 function columnsIn(row: number, width: number): number {
   const around = 360 * kmPerDegree * Math.cos(radians(middleOf(row, width)));
   return Math.max(1, Math.floor(around / width));
@@ -33,7 +34,7 @@ function columnsIn(row: number, width: number): number {
 
 const cellId = (level: number, row: number, column: number): number => (level * mostRows + row) * mostColumns + column;
 
-/** A part of a circle, around its middle or around the zone before. */
+/** A part of a circle: the area around its middle, or a band around the previous zone. */
 interface Zone {
   /** Its outer radius. */
   toKm: number;
@@ -42,9 +43,9 @@ interface Zone {
 }
 
 /**
- * The cells that cover a circle, in zones, the nearest first. Every place within the radius is in one of them; so are
- * some a little further away, and those at the border of two zones are in both. Near the middle cells and rings are
- * narrow. A zone is computed when it is asked for. Pure.
+ * The cells that cover a circle, in zones, nearest first. They contain every place within the radius and some places
+ * slightly further away; cells at the border of two zones are in both. Cells and rings near the middle are narrow.
+ * Zones are computed lazily. Pure.
  */
 export function* zonesAround(middle: Point, radiusKm: number): Generator<Zone> {
   let fromKm = 0;
@@ -62,7 +63,7 @@ interface CellAway {
   km: number;
 }
 
-/** The cells of one width that hold a place between these distances. */
+/** The cells of one width that may contain a place between these distances. */
 function cellsBetween(middle: Point, fromKm: number, toKm: number, level: number): CellAway[] {
   const width = widthsKm[level] ?? 1;
   const found: CellAway[] = [];
@@ -74,7 +75,7 @@ function cellsBetween(middle: Point, fromKm: number, toKm: number, level: number
   ) {
     const columns = columnsIn(row, width);
     const lat = middleOf(row, width);
-    // Cells are up to twice as wide as they should be where there are few in a row.
+    // In a row with few cells, they are up to twice as wide as `width`.
     const halfDiagonal = Math.hypot(width, (360 * kmPerDegree * Math.cos(radians(lat))) / columns) / 2 + 0.01 * width;
     for (const column of columnsNear(middle, lat, toKm + halfDiagonal, columns)) {
       const km = haversineKm(middle, { lat, lng: ((column + 0.5) / columns) * 360 - 180 });
@@ -84,7 +85,7 @@ function cellsBetween(middle: Point, fromKm: number, toKm: number, level: number
   return found;
 }
 
-/** The columns of a row that a circle can touch; all of them where it reaches around a pole. */
+/** The columns of a row that a circle can touch; all columns if the circle contains a pole. */
 function columnsNear(middle: Point, lat: number, radiusKm: number, columns: number): number[] {
   const span = Math.ceil((longitudesWithin(middle, lat, radiusKm) / 360) * columns) + 1;
   if (2 * span + 1 >= columns) return Array.from({ length: columns }, (_, column) => column);
@@ -101,7 +102,9 @@ function longitudesWithin(middle: Point, lat: number, radiusKm: number): number 
   return (Math.acos(Math.min(1, Math.max(-1, cosine))) * 180) / Math.PI;
 }
 
-/** Cells by distance: each ring is at least a cell wide, and wider further out, so that there are few. */
+/**
+ * Groups cells into rings by distance. Each ring is at least one cell wide; outer rings are wider, to keep them few.
+ */
 function ringsOf(cells: CellAway[], fromKm: number, width: number): number[][] {
   const rings: number[][] = [];
   let ringEndsKm = fromKm;

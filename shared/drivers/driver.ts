@@ -7,7 +7,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
-/** A driver's live offer on a ride, or, without `offerId`, the moving ride of the driver. */
+/** A driver's live offer on a ride; without `offerId`, the driver's moving ride. */
 export interface Commitment {
   rideId: string;
   offerId?: string;
@@ -32,10 +32,10 @@ export interface DriverRecord {
   suspendedAt?: Date;
   revokedAt?: Date;
   /**
-   * The time at which the driver was suspended or revoked, while rides and offers of the driver are still to be ended.
+   * The time at which the driver was suspended or revoked. Set until the driver's rides and offers have been ended.
    */
   leavesSince?: Date;
-  /** The ride and the offers that are still to be ended of a driver who was resumed. Later ones are not affected. */
+  /** For a resumed driver: the ride and offers from before the resume that must still be ended. */
   left?: Commitment[];
 }
 
@@ -61,13 +61,13 @@ const driverSchema = new mongoose.Schema<DriverRecord>(
   { versionKey: false, autoIndex: false },
 );
 driverSchema.index({ hash: 1 }, { unique: true });
-// The sweeper looks here for drivers who were suspended or revoked.
+// The sweeper finds suspended and revoked drivers here.
 driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince: { $exists: true } } });
 
 export const DriverModel = mongoose.model<DriverRecord>('Driver', driverSchema, 'drivers');
 export const drivers = collection<DriverRecord>(DriverModel);
 
-/** The driver that a request was made by, without the key. */
+/** The driver who made a request, without the key. */
 export type ActiveDriver = Pick<
   DriverRecord,
   'name' | 'phone' | 'rating' | 'vehicle' | 'plate' | 'carType' | 'seats'
@@ -86,11 +86,11 @@ const activeDriverFields = {
   revokedAt: 1,
 } as const;
 
-/** Whether a driver's key is accepted. */
+/** True if a driver's key is accepted: the driver is neither suspended nor revoked. */
 export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
   !driver.suspendedAt && !driver.revokedAt;
 
-/** The drivers among these who are suspended or revoked. */
+/** The given drivers who are suspended or revoked. */
 export async function inactiveAmong(driverIds: readonly string[]): Promise<string[]> {
   if (driverIds.length === 0) return [];
   const found = await drivers
@@ -102,14 +102,14 @@ export async function inactiveAmong(driverIds: readonly string[]): Promise<strin
   return found.filter((driver) => !isActive(driver)).map(({ _id }) => _id);
 }
 
-/** The SHA-256 of a driver's secret key, or null for a text that has not the form of one. Pure. */
+/** The SHA-256 of a driver's secret key; null for a text that does not have the form of a key. Pure. */
 export const hashOfDriverKey = (secretKey: string): string | null =>
   isWellFormedDriverKey(secretKey) ? sha256(secretKey) : null;
 
 /**
- * Resolves with the driver whose key has this hash, or with null when there is none or the driver is suspended or
- * revoked. Reads the database each time: a change holds on the next request, in every process. With `windowMs` it waits
- * that long for other requests, whose keys are then read in the same query.
+ * Resolves with the driver whose key has this hash; with null if there is none, or if the driver is suspended or
+ * revoked. Reads the database each time, so a change applies from the next request, in every process. With `windowMs`
+ * it waits that long for other requests and reads their keys in the same query.
  */
 export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<ActiveDriver | null> {
   const find = batchedFind<DriverRecord>(drivers, 'hash', activeDriverFields, timeLimit, windowMs);
@@ -124,8 +124,8 @@ function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats
 }
 
 /**
- * The browsers in which a driver has signed in to the driver's page. A session holds the hash of the key that it was
- * made with, so that it ends when that key does; it does not hold the key.
+ * The browsers in which a driver has signed in to the driver's page. A session stores the hash of the key that started
+ * it, so it ends when that key is rotated or revoked. It does not store the key.
  */
 export const driverSessions = sessionStore<{ driverId: string; keyHash: string }>('DriverSession', 'driversessions', [
   'driverId',

@@ -30,7 +30,8 @@ const newDriverSchema = Joi.object<Required<NewDriver>>({
 });
 
 /**
- * Creates a driver. The secret key is returned here and never again. Throws `invalid_request` that names a wrong field.
+ * Creates a driver. Only this function returns the secret key. Throws `invalid_request` with the name of an invalid
+ * field.
  */
 export async function createDriver(input: NewDriver): Promise<{ driverId: string; key: string }> {
   const { value, error } = newDriverSchema.validate(input, { errors: { wrap: { label: false } } });
@@ -47,8 +48,8 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
 }
 
 /**
- * Refuses the driver's key from its next request on, until `resumeDriver`, and ends the driver's sessions for good. The
- * workers then withdraw the driver's offers and cancel the ride that the driver is on. Like every change below, throws
+ * Refuses the driver's key from its next request until `resumeDriver`, and ends the driver's sessions permanently. The
+ * workers then withdraw the driver's offers and cancel the driver's moving ride. Like every change below, throws
  * `not_found` for a driver who is unknown or revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
@@ -57,7 +58,7 @@ export async function suspendDriver(driverId: string): Promise<void> {
   await driverSessions.endAll(driverId);
 }
 
-/** Gives the driver a new secret key and returns it; the old one stops working at once. A ride continues. */
+/** Gives the driver a new secret key and returns it. The old key stops working at once. An active ride continues. */
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
   await change(driverId, { $set: { ...hashed(key), rotatedAt: await mongoNow() } });
@@ -65,7 +66,7 @@ export async function rotateDriverKey(driverId: string): Promise<{ driverId: str
   return { driverId, key };
 }
 
-/** Ends a driver for good, like a suspension that is never lifted. */
+/** Revokes a driver: like a suspension, but permanent. */
 export async function revokeDriver(driverId: string): Promise<void> {
   const now = await mongoNow();
   await change(driverId, { $set: { revokedAt: now, leavesSince: now } });

@@ -3,17 +3,17 @@ import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { zonesAround } from './cells.ts';
-import { type DriverPosition, heardLately, notJournaled, placesIndex, positions } from './positions.ts';
+import { type DriverPosition, notJournaled, placesIndex, positions, seenRecently } from './positions.ts';
 
-/** A driver who may be asked. */
-export interface Nearby {
+/** An available driver near a pickup. */
+export interface NearbyDriver {
   driverId: string;
   pickupKm: number;
-  /** The rides that were opened to the driver; some are no longer open for offers. */
+  /** The rides that were opened to the driver; some may no longer be open for offers. */
   requests: string[];
 }
 
-interface Wanted {
+interface RideNeeds {
   pickup: Point;
   carType: CarType;
   passengerCount: number;
@@ -21,23 +21,23 @@ interface Wanted {
 
 interface Search {
   radiusKm: number;
-  /** Drivers to leave out. */
+  /** The ids of drivers to exclude. */
   passed: readonly string[];
   limit: number;
   now: Date;
 }
 
-/** MongoDB reads ring after ring, and stops in the ring where it has this many times the wanted number of drivers. */
+/** MongoDB reads ring after ring and stops when it has found this many times the requested number of drivers. */
 const surplus = 1.5;
 
 /**
- * The nearest available drivers whose car serves such a ride, who have reported within the last minute, the nearest
- * first. Where more drivers than `limit` are about equally far away, it chooses those that it finds first.
+ * The available drivers nearest to a pickup, nearest first: their car suits the ride, and they have reported within the
+ * last minute. If more than `limit` drivers are at about the same distance, the choice among them is arbitrary.
  */
-export async function findNearby(wanted: Wanted, { radiusKm, passed, limit, now }: Search): Promise<Nearby[]> {
-  const { pickup } = wanted;
-  const usable = usableFor(wanted, passed, now);
-  const found = new Map<string, Nearby>();
+export async function findNearby(needs: RideNeeds, { radiusKm, passed, limit, now }: Search): Promise<NearbyDriver[]> {
+  const { pickup } = needs;
+  const usable = usableFor(needs, passed, now);
+  const found = new Map<string, NearbyDriver>();
   // One query for each zone: every ring and cell in a query costs time, and in a city the first zone is enough.
   for (const { toKm, rings } of zonesAround(pickup, radiusKm)) {
     for (const { _id, lat, lng, requests } of await readRings(rings, usable, Math.ceil(limit * surplus))) {
@@ -52,11 +52,11 @@ export async function findNearby(wanted: Wanted, { radiusKm, passed, limit, now 
     .map((driver) => ({ ...driver, pickupKm: Math.round(driver.pickupKm * 100) / 100 }));
 }
 
-const usableFor = ({ carType, passengerCount }: Wanted, passed: readonly string[], now: Date) => ({
+const usableFor = ({ carType, passengerCount }: RideNeeds, passed: readonly string[], now: Date) => ({
   available: true,
   carType: carType === 'regular' ? { $in: [...carTypes] } : carType,
   seats: { $gte: passengerCount },
-  seenAt: heardLately(now),
+  seenAt: seenRecently(now),
   _id: { $nin: [...passed] },
 });
 
@@ -69,35 +69,39 @@ async function readRings(rings: number[][], usable: ReturnType<typeof usableFor>
   return positions.find<Found>({ $or: inRings }, options).toArray();
 }
 
-/** The most open requests that a driver has. */
+/** The most open requests of one driver. */
 export const maxRequests = 5;
 
-/** A free slot in a driver's list of requests. */
-export interface RequestSlot {
+/** A driver's list of requests that has room for another ride. */
+export interface RequestList {
   driverId: string;
-  /** The list as it was read. */
+  /** The stored list. */
   requests: readonly string[];
-  /** Those of them that are still open for offers, fewer than five. */
+  /** The requests that are still open for offers: at most four. */
   open: readonly string[];
 }
 
 /**
- * Adds a ride to the lists of drivers who are available at this moment and whose list is as it was read. Resolves with
- * the drivers whose list now has the ride. So no driver gets a sixth open request, however many rounds run at once.
+ * Adds a ride to the request lists of drivers who are still available and whose list is unchanged. Resolves with the
+ * drivers whose list now contains the ride. So no driver gets a sixth open request from concurrent dispatch rounds.
  */
-export async function takeSlots(rideId: string, slots: readonly RequestSlot[], now: Date): Promise<Set<string>> {
-  if (slots.length === 0) return new Set();
-  const updates = slots.map(
+export async function addToRequestLists(
+  rideId: string,
+  lists: readonly RequestList[],
+  now: Date,
+): Promise<Set<string>> {
+  if (lists.length === 0) return new Set();
+  const updates = lists.map(
     ({ driverId, requests, open }): Update<DriverPosition> => ({
       filter: {
         _id: driverId,
         available: true,
-        seenAt: heardLately(now),
+        seenAt: seenRecently(now),
         requests: { $eq: [...requests] },
       },
       change: { $set: { requests: [...open, rideId] } },
     }),
   );
   const outcomes = await updateDocuments(positions, updates, notJournaled);
-  return new Set(slots.filter((_, index) => outcomes[index] === true).map(({ driverId }) => driverId));
+  return new Set(lists.filter((_, index) => outcomes[index] === true).map(({ driverId }) => driverId));
 }

@@ -1,12 +1,12 @@
 import type { Context } from '../base/context.ts';
 import { type Report, writeReports } from './positions.ts';
 
-/** Reports that arrive within this time are written in one command. */
+/** Reports that arrive within this time (ms) are written in one command. */
 const windowMs = 100;
 /** A driver's position is written at most this often. */
 const spacingMs = 1_000;
 
-interface Waiting {
+interface PendingReport {
   report: Report;
   done: Waiter[];
 }
@@ -17,17 +17,17 @@ interface Waiter {
 }
 
 export interface PositionReports {
-  /** Resolves when the report, or a newer one of the same driver, is written. Rejects when MongoDB is away. */
+  /** Resolves when the report, or a newer one of the same driver, is written. Rejects when MongoDB is unavailable. */
   add(driverId: string, report: Report): Promise<void>;
 }
 
 /**
- * Writes drivers' reports: all that wait in one command, and of each driver at most one a second, the newest. So a
- * driver who reports more often waits up to a second for the answer.
+ * Writes drivers' reports in batches, at most one report per driver and second: the newest. A driver who reports more
+ * often waits up to a second for the response.
  */
 export function positionReports({ now }: Pick<Context, 'now'>): PositionReports {
-  const waiting = new Map<string, Waiting>();
-  /** The time at which each driver's report was written, oldest first. */
+  const waiting = new Map<string, PendingReport>();
+  /** The time of each driver's last write, oldest first. */
   const writtenAt = new Map<string, number>();
   let isScheduled = false;
 

@@ -6,7 +6,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { CarType } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
 
-/** A driver's last position, and whether rides may be opened to the driver. One small document for each driver. */
+/** A driver's last position and availability. One small document for each driver. */
 export interface DriverPosition {
   /** The driver's id. */
   _id: string;
@@ -14,75 +14,75 @@ export interface DriverPosition {
   lng: number;
   /** The cells of the position, for the search (cells.ts). */
   cells: number[];
-  /** Degrees clockwise from north. A driver who reports none keeps the last one. */
+  /** Degrees clockwise from north. A report without a heading keeps the last one. */
   heading: number;
   /** The time of the position, never in the future. See `shownAt`. */
   at: Date;
-  /** The last report's time on the phone's clock, which may be wrong. It only orders the reports of the phone. */
+  /** The last report's time on the phone's clock. It may be wrong, so it only orders the reports of the phone. */
   phoneAt?: Date;
-  /** The time at which the service last heard from the driver, on MongoDB's clock. */
+  /** The time of the driver's last report or `goOnline`, by MongoDB's clock. */
   seenAt: Date;
-  /** The time at which a report was last written; going online does not count. */
+  /** The time at which a report was last written. `goOnline` does not count. */
   reportedAt?: Date;
-  /** Whether the driver wants rides. */
+  /** True if the driver wants rides. */
   isOnline: boolean;
   /**
-   * Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer
+   * The number of times that the driver went online, so that a late `goOffline` of the service does not undo a newer
    * `goOnline`.
    */
   onlines?: number;
-  /** The moving ride of the driver. The rides decide; this keeps busy drivers out of the index. */
+  /** The driver's moving ride. The rides are authoritative; this copy keeps busy drivers out of the index. */
   rideId?: string;
-  /** Counts the writes of `rideId`, so that an older state never replaces a newer one. */
+  /** The number of writes of `rideId`, so that an older state never replaces a newer one. */
   rideNotes?: number;
-  /** Online and without a ride: only these are in the index of places. */
+  /** Online and without a ride. The index of places contains only available drivers. */
   available: boolean;
   carType?: CarType;
   seats?: number;
-  /** The rides that were opened to the driver, at most five of which are still open for offers. */
+  /** The rides that were opened to the driver. At most five of them are still open for offers. */
   requests: string[];
 }
 
 const positionSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-/** A driver is found here by place, type of car and seats. */
+/** Finds available drivers by place, car type and seats. */
 export const placesIndex = { cells: 1, carType: 1, seats: 1 } as const;
 positionSchema.index(placesIndex, { partialFilterExpression: { available: true } });
-// Finds the drivers who have not reported for a minute; they leave both indexes.
+// Finds the drivers who have not reported for a minute, to mark them as not available. They leave both indexes.
 positionSchema.index({ seenAt: 1 }, { partialFilterExpression: { available: true } });
 
 export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'positions');
 export const positions = collection<DriverPosition>(PositionModel);
 
-/** A driver who has not reported for this long is not asked, and counts as offline. */
+/** A driver who has not reported for this long receives no requests and counts as offline. */
 export const reportLifeMs = 60_000;
 
 /**
- * A condition on `seenAt`: heard from within the last minute. A time in the future is from before MongoDB's clock was
- * set back.
+ * A condition on `seenAt`: within the last minute. It also accepts a time up to a minute in the future, because
+ * MongoDB's clock may have been set back.
  */
-export const heardLately = (now: Date) => around(now, reportLifeMs);
+export const seenRecently = (now: Date) => around(now, reportLifeMs);
 
 const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms), $lte: new Date(now.getTime() + ms) });
 
-/** Losing the last reports in a crash of MongoDB does no harm: the drivers report again. */
+/** A crash of MongoDB may lose the last reports. That is harmless: the drivers report again. */
 export const notJournaled = { w: 1, journal: false } as const;
 
-/** A position, as the driver reports it. */
+/** A position that a driver reports. */
 export interface Report extends Point {
   heading?: number;
-  /** The time on the phone's clock, where the phone reports it. */
+  /** The time on the phone's clock, if the phone reports it. */
   at?: Date;
 }
 
-/** A report as it is shown. */
+/** A position that is shown. */
 type ShownPosition = Required<Report>;
 
 const placed = ({ lat, lng }: Point) => ({ lat, lng, cells: cellsAt({ lat, lng }) });
 
-/** In an update's pipeline: whether a driver who is online may be asked. */
+/** In an update pipeline: true if the driver has no moving ride. */
 const withoutRide = { $eq: [{ $type: '$rideId' }, 'missing'] };
 
-/** Puts a driver online at a place. Rides are opened to the driver from now on, unless the driver is on one. */
+/** Puts a driver online at a place. The driver then receives requests, except during a ride. */
 export async function goOnline(
   { driverId, carType, seats }: { driverId: string; carType: CarType; seats: number },
   place: Point,
@@ -101,8 +101,8 @@ export async function goOnline(
 }
 
 /**
- * Puts a driver offline: no further ride is opened to the driver. A ride that the driver is on continues. With
- * `onlines` it does nothing if the driver has gone online since that was read.
+ * Puts a driver offline: the driver receives no further requests. An active ride continues. With `counts` it does
+ * nothing if the driver has gone online since they were read.
  */
 export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 'onlines'>): Promise<void> {
   const filter = { _id: driverId, ...(counts && { onlines: counts.onlines ?? { $exists: false } }) };
@@ -110,13 +110,15 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
 }
 
 const minReportMs = 1_000;
-/** Without a newer position for this long, a report is written whatever its time: the phone's clock was set back. */
+/**
+ * If no report was written for this long, a report of any time is written: the phone's clock may have been set back.
+ */
 const staleForMs = 60_000;
 
 /**
- * Writes reports, each of another driver, in one command. A report that is older than the last one on the phone's own
- * clock, or that comes within a second of a report that another process has written, leaves the position as it is; the
- * driver still counts as heard.
+ * Writes reports of different drivers in one command. A report leaves the position unchanged if it is older than the
+ * last one by the phone's clock, or if another process wrote a report within the last second. It still updates
+ * `seenAt`.
  */
 export async function writeReports(reports: ReadonlyMap<string, Report>, now: Date): Promise<void> {
   const entries = [...reports];
@@ -134,16 +136,16 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
   });
   const outcomes = await updateDocuments(positions, updates, notJournaled);
   const unmatched = entries.filter((_, index) => outcomes[index] === false);
-  if (unmatched.length > 0) await insertOrHear(unmatched, now);
+  if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
 }
 
-/** The phone's time where it can be right. A clock that is ahead, or behind by more than a minute, is not believed. */
+/** The phone's time, unless it is in the future or more than a minute old: then `now`. */
 function shownAt(at: Date | undefined, now: Date): Date {
   return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
 }
 
-/** A driver who has never been online has no document yet. For others, only the time when they were heard changes. */
-async function insertOrHear(reports: readonly [string, Report][], now: Date): Promise<void> {
+/** Inserts the document of a driver who has none yet. For other drivers only `seenAt` and `available` change. */
+async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
     reports.map(([driverId, { heading = 0, at, ...place }]) => {
       const first = {
@@ -159,9 +161,9 @@ async function insertOrHear(reports: readonly [string, Report][], now: Date): Pr
   );
 }
 
-/** Removes drivers who have not reported for a minute from the index. Their next report brings them back. */
+/** Removes drivers who have not reported for a minute from the index. Their next report adds them again. */
 export async function dropSilent(now: Date): Promise<number> {
-  const { $gte, $lte } = heardLately(now);
+  const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(
     { available: true, $or: [{ seenAt: { $lt: $gte } }, { seenAt: { $gt: $lte } }] },
     { $set: { available: false } },
@@ -170,16 +172,16 @@ export async function dropSilent(now: Date): Promise<number> {
   return modifiedCount;
 }
 
-/** The fields that a run reads first, so that it changes the position only if no other run was faster. */
+/** The counters that a run reads first, so that it changes the position only if no other run was faster. */
 type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
-/** Resolves with null for a driver who was never online and never reported. */
+/** Resolves with null for a driver who has never been online and never reported. */
 export const readCounts = (driverId: string): Promise<PositionCounts | null> =>
   positions.findOne<PositionCounts>({ _id: driverId }, { ...timeLimit(), projection: { onlines: 1, rideNotes: 1 } });
 
 /**
- * Notes which moving ride a driver has, or none, as the rides show it after `counts` was read. Resolves with false, and
- * changes nothing, if another run has noted a ride since. No clock is compared: MongoDB's can be set back.
+ * Records the driver's moving ride, or none. Read `counts` first, then the rides. Resolves with false, and changes
+ * nothing, if another run has recorded a ride since. Compares counters, not times: MongoDB's clock can be set back.
  */
 export async function noteRide(driverId: string, rideId: string | null, counts: PositionCounts): Promise<boolean> {
   const { rideNotes } = counts;
@@ -204,7 +206,7 @@ export const readPosition = batch<string, StoredPosition | null>(async (driverId
   return driverIds.map((driverId) => byId.get(driverId) ?? null);
 });
 
-/** A driver's last position; null for a driver who never reported. */
+/** A driver's last position; null for a driver who has never reported. */
 export async function findPosition(driverId: string): Promise<ShownPosition | null> {
   const found = await readPosition(driverId);
   return found && shownPosition(found);

@@ -5,39 +5,43 @@ import { collection } from '../base/mongo/collection.ts';
 import type { CarType } from '../base/terms.ts';
 import { cellAt } from '../drivers/cells.ts';
 
-/** Prices per km of the completed live rides that were created on one day, for one car type and one cell of pickups. */
+/** Prices per km of the completed live rides that were created on one day, for one car type and one pickup cell. */
 export interface FareDay {
   _id: string;
   /** `2026-11-05` */
   day: string;
   trips: number;
-  /** The trips of each account. Which account that is, its code does not show. */
+  /** The trips by account. The code does not reveal the account. */
   accounts: { code: string; trips: number }[];
-  /** Histogram: price step -> trips. Prices and accounts are not connected. */
+  /** Histogram: price step -> trips. It does not connect prices with accounts. */
   prices: { step: number; trips: number }[];
 }
 
-/** A hint needs this many trips of this many accounts, none with more than this share, so that it reveals no partner's prices. */
+/**
+ * Minimums of a hint, so that it reveals no partner's prices: trips, accounts, and the maximum share of one account.
+ */
 export const leastTrips = 20;
 export const leastAccounts = 10;
 export const mostOfOneAccount = 1 / 3;
 
-/** Names an account in the counts of a place: the same on every day, another one at every place. */
+/** The code of an account in the counts of a place: the same every day, but different at every place. */
 export const accountCode = (place: string, accountId: string): string => sha256(`${place} ${accountId}`).slice(0, 12);
 
-/** A hint is made of so many days. */
+/** The number of days that a hint uses. */
 export const keptDays = 28;
 
 const cellKm = 5;
-/** Unlike the levels of the drivers' cells. */
+/** Different from the levels of the drivers' cells (drivers/cells.ts). */
 const cellLevel = 5;
 
-/** Where the rides of a pickup are counted: a fixed cell, so that a hint says nothing of a place within it. */
+/**
+ * The id of the place where a pickup is counted: a fixed cell, so that a hint reveals nothing about places within it.
+ */
 export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pickup, cellKm, cellLevel)}_${carType}`;
 
 /**
- * Sorts by place and then by day, so that the days of a place are one range. Earlier versions counted accepted offers, with
- * ids of accounts, under ids that begin with a digit. No hint is made of these.
+ * Sorts by place and then by day, so that the days of a place are one range. Earlier versions stored counts of accepted
+ * offers, with account ids, under ids that begin with a digit. Hints ignore these.
  */
 export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
 export const ofEarlierVersions = { _id: { $lt: ':' } } as const;
@@ -52,9 +56,9 @@ fareDaySchema.index({ day: 1 });
 export const FareDayModel = mongoose.model('FareDay', fareDaySchema, 'fare_days');
 export const fareDays = collection<FareDay>(FareDayModel);
 
-/** How far the days are counted. One document. */
+/** The progress of the counts. One document. */
 interface FareProgress {
-  /** An earlier version has its own, `fares`. */
+  /** Earlier versions use the id `fares`. */
   _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;

@@ -15,29 +15,29 @@ import {
   priceOf,
 } from './fare-days.ts';
 
-/** A quarter of the trips came to less than `lower`, a quarter to more than `upper`. */
+/** A quarter of the trips cost less than `lower`, a quarter more than `upper`. */
 export interface Quartiles {
   lower: number;
   median: number;
   upper: number;
 }
 
-/** Where the prices of a hint are from. */
+/** The sources of the prices of a hint. */
 export const fareBases = ['rides', 'tariff', 'sample'] as const;
 
-/** A fare is the base and the price per km, in US dollars. */
+/** A fare is `base` plus the price per km, in USD. */
 export interface FareHint {
   basis: (typeof fareBases)[number] | null;
   base: number;
   perKm: Quartiles | null;
 }
 
-/** The answer to every test key, so that a test sees no partner's prices and always the same. */
+/** The hint for every test key: always the same, and without any partner's prices. */
 const sample: FareHint = { basis: 'sample', base: 0, perKm: { lower: 3.6, median: 4.5, upper: 5.4 } };
 
 /**
- * The hint for a trip from a pickup (contract, section 10.7): of completed rides nearby, or of the operator's tariff where
- * these are too few, or of neither.
+ * The hint for a trip from a pickup (contract, section 10.7): from completed rides nearby; from the operator's tariff
+ * if these are too few; otherwise without prices.
  */
 export async function fareHint(
   { pickup, carType, mode }: { pickup: Point; carType: CarType; mode: Mode },
@@ -52,8 +52,8 @@ export async function fareHint(
 }
 
 /**
- * What completed live rides from near a pickup cost lately, in US dollars per km, to 5 %; null where they are too few, or of
- * too few accounts, and the hint could reveal the prices of one. The days change once a day.
+ * The recent prices of completed live rides from near a pickup, in USD per km, to 5 %. Null if the rides or their
+ * accounts are too few, because the hint could reveal the prices of one account. The counts change once a day.
  */
 export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number): Promise<Quartiles | null> {
   const place = placeOf(pickup, carType);
@@ -63,7 +63,7 @@ export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number)
   return quartilesOf(await fareDays.find({ _id: { $gte: from, $lte: to } }, options).toArray());
 }
 
-/** The quartiles of all trips of these days of a place, or null where they are too few. Pure. */
+/** The quartiles of all trips on these days at a place; null if they are too few. Pure. */
 function quartilesOf(days: readonly Pick<FareDay, 'trips' | 'accounts' | 'prices'>[]): Quartiles | null {
   const trips = days.reduce((sum, day) => sum + day.trips, 0);
   const ofAccounts = new Map<string, number>();

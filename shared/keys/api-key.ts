@@ -13,7 +13,7 @@ export interface ApiKey {
   mode: Mode;
   /** SHA-256 of the secret key. The secret key itself is not stored. */
   hash: string;
-  /** The part of the secret key that is shown to distinguish it from others. */
+  /** The part of the secret key that is shown, to distinguish keys. */
   hint: string;
   webhookUrl?: string;
   /** `whsec_...`, encrypted for this record. */
@@ -21,32 +21,32 @@ export interface ApiKey {
   createdAt: Date;
   lastUsedAt?: Date;
   rotatedAt?: Date;
-  /** When the signing secret was last rolled. Missing where an earlier version rolled it. */
+  /** The last roll of the signing secret. Missing if an earlier version rolled it. */
   rolledAt?: Date;
   revokedAt?: Date;
-  /** Since when the operator refuses this key, or all keys of its account (suspend.ts). */
+  /** The time since which the operator refuses this key, or all keys of its account (suspend-account.ts). */
   suspendedAt?: Date;
   accountSuspendedAt?: Date;
-  /** Which of the account's places for active keys it holds. Keys of the command line hold none. */
+  /** The key's slot within the account's key limit (places.ts). Keys from the command line have none. */
   place?: number;
-  /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
+  /** The consecutive failed deliveries, until one succeeds (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
-  /** When the account got the mails of the last 24 hours that this key's deliveries fail. */
+  /** The times of the last 24 hours at which the account got a mail about this key's failing deliveries. */
   outageMailsAt?: Date[];
-  /** When a worker last used the delivery settings for longer than 250 ms, because MongoDB was slow (delivery-settings.ts). */
+  /** The last time that a worker held delivery settings for longer than 250 ms (delivery-settings.ts). */
   settingsHeldAt?: Date;
-  /** When the next redelivery of an event of this key may be sent. */
+  /** The earliest time of the key's next redelivery: resends are throttled. */
   nextRedeliveryAt?: Date;
-  /** The forms of the dashboard that made or changed it, the latest last. */
+  /** The dashboard forms that created or changed it, newest last. */
   forms?: AppliedForm[];
 }
 
 export interface FailureStreak {
   inRow: number;
   since: Date;
-  /** Why the last one failed: a code of webhooks/failure-reasons.ts. */
+  /** The reason of the last failure: a code of webhooks/failure-reasons.ts. */
   reason: string;
-  /** The account got a mail about these failures. */
+  /** True if the account got a mail about these failures. */
   isTold?: boolean;
 }
 
@@ -76,17 +76,17 @@ keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
 // Finds the revoked keys that never had a ride (workers/retention).
 keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt: { $exists: true } } });
-// The active keys of an account, and its revoked ones by pages (list-keys.ts).
+// Lists the active keys of an account, and pages of its revoked keys (list-keys.ts).
 keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
-// Two creations at once cannot take the same place, so an account never has more active keys than places (places.ts).
+// Concurrent creations cannot use the same slot, so an account never exceeds its key limit (places.ts).
 keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
-// A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
 keySchema.index({ signingSecret: 1 });
 
 export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');
 export const keys = collection<ApiKey>(KeyModel);
 
-/** The key that a request was made with, without its secrets. */
+/** The key of a request, without its secrets. */
 export interface Caller {
   keyId: string;
   accountId: string;
@@ -104,7 +104,7 @@ export const callerFields = {
   lastUsedAt: 1,
 } as const;
 
-/** Whether the operator refuses a key that is not revoked. */
+/** True if the operator has suspended the key or its account. */
 export const isSuspended = (key: Pick<ApiKey, 'suspendedAt' | 'accountSuspendedAt'>): boolean =>
   key.suspendedAt !== undefined || key.accountSuspendedAt !== undefined;
 
@@ -112,16 +112,18 @@ const findByHash = batchedFind<ApiKey>(keys, 'hash', callerFields);
 const lastUsedResolutionMs = 60_000;
 
 /**
- * Resolves with the caller of a secret key, or with null when the key is invalid, revoked or suspended (contract, section
- * 5). Reads the database each time: a revoked or rotated key is refused on the next request, in every process.
+ * Resolves with the caller of a secret key, or with null if the key is invalid, revoked or suspended (contract, section
+ * 5). Reads the database each time, so a revoked or rotated key is refused on the next request, in every process.
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
-  return admitted(await findByHash(sha256(secretKey)), nowMs);
+  return toActiveCaller(await findByHash(sha256(secretKey)), nowMs);
 }
 
-/** The caller of a key that was just read; null for an unknown, revoked or suspended key. Notes that the key is in use. */
-export function admitted(
+/**
+ * The caller of a key that was just read; null for an unknown, revoked or suspended key. Records the use of the key.
+ */
+export function toActiveCaller(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
   nowMs: number,
 ): Caller | null {
@@ -130,17 +132,19 @@ export function admitted(
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }
 
-/** When this process last wrote `lastUsedAt` of each key, oldest first. Holds only keys used within the last minute. */
+/**
+ * The time of this process's last write of `lastUsedAt` by key, oldest first. Only keys used within the last minute.
+ */
 const notedAt = new Map<string, number>();
 
 /**
- * Writes `lastUsedAt` at most once per key, minute and process: concurrent requests have all read the same old value.
- * The request does not wait for the write, which may be lost: it only shows which keys are in use. The next request
- * retries a failed write.
+ * Writes `lastUsedAt` at most once per key, minute and process, because concurrent requests all read the same old
+ * value. The request does not wait for the write. A lost write is harmless, since `lastUsedAt` only shows which keys
+ * are in use. The next request retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
   for (const [id, at] of notedAt) {
-    // A time in the future means that the clock was set back; such an entry counts as old.
+    // A time far in the future means that the clock was set back: such an entry counts as old.
     if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
     notedAt.delete(id);
   }

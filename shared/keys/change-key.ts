@@ -4,38 +4,38 @@ import { mongoNow } from '../base/mongo/clock.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for
- * an operator.
+ * The party for which a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is
+ * for an operator.
  */
 export type KeyOwner = { accountId: string } | 'anyone';
 
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
 
-/** What is changed in a key as it was read. */
+/** A change of a key that was just read. */
 interface KeyChange {
   set?: Partial<ApiKey>;
   unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt', 1>>;
-  /** The fields that must still be as they were read. */
+  /** The change is written only if these fields are unchanged since the read. */
   on?: readonly (keyof ApiKey)[];
-  /** The key has these values already. */
+  /** True if the key already has these values. */
   isSame?: boolean;
 }
 
 export interface ChangedKey {
-  /** As it was read. */
+  /** The key before the change. */
   before: ApiKey;
-  /** When and how the form took effect, now or at its first sending. */
+  /** The effect of the form: of this request, or of an earlier request with the same form. */
   applied: AppliedForm;
-  /** The form had taken effect before, and nothing was changed now. */
+  /** True if an earlier request with the same form made the change, so this one changed nothing. */
   isRepeat: boolean;
 }
 
-/** Between a read and its write a key changes rarely: beyond it, something other than contention is wrong. */
+/** A key rarely changes between a read and its write. More rounds mean a fault other than contention. */
 const maxRounds = 20;
 
 /**
- * Changes an active key once for each form: the form's id is written in the same update. `decide` sees the key as it was read,
- * and MongoDB's clock. It runs again when a field of `on` has changed in the meantime; its errors are thrown on. Throws
+ * Changes an active key, once per form: the same update writes the change and the form's id. `decide` gets the stored
+ * key and MongoDB's clock. It runs again if a field of `on` has changed since the read; its errors are rethrown. Throws
  * `not_found` for a key that is unknown, revoked or of another owner.
  */
 export async function changeKey(

@@ -6,40 +6,44 @@ import { batchedFind } from '../base/mongo/batch.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
-/** What a delivery needs to know of its key. */
+/** The settings of a key that a delivery needs. */
 export interface DeliverySettings {
   webhookUrl?: string;
   signingSecret: string;
-  /** The last deliveries failed (`failing` of the key): the next one that succeeds ends that. */
+  /** The last deliveries failed (`failing` of the key); the next success clears it. */
   isFailing?: true;
 }
 
-/** A request may be written with settings that were asked for at most this long ago (ms, monotonic). */
+/** The maximum age of settings when a request is written with them, from the start of their read (ms, monotonic). */
 export const settingsMaxAgeMs = 250;
-/** The same for settings that `holdDeliverySettings` read. */
+/** The same for settings from `holdDeliverySettings`. */
 export const heldSettingsMaxAgeMs = 2_000;
 
-/** MongoDB's clock may step by an hour, so a time of use that is this far away says nothing. */
+/**
+ * A hold with a time further away than this is ignored. The margin is large because MongoDB's clock may step by an
+ * hour.
+ */
 const heldLatelyMs = 2 * 3_600_000;
-/** Answers to requests that were just written are on their way, and a timer can be early. */
+/** Requests that were just written are still in flight, and a timer can fire early. */
 const marginMs = 50;
 
 const fields = { webhookUrl: 1, signingSecret: 1, failing: 1 } as const;
 const findSettings = batchedFind<ApiKey>(keys, '_id', fields);
-type Found = Pick<ApiKey, keyof typeof fields>;
+type StoredSettings = Pick<ApiKey, keyof typeof fields>;
 
 /**
- * Reads the current webhook URL and signing secret of a key from the primary, for a delivery; a caller's view of a key
- * needs an owner instead. Works for a revoked key, too: the events of its rides are sent. Throws AppError `not_found` when
- * the record is missing, SecretsKeyMissing or SecretDamaged when the signing secret does not decrypt.
+ * Reads the current webhook URL and signing secret of a key from the primary, for a delivery. It checks no owner: do
+ * not use it to show a key. It also works for a revoked key, because the events of its rides are still sent. Throws
+ * AppError `not_found` if the key does not exist, and SecretsKeyMissing or SecretDamaged if the signing secret does not
+ * decrypt.
  */
 export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
-  return opened(config, keyId, await findSettings(keyId));
+  return decryptSettings(config, keyId, await findSettings(keyId));
 }
 
 /**
- * As `deliverySettings`, but notes on the key that they are in use for 2 s: for a MongoDB that takes longer to answer than
- * settings may be old. `untilSettingsApply` waits for that.
+ * Like `deliverySettings`, but the settings may be used for 2 s, and the key records that. For a MongoDB that answers
+ * more slowly than the normal maximum age. `untilSettingsApply` waits for such uses.
  */
 export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
   const found = await keys.findOneAndUpdate(
@@ -47,12 +51,13 @@ export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyI
     { $currentDate: { settingsHeldAt: true } },
     { ...timeLimit(), writeConcern: durableWrites(), projection: fields, returnDocument: 'after' },
   );
-  return opened(config, keyId, found);
+  return decryptSettings(config, keyId, found);
 }
 
 /**
- * Resolves when no request is written with older settings of the key: 300 ms after it was called, or 2 s where MongoDB was
- * slow. Call it after a secret was rolled or a URL changed, also in a repeat, and answer then (contract, section 6, rule 7).
+ * Resolves when no further request is written with older settings of the key: after 300 ms, or after 2 s if a worker
+ * has held settings. Call it after rolling a secret or changing a URL, also for a repeated form, and respond only then
+ * (contract, section 6, rule 7).
  */
 export async function untilSettingsApply(keyId: string): Promise<void> {
   const startedAt = performance.now();
@@ -68,7 +73,11 @@ export async function untilSettingsApply(keyId: string): Promise<void> {
   await setTimeout(Math.max(0, waitMs - (performance.now() - startedAt)));
 }
 
-function opened(config: Pick<Config, 'secrets'>, keyId: string, found: Found | null): DeliverySettings {
+function decryptSettings(
+  config: Pick<Config, 'secrets'>,
+  keyId: string,
+  found: StoredSettings | null,
+): DeliverySettings {
   if (!found) throw new AppError('not_found');
   const signingSecret = decrypt(found.signingSecret, config.secrets.keys, keyId);
   return { webhookUrl: found.webhookUrl, signingSecret, ...(found.failing && { isFailing: true }) };

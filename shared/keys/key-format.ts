@@ -17,22 +17,22 @@ function newKey(kind: Mode | 'driver', secret = randomBase62(secretLength)): str
 }
 
 /**
- * A new secret API key (contract, section 5.2): the mode's prefix, 32 base62 characters (190 bits), random unless given, and
- * a checksum.
+ * A new secret API key (contract, section 5.2): the mode's prefix, 32 base62 characters (190 bits, random unless given)
+ * and a checksum.
  */
 export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, secret);
 
-/** A new secret key of a driver, made like a partner's. */
+/** A new secret key of a driver, in the format of a partner's key. */
 export const newDriverKey = (): string => newKey('driver');
 
-/** Whether a text has the form and checksum of a key: a mistyped key is refused without a database read. Pure. */
+/** True if a text has the form and checksum of a key. A mistyped key is refused without a database read. Pure. */
 export const isWellFormedKey = (text: string): boolean => partnersForm.test(text) && hasChecksum(text);
 
-/** The same for the key of a driver. Neither kind passes as the other. */
+/** The same for a driver's key. No text passes both checks. */
 export const isWellFormedDriverKey = (text: string): boolean => driversForm.test(text) && hasChecksum(text);
 
-/** The part of a key that may be shown: its prefix and its last four characters, which belong to the checksum. */
+/** The part of a key that may be shown: its prefix and its last four characters, which are part of the checksum. */
 export const keyHint = (key: string): string => `${key.slice(0, key.lastIndexOf('_') + 1)}...${key.slice(-4)}`;
 
-/** A new webhook signing secret (contract, section 5.9): 32 base62 characters (190 bits), random unless given. */
+/** A new webhook signing secret (contract, section 5.9): 32 base62 characters (190 bits, random unless given). */
 export const newSigningSecret = (secret = randomBase62(secretLength)): string => `whsec_${secret}`;

@@ -3,19 +3,19 @@ import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { type KeyFacts, withoutSecrets } from './manage-keys.ts';
 
 /**
- * Lists of an account's keys for pages. Revoked keys can be many, so none of these reads all of them. They use the index of
- * account, time of revocation and id.
+ * Lists of an account's keys for pages. An account can have many revoked keys, so no function here reads all of them.
+ * The lists use the index of account, time of revocation and id.
  */
 
 interface AccountOwner {
   accountId: string;
 }
 
-/** Unlike `$exists: false`, this finds only entries of active keys in the index. */
+/** Unlike `$exists: false`, this scans only the index entries of active keys. */
 const active = { revokedAt: null } as const;
 const revoked = { revokedAt: { $gt: new Date(0) } } as const;
 
-/** Sorts keys by their creation, oldest first. */
+/** Sorts keys by creation, oldest first. */
 export const byCreation = (a: Pick<ApiKey, '_id' | 'createdAt'>, b: Pick<ApiKey, '_id' | 'createdAt'>): number =>
   a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1);
 
@@ -25,7 +25,7 @@ export async function listActiveKeys({ accountId }: AccountOwner): Promise<KeyFa
   return found.sort(byCreation);
 }
 
-/** A page of the revoked keys, the one revoked last first: at most `limit` of those after `after`, a revoked key's id. */
+/** A page of the revoked keys, last revoked first: at most `limit` keys after the key with the id `after`. */
 export async function listRevokedKeys({ accountId }: AccountOwner, limit: number, after?: string): Promise<KeyFacts[]> {
   const last = after
     ? await keys.findOne({ _id: after, accountId, ...revoked }, { projection: { revokedAt: 1 } })
@@ -38,14 +38,14 @@ export async function listRevokedKeys({ accountId }: AccountOwner, limit: number
     .lean();
 }
 
-/** Beyond this the number of revoked keys is not counted: its cost would grow with it. */
+/** Revoked keys beyond this number are not counted: the cost would grow with the number. */
 export const mostCounted = 1_000;
 
-/** How many of the account's keys are revoked; `mostCounted` + 1 where they are more. */
+/** The number of the account's revoked keys; `mostCounted` + 1 if it has more than `mostCounted`. */
 export const countRevokedKeys = ({ accountId }: AccountOwner): Promise<number> =>
   keys.countDocuments({ accountId, ...revoked }, { limit: mostCounted + 1, ...timeLimit() });
 
-/** The keys of the account among these, revoked ones included. */
+/** The given keys that belong to the account, including revoked ones. */
 export async function keysAmong<Field extends keyof ApiKey>(
   keyIds: Iterable<string>,
   { accountId }: AccountOwner,
@@ -59,7 +59,7 @@ export async function keysAmong<Field extends keyof ApiKey>(
     .toArray();
 }
 
-/** The names of the account's keys among these, by id. */
+/** The names, by id, of the given keys that belong to the account. */
 export async function keyNames(keyIds: Iterable<string>, owner: AccountOwner): Promise<Map<string, string>> {
   return new Map((await keysAmong(keyIds, owner, ['name'])).map(({ _id, name }) => [_id, name]));
 }

@@ -2,20 +2,20 @@ import type { SentForm } from '../accounts/sent-form.ts';
 import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
-import { formsKeyId, newKeyId, sha256 } from '../base/ids.ts';
+import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
-import { insertInFreePlace } from './places.ts';
+import { insertWithinLimit } from './places.ts';
 import { apiKeysOf } from './replace-secret.ts';
 import { suspendWithAccount } from './suspend-account.ts';
 
 type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 
-/** A key with its secrets in plain text. Returned at its creation only (contract, section 5.4). */
+/** A key with its secrets in plain text. Returned only at its creation (contract, section 5.4). */
 export interface NewKey {
   keyId: string;
   key: string;
@@ -25,59 +25,62 @@ export interface NewKey {
   signingSecret: string;
 }
 
-/** What a new key is made of. */
-interface KeyWish {
+/** The properties of a key to create. */
+interface KeySpec {
   accountId: string;
   name: string;
   mode: Mode;
   webhookUrl?: string;
 }
 
-/** A key as its owner sees it. */
+/** The fields of a key that its owner may see. */
 export type KeyFacts = Omit<ApiKey, 'hash' | 'signingSecret' | 'place'>;
 /** The projection of `KeyFacts`. */
 export const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
 
 /**
  * Creates a key of an account (contract, section 5). Throws `invalid_request` for a name that is not 1 to 100
- * characters or a webhook URL that may not be called.
+ * characters long or a webhook URL that is not allowed.
  */
-export async function createKey(config: KeySettings, wish: KeyWish): Promise<NewKey> {
-  const { record, made } = newRecord(config, wish, newKeyId(), await mongoNow());
+export async function createKey(config: KeySettings, spec: KeySpec): Promise<NewKey> {
+  const { record, made } = newRecord(config, spec, newKeyId(), await mongoNow());
   await KeyModel.create(record);
   await suspendWithAccount(record);
   return made;
 }
 
-/** The answer to a form that made a key at this time. */
+/** The response to a form that created a key at time `at`. */
 interface KeyOfForm {
   keyId: string;
   at: Date;
-  /** Missing where another session sent the form, or its key is no longer in use. */
+  /** Missing if another session sent the form, or if the key has been rotated or revoked since. */
   made?: NewKey;
 }
 
 /**
- * As `createKey`, once for each form, for an account that may have `most` active keys; concurrent calls do not exceed it. The
- * same form in the same session gets the same key again, while it is in use. Resolves with `full` when the account has as
- * many keys and the form has made none.
+ * Like `createKey`, once per form, for an account with a limit of `most` active keys; concurrent calls never exceed it.
+ * The same form in the same session gets the same key again until it is rotated or revoked. Resolves with `full` if the
+ * account has reached the limit and the form has created no key.
  */
 export async function createKeyByForm(
   config: KeySettings,
-  { form, most, ...wish }: KeyWish & { form: SentForm; most: number },
+  { form, most, ...spec }: KeySpec & { form: SentForm; most: number },
 ): Promise<KeyOfForm | 'full'> {
-  const keyId = formsKeyId(form.id);
-  const [key] = apiKeysOf(config.secrets, keyId, wish.mode, form);
-  const { record, made } = newRecord(config, wish, keyId, await mongoNow(), key);
+  const keyId = derivedKeyId(form.id);
+  const [key] = apiKeysOf(config.secrets, keyId, spec.mode, form);
+  const { record, made } = newRecord(config, spec, keyId, await mongoNow(), key);
   const at = record.createdAt;
-  const outcome = await insertInFreePlace({ ...record, forms: [{ id: form.id, at, isChange: true }] }, most);
+  const outcome = await insertWithinLimit({ ...record, forms: [{ id: form.id, at, isChange: true }] }, most);
   if (outcome === 'full') return outcome;
   await suspendWithAccount(record);
-  return outcome === 'inserted' ? { keyId, at, made } : madeBefore(config, keyId, wish.mode, form);
+  return outcome === 'inserted' ? { keyId, at, made } : repeatedCreation(config, keyId, spec.mode, form);
 }
 
-/** Shows the key to a form of its mode only: a form for a test key, which needs no recent code, shows no live key. */
-async function madeBefore(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
+/**
+ * Shows the key only to a form of its mode: a form for a test key needs no recent sign-in code, so it must not show a
+ * live key.
+ */
+async function repeatedCreation(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
   const record = await keys.findOne({ _id: keyId });
   if (!record) throw unknownKey();
   const { name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;
@@ -87,18 +90,18 @@ async function madeBefore(config: KeySettings, keyId: string, mode: Mode, form: 
   return { keyId, at, made: { keyId, key, mode, name, webhookUrl, signingSecret } };
 }
 
-/** Whether a text can be the name of a key. Blanks around it do not count. */
+/** True if a text can be the name of a key. Surrounding whitespace does not count. */
 export const isKeyName = (text: string): boolean => text.trim() !== '' && text.trim().length <= 100;
 
 function newRecord(
   config: KeySettings,
-  wish: KeyWish,
+  spec: KeySpec,
   keyId: string,
   createdAt: Date,
-  key = newApiKey(wish.mode),
+  key = newApiKey(spec.mode),
 ): { record: ApiKey; made: NewKey } {
-  const { accountId, mode, webhookUrl } = wish;
-  const name = checkedName(wish.name);
+  const { accountId, mode, webhookUrl } = spec;
+  const name = checkedName(spec.name);
   if (webhookUrl !== undefined) assertWebhookUrl(config, webhookUrl);
   const signingSecret = newSigningSecret();
   const record = {
@@ -115,12 +118,14 @@ function newRecord(
   return { record, made: { keyId, key, mode, name, webhookUrl: webhookUrl ?? null, signingSecret } };
 }
 
-/** The keys of an owner, or of all for `anyone`, oldest first and without their secrets. */
+/** The keys of an owner (all keys for `anyone`), oldest first, without their secrets. */
 export async function listKeys(owner: KeyOwner): Promise<KeyFacts[]> {
   return KeyModel.find(ownedBy(owner), withoutSecrets).sort({ createdAt: 1, _id: 1 }).lean();
 }
 
-/** One key, revoked ones included, without its secrets. Throws `not_found` for an unknown key or one of another owner. */
+/**
+ * One key, active or revoked, without its secrets. Throws `not_found` for a key that is unknown or of another owner.
+ */
 export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts> {
   const found = await KeyModel.findOne({ _id: keyId, ...ownedBy(owner) }, withoutSecrets).lean();
   if (!found) throw new AppError('not_found');
@@ -128,14 +133,14 @@ export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts>
 }
 
 /**
- * Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. Like every change
- * below, throws `not_found` for a key that is unknown, revoked or of another owner, and is made once for each form.
+ * Revokes a key: its next request, to any process, is refused. Its rides continue and their events are sent. Like every
+ * change below, throws `not_found` for a key that is unknown, revoked or of another owner, and is made once per form.
  */
 export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): Promise<void> {
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
-/** Refuses a key from its next request on, until `resumeKey`. Its rides go on and their events are sent. */
+/** Refuses a key from its next request until `resumeKey`. Its rides continue and their events are sent. */
 export async function suspendKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
@@ -146,8 +151,8 @@ export async function resumeKey(keyId: string): Promise<void> {
 }
 
 /**
- * Gives the key another name, and resolves with whether it had a different one. Throws `invalid_request` for a name that
- * is not 1 to 100 characters.
+ * Renames a key. Resolves with false if it already had this name. Throws `invalid_request` for a name that is not 1 to
+ * 100 characters long.
  */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   const checked = checkedName(name);
@@ -161,8 +166,9 @@ export async function renameKey(keyId: string, name: string, owner: KeyOwner, fo
 }
 
 /**
- * Sets the default webhook URL of the key; null takes it away. Resolves with whether the key had a different one: it
- * applies as a rolled secret does. Throws `invalid_request` for a URL that may not be called (contract, section 6, rule 2).
+ * Sets the default webhook URL of the key; null removes it. Resolves with false if the key already had this URL. Like a
+ * rolled secret, the new URL applies after `untilSettingsApply`. Throws `invalid_request` for a URL that is not allowed
+ * (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,
@@ -182,7 +188,7 @@ export async function setWebhookUrl(
   return applied.isChange;
 }
 
-/** The signing secret of the key, for its owner to see. Throws as `deliverySettings` does (delivery-settings.ts). */
+/** The signing secret of the key, for its owner. Throws like `deliverySettings` (delivery-settings.ts). */
 export async function viewSigningSecret(
   config: Pick<Config, 'secrets'>,
   keyId: string,

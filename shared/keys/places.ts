@@ -2,24 +2,25 @@ import mongoose from 'mongoose';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * Inserts a key into the lowest free place of its account. An account has `most` places, less the active keys that hold
- * none. Of two inserts at once into the same place the unique index refuses one, which then looks for the next.
+ * Inserts a key with the lowest free slot of its account (field `place`). An account has the slots 1 to `most`; each
+ * active key without a slot reduces that number by one. If two concurrent inserts choose the same slot, the unique
+ * index refuses one of them, which then tries the next slot.
  */
-export async function insertInFreePlace(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
+export async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
   for (;;) {
     if (await keys.findOne({ _id: record._id }, { projection: { _id: 1 } })) return 'exists';
-    const place = await freePlace(record.accountId, most);
+    const place = await freeSlot(record.accountId, most);
     if (place === null) return 'full';
     try {
       await keys.insertOne({ ...record, place });
       return 'inserted';
     } catch (error) {
-      if (!isTaken(error)) throw error;
+      if (!isDuplicate(error)) throw error;
     }
   }
 }
 
-async function freePlace(accountId: string, most: number): Promise<number | null> {
+async function freeSlot(accountId: string, most: number): Promise<number | null> {
   const held = await keys
     .find(
       { accountId, $or: [{ revokedAt: { $exists: false } }, { place: { $exists: true } }] },
@@ -28,10 +29,11 @@ async function freePlace(accountId: string, most: number): Promise<number | null
     .toArray();
   const active = held.filter(({ revokedAt }) => !revokedAt);
   if (active.length >= most) return null;
-  const taken = new Set(held.map(({ place }) => place));
-  const placeless = active.filter(({ place }) => place === undefined).length;
-  for (let place = 1; place <= most - placeless; place++) if (!taken.has(place)) return place;
+  const used = new Set(held.map(({ place }) => place));
+  const withoutSlot = active.filter(({ place }) => place === undefined).length;
+  for (let place = 1; place <= most - withoutSlot; place++) if (!used.has(place)) return place;
   return null;
 }
 
-const isTaken = (error: unknown): boolean => error instanceof mongoose.mongo.MongoServerError && error.code === 11_000;
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof mongoose.mongo.MongoServerError && error.code === 11_000;

@@ -3,23 +3,24 @@ import { type SecretStore, type StoredSecret, secretStores } from './secret-stor
 import { rekeyCheck } from './secrets-check.ts';
 import { ciphertextOf, underOlderKeys } from './stored-secrets.ts';
 
-interface Rekeyed {
-  /** How many secrets were encrypted again. */
+interface RekeyResult {
+  /** The number of secrets that were re-encrypted. */
   rekeyed: number;
-  /** How many are still encrypted with an older key. At 0 the older keys can be removed from SECRETS_KEY. */
+  /** The number of secrets that still use an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
   /**
-   * Ids of records whose secret does not decrypt: an API key needs a new signing secret, a mail fails by itself. Absent when
-   * there are none.
+   * Ids of records whose secret does not decrypt. Roll the signing secret of such an API key; such a mail fails
+   * automatically. Missing if all secrets decrypt.
    */
   unopened?: string[];
 }
 
 /**
- * Encrypts every stored secret of an older key with the first key: signing secrets and waiting mails. Runs while the
- * service runs: a secret that changes at the same time keeps its new value. Reads `batchSize` records at a time. Idempotent.
+ * Re-encrypts with the first key every stored secret that uses an older key: signing secrets and waiting mails. Safe
+ * while the service runs: a secret that changes at the same time keeps its new value. Reads `batchSize` records at a
+ * time. Idempotent.
  */
-export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): Promise<Rekeyed> {
+export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): Promise<RekeyResult> {
   const unopened: string[] = [];
   let rekeyed = 0;
   let remaining = 0;
@@ -37,14 +38,14 @@ async function rekeyStore(
   { batchSize, unopened }: { batchSize: number; unopened: string[] },
 ): Promise<number> {
   let rekeyed = 0;
-  // In the order of `_id`, so that a secret that does not decrypt is read only once.
+  // Ordered by `_id`, so that a secret that does not decrypt is read only once.
   for (let batch = await olderAfter('', store, secretsKeys, batchSize); batch.length > 0; ) {
     const changes = batch.flatMap((found) => {
       const { _id } = found;
       const text = ciphertextOf(store, found);
-      const renewed = reencrypted(text, secretsKeys, _id);
+      const renewed = reencrypt(text, secretsKeys, _id);
       if (!renewed) unopened.push(_id);
-      // The filter holds the old ciphertext, so that a concurrent change is not overwritten.
+      // The filter contains the old ciphertext, so that a concurrent change is not overwritten.
       const filter = { _id, [store.field]: text };
       return renewed ? [{ updateOne: { filter, update: { $set: { [store.field]: renewed } } } }] : [];
     });
@@ -63,7 +64,7 @@ function olderAfter(id: string, store: SecretStore, secretsKeys: SecretsKeys, li
     .toArray();
 }
 
-function reencrypted(text: string, secretsKeys: SecretsKeys, belongsTo: string): string | null {
+function reencrypt(text: string, secretsKeys: SecretsKeys, belongsTo: string): string | null {
   try {
     return encrypt(decrypt(text, secretsKeys, belongsTo), secretsKeys, belongsTo);
   } catch {

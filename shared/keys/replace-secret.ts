@@ -14,33 +14,33 @@ type Secrets = Pick<Config, 'secrets'>;
 
 /** A form that replaces a secret. */
 export type ReplacingForm = SentForm & {
-  /** Names the secret that its sender saw in use (`seenSecret`). Missing in a form of an earlier version. */
+  /** The version of the secret that its sender saw (`secretVersion`). Missing in a form of an earlier version. */
   seen?: string;
-  /** When the request arrived. */
+  /** The time at which the request arrived. */
   arrivedAt: Date;
 };
 
 /**
- * The answer to a form that replaced a secret at this time. The secret is missing where another session sent the form, or where
- * it is no longer in use.
+ * The response to a form that replaced a secret at time `at`. The secret is missing if another session sent the form,
+ * or if the secret is no longer in use.
  */
-type Replaced<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
+type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
-/** Names the API key or the signing secret that is in use, without showing it: a form says which one it replaces. */
-export const seenSecret = {
+/** Identifies the current API key or signing secret without showing it. A form states the version that it replaces. */
+export const secretVersion = {
   rotate: ({ rotatedAt }: Pick<ApiKey, 'rotatedAt'>): string => String(rotatedAt?.getTime() ?? 0),
   roll: ({ rolledAt }: Pick<ApiKey, 'rolledAt'>): string => String(rolledAt?.getTime() ?? 0),
 };
 
-const replacedMeanwhile = {
+const conflictMessages = {
   rotate: 'Somebody rotated this key a moment ago. Nothing was changed now.',
   roll: 'Somebody rolled this signing secret a moment ago. Nothing was changed now.',
 };
 
 /**
- * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once; rides,
- * webhook URL, signing secret and counts stay (contract, section 5.5). Throws `key_changed` when another rotation was
- * first, and `not_found` as every change of a key does.
+ * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once. Rides,
+ * webhook URL, signing secret and counts stay (contract, section 5.5). Throws `key_changed` if another rotation was
+ * first, and `not_found` like every change of a key.
  */
 export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
   let key = '';
@@ -52,13 +52,13 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
   return { keyId, key };
 }
 
-/** As `rotateKey`, once for each form. The same form in the same session gets the same key again, while it is in use. */
+/** Like `rotateKey`, once per form. The same form in the same session gets the same key again while it is in use. */
 export async function rotateByForm(
   { secrets }: Secrets,
   keyId: string,
   owner: KeyOwner,
   form: ReplacingForm,
-): Promise<Replaced<{ key: string }>> {
+): Promise<ReplaceResult<{ key: string }>> {
   const candidates = (mode: Mode) => apiKeysOf(secrets, keyId, mode, form);
   const { before, applied, isRepeat } = await rotate(keyId, owner, ({ mode }) => candidates(mode)[0], form);
   const found = candidates(before.mode);
@@ -66,13 +66,18 @@ export async function rotateByForm(
   return { keyId, at: applied.at, ...(key && !before.revokedAt && { key }) };
 }
 
-function rotate(keyId: string, owner: KeyOwner, newSecret: (key: ApiKey) => string, form: Asked): Promise<ChangedKey> {
+function rotate(
+  keyId: string,
+  owner: KeyOwner,
+  newSecret: (key: ApiKey) => string,
+  form: ReplaceRequest,
+): Promise<ChangedKey> {
   let read: ApiKey | undefined;
   return changeKey(
     keyId,
     owner,
     (key, now) => {
-      if ((read && read.hash !== key.hash) || isStale(form, key, 'rotate')) throw lost('rotate');
+      if ((read && read.hash !== key.hash) || isStale(form, key, 'rotate')) throw keyChanged('rotate');
       read = key;
       const secret = newSecret(key);
       const set = { hash: sha256(secret), hint: keyHint(secret), rotatedAt: now };
@@ -83,8 +88,8 @@ function rotate(keyId: string, owner: KeyOwner, newSecret: (key: ApiKey) => stri
 }
 
 /**
- * Gives the key a new signing secret. Every request written after `untilSettingsApply` is signed with it (contract, section
- * 6, rule 7): the caller waits for that before it answers. Throws as `rotateKey` does.
+ * Gives the key a new signing secret. Every request written after `untilSettingsApply` is signed with it (contract,
+ * section 6, rule 7): the caller waits for that before it responds. Throws like `rotateKey`.
  */
 export async function rollSigningSecret(
   config: Secrets,
@@ -96,19 +101,19 @@ export async function rollSigningSecret(
   return { keyId, signingSecret };
 }
 
-/** As `rollSigningSecret`, once for each form. The same form in the same session gets the same secret again. */
+/** Like `rollSigningSecret`, once per form. The same form in the same session gets the same secret again. */
 export async function rollByForm(
   config: Secrets,
   keyId: string,
   owner: KeyOwner,
   form: ReplacingForm,
-): Promise<Replaced<{ signingSecret: string }>> {
+): Promise<ReplaceResult<{ signingSecret: string }>> {
   const derived = secretsFor(config.secrets, 'new signing secrets', sourceOf(keyId, form));
   const [first, ...others] = derived.map(newSigningSecret) as [string, ...string[]];
   const { before, applied, isRepeat } = await roll(config, keyId, owner, first, form);
   const { at } = applied;
   if (!isRepeat) return { keyId, at, signingSecret: first };
-  const inUse = opened(config, before);
+  const inUse = decryptOrEmpty(config, before);
   return { keyId, at, ...([first, ...others].includes(inUse) && !before.revokedAt && { signingSecret: inUse }) };
 }
 
@@ -117,16 +122,19 @@ function roll(
   keyId: string,
   owner: KeyOwner,
   signingSecret: string,
-  form: Asked,
+  form: ReplaceRequest,
 ): Promise<ChangedKey> {
   let read: ApiKey | undefined;
   return changeKey(
     keyId,
     owner,
     (key, now) => {
-      // `rekey` encrypts the same secret anew, which is no roll.
-      const isOther = read && read.signingSecret !== key.signingSecret && opened(config, read) !== opened(config, key);
-      if (isOther || isStale(form, key, 'roll')) throw lost('roll');
+      // `rekey` re-encrypts the same secret, which is not a roll.
+      const isOther =
+        read &&
+        read.signingSecret !== key.signingSecret &&
+        decryptOrEmpty(config, read) !== decryptOrEmpty(config, key);
+      if (isOther || isStale(form, key, 'roll')) throw keyChanged('roll');
       read = key;
       const set = { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId), rolledAt: now };
       return { set, on: ['signingSecret'] };
@@ -136,8 +144,8 @@ function roll(
 }
 
 /**
- * The key that a form has made or can make, under each listed SECRETS_KEY. Only one whose hash is stored is in use: the first
- * SECRETS_KEY may be another than at the first sending.
+ * The keys that a form can have created, one for each listed SECRETS_KEY. The one whose hash is stored is in use: the
+ * first SECRETS_KEY may have changed since the form was first sent.
  */
 export function apiKeysOf(
   secrets: Config['secrets'],
@@ -153,25 +161,25 @@ export function apiKeysOf(
 
 const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId} ${id} ${session}`;
 
-/** A form, or a command of the command line. */
-type Asked = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
+/** A form, or a command from the command line. */
+type ReplaceRequest = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
 
-/** A replacement that lies further ahead of a request is of a clock that was set back since, and refuses nothing. */
+/** A replacement further ahead of a request than this is ignored: MongoDB's clock was set back after it. */
 const slowestRequestMs = 60_000;
 
-/** Whether the secret was replaced since the sender saw it, or while the request was under way. */
-function isStale({ seen, arrivedAt }: Asked, key: ApiKey, what: keyof typeof seenSecret): boolean {
+/** True if the secret was replaced after the sender saw it, or while the request was in flight. */
+function isStale({ seen, arrivedAt }: ReplaceRequest, key: ApiKey, what: keyof typeof secretVersion): boolean {
   const replacedAt = what === 'rotate' ? key.rotatedAt : key.rolledAt;
-  if (seen) return seen !== seenSecret[what](key);
+  if (seen) return seen !== secretVersion[what](key);
   const aheadMs = (replacedAt?.getTime() ?? 0) - arrivedAt.getTime();
   return aheadMs > 0 && aheadMs < slowestRequestMs;
 }
 
-const lost = (which: keyof typeof replacedMeanwhile) =>
-  new AppError('key_changed', { message: replacedMeanwhile[which] });
+const keyChanged = (which: keyof typeof conflictMessages) =>
+  new AppError('key_changed', { message: conflictMessages[which] });
 
-/** Empty where the stored secret does not decrypt: a roll is the remedy for that. */
-function opened({ secrets }: Secrets, { _id, signingSecret }: ApiKey): string {
+/** Empty if the stored secret does not decrypt: a roll must still be possible, because it is the remedy. */
+function decryptOrEmpty({ secrets }: Secrets, { _id, signingSecret }: ApiKey): string {
   try {
     return decrypt(signingSecret, secrets.keys, _id);
   } catch {

@@ -2,11 +2,11 @@ import type mongoose from 'mongoose';
 import { mails } from '../mail/mail-row.ts';
 import { keys } from './api-key.ts';
 
-/** A field that holds ciphertexts (keys/encryption.ts). An index on it finds those of a certain key. */
+/** A field that contains ciphertexts (base/encryption.ts). An index on it finds the ciphertexts of a SECRETS_KEY. */
 export interface SecretStore {
   collection: mongoose.mongo.Collection<StoredSecret>;
   field: string;
-  /** What the field holds, for a message to the operator. */
+  /** The content of the field, for a message to the operator. */
   what: string;
 }
 
@@ -21,7 +21,7 @@ const store = (collection: unknown, field: string, what: string): SecretStore =>
   what,
 });
 
-/** Every place where ciphertexts are stored. Checked at each start, and encrypted again by `keys rekey`. */
+/** All fields with ciphertexts. Each start checks them, and `keys rekey` re-encrypts them. */
 export const secretStores: readonly SecretStore[] = [
   store(keys, 'signingSecret', 'signing secret'),
   store(mails, 'sealed', 'text'),

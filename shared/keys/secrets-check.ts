@@ -5,7 +5,7 @@ import { collection } from '../base/mongo/collection.ts';
 import { type SecretStore, secretStores } from './secret-stores.ts';
 import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
-/** A ciphertext that only this database's keys decrypt: a wrong SECRETS_KEY fails the start, not a delivery. */
+/** A ciphertext that only this database's keys decrypt, so that a wrong SECRETS_KEY fails the start, not a delivery. */
 interface SecretsCheck {
   _id: string;
   value: string;
@@ -20,33 +20,34 @@ const checkId = 'secrets';
 const plain = 'these keys belong to this database';
 
 /**
- * Writes the check value if there is none, with the key that decrypts the stored signing secrets. `rekeyCheck` moves it
- * to a newer key only after all secrets have moved, so a start without the key in use is refused. Throws ConfigError
- * when the stored secrets do not decrypt.
+ * Writes the check value if it does not exist, with the key that decrypts the stored secrets. `rekeyCheck` re-encrypts
+ * it with a newer key only after all secrets, so a start without the key in use is refused. Throws ConfigError if the
+ * stored secrets do not decrypt.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
   if (!(await checks.findOne({ _id: checkId }))) {
     const inUse = await keyInUse(secretsKeys);
-    if (inUse === 'none opens')
-      throw new ConfigError('Setting SECRETS_KEY opens none of the signing secrets of this database');
+    if (inUse === 'none decrypts')
+      throw new ConfigError('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
     const value = encrypt(plain, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // A concurrent migrate may be first: its value stays and is checked below.
+    // A concurrent migrate may be first: then its value is kept, and checked below.
     await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
   }
   await assertSecretsKeys(secretsKeys);
 }
 
-/** Throws ConfigError, in one line, unless these keys decrypt the check value. Commands that encrypt call it first. */
+/** Throws a one-line ConfigError unless these keys decrypt the check value. Commands that encrypt call it first. */
 export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');
   const problem = problemOf(check.value, checkId, secretsKeys);
-  if (problem) throw new ConfigError(`Setting SECRETS_KEY does not open the check value of this database: ${problem}`);
+  if (problem)
+    throw new ConfigError(`Setting SECRETS_KEY does not decrypt the check value of this database: ${problem}`);
 }
 
 /**
- * Throws ConfigError, in one line, unless these keys decrypt the check value and include the key of every stored secret.
- * Costs one read by `_id` and an index lookup for each store, so every start can do it.
+ * Throws a one-line ConfigError unless these keys decrypt the check value and include the key of every stored secret.
+ * Costs one read by `_id` and an index lookup per store, so every start can do it.
  */
 export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void> {
   const missing = secretStores.map(async (store) => ({ store, found: await underMissingKey(store, secretsKeys) }));
@@ -54,14 +55,14 @@ export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void>
   for (const { store, found } of stores) {
     if (!found) continue;
     const problem = problemOf(ciphertextOf(store, found), found._id, secretsKeys);
-    throw new ConfigError(`Setting SECRETS_KEY does not open the ${store.what} of ${found._id}: ${problem}`);
+    throw new ConfigError(`Setting SECRETS_KEY does not decrypt the ${store.what} of ${found._id}: ${problem}`);
   }
 }
 
 const underMissingKey = (store: SecretStore, secretsKeys: SecretsKeys) =>
   store.collection.findOne(underMissingKeys(store, secretsKeys), { projection: { [store.field]: 1 } });
 
-/** Encrypts the check value with the first key. Call it only when no stored secret needs an older key. */
+/** Re-encrypts the check value with the first key. Call it only when no stored secret needs an older key. */
 export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');
@@ -69,7 +70,7 @@ export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {
   await checks.updateOne({ _id: checkId, value: check.value }, { $set: { value } });
 }
 
-/** Why a ciphertext does not decrypt, or null when it does. The reason contains at most a key's id. */
+/** The reason why a ciphertext does not decrypt; null if it does. The reason contains at most a key's id. */
 function problemOf(text: string, belongsTo: string, secretsKeys: SecretsKeys): string | null {
   try {
     decrypt(text, secretsKeys, belongsTo);

@@ -3,17 +3,17 @@ import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } fro
 import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 
 /**
- * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query is a
- * few ranges of the index on its field and costs the same for ten API keys and for a million.
+ * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query
+ * scans a few ranges of the index on its field and costs the same for ten API keys and for a million.
  */
 type Query = mongoose.mongo.Filter<StoredSecret>;
 
-/** The ciphertexts that the first key has not made. */
+/** The ciphertexts that use a key other than the first. */
 export const underOlderKeys = ({ field }: SecretStore, [first]: SecretsKeys): Query => ({
   $or: [{ [field]: { $lt: prefixOf(first) } }, { [field]: { $gte: endOf(prefixOf(first)) } }],
 });
 
-/** The ciphertexts whose key is not listed: the index ranges between the listed keys. */
+/** The ciphertexts whose key is not listed, as the index ranges between the listed keys. */
 export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKeys): Query {
   const listed = secretsKeys.map(prefixOf).sort();
   const starts = [namedPrefix, ...listed.map(endOf)];
@@ -22,7 +22,8 @@ export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKey
 }
 
 /**
- * The first text that sorts after all texts with this prefix. The prefix ends with a colon; `;` is the next character.
+ * The first text that sorts after all texts with this prefix. The prefix ends with a colon, and `;` is the next
+ * character.
  */
 const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
@@ -30,23 +31,23 @@ const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
 export const ciphertextOf = ({ field }: SecretStore, found: StoredSecret): string => String(found[field]);
 
 /**
- * The first key that decrypts a stored ciphertext; `none stored` when there is none, `none opens` when no key decrypts
- * any. Stops at the first one that decrypts.
+ * The key that decrypts the first decryptable ciphertext; `none stored` if no ciphertext is stored, `none decrypts` if
+ * no key decrypts any of them.
  */
-export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none opens'> {
-  let answer: 'none stored' | 'none opens' = 'none stored';
+export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none decrypts'> {
+  let answer: 'none stored' | 'none decrypts' = 'none stored';
   for (const store of secretStores) {
     const options = { projection: { [store.field]: 1 }, batchSize: 1_000 };
     for await (const found of store.collection.find({ [store.field]: { $exists: true } }, options)) {
-      const opening = secretsKeys.find((key) => opens(ciphertextOf(store, found), key, found._id));
-      if (opening) return opening;
-      answer = 'none opens';
+      const inUse = secretsKeys.find((key) => decrypts(ciphertextOf(store, found), key, found._id));
+      if (inUse) return inUse;
+      answer = 'none decrypts';
     }
   }
   return answer;
 }
 
-function opens(text: string, key: SecretsKey, belongsTo: string): boolean {
+function decrypts(text: string, key: SecretsKey, belongsTo: string): boolean {
   try {
     decrypt(text, [key], belongsTo);
     return true;

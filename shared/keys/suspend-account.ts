@@ -5,10 +5,10 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * Refuses every key of an account from its next request on, and all changes on its dashboard, until `resumeAccount`. A key is
- * authenticated by its own document alone, so each key is marked; the account first, for keys that are created meanwhile.
- * Rides go on and their events are sent. Resolves with how many active keys it has. Throws `not_found` for an unknown
- * account.
+ * Refuses every key of an account from its next request, and all changes on its dashboard, until `resumeAccount`.
+ * Authentication reads only the key's own document, so each key is marked. The account is marked first, so that keys
+ * that are created at the same time are marked too. Rides continue and their events are sent. Resolves with the number
+ * of the account's active keys. Throws `not_found` for an unknown account.
  */
 export async function suspendAccount(accountId: string): Promise<number> {
   const at = await mongoNow();
@@ -17,14 +17,14 @@ export async function suspendAccount(accountId: string): Promise<number> {
   return activeKeys(accountId);
 }
 
-/** Lifts the suspension of an account. Keys that are suspended by themselves stay so. Resolves and throws the same. */
+/** Lifts the suspension of an account. Keys with their own suspension stay suspended. Resolves and throws the same. */
 export async function resumeAccount(accountId: string): Promise<number> {
   await changeAccount(accountId, { $unset: { suspendedAt: 1 } });
   await keys.updateMany({ accountId }, { $unset: { accountSuspendedAt: 1 } });
   return activeKeys(accountId);
 }
 
-/** Marks a key that was just created, where its account is suspended. */
+/** Marks a key that was just created if its account is suspended. */
 export async function suspendWithAccount({ _id, accountId }: Pick<ApiKey, '_id' | 'accountId'>): Promise<void> {
   const account = await AccountModel.findById(accountId, { suspendedAt: 1 }).lean();
   if (account?.suspendedAt) await keys.updateOne({ _id }, { $set: { accountSuspendedAt: account.suspendedAt } });

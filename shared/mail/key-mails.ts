@@ -3,7 +3,7 @@ import type { Mode } from '../base/terms.ts';
 import type { MailText } from './mail.ts';
 import { oneLine, utc } from './wording.ts';
 
-/** A key that was created or rotated: when, and from the address of which client, or on the command line. */
+/** A key that was created or rotated. `from` is the client's address, or `command line`. */
 export interface KeyNews {
   what: 'created' | 'rotated';
   keyId: string;
@@ -13,7 +13,7 @@ export interface KeyNews {
   from: string;
 }
 
-/** The mail that reports a new key or a rotation to the account. It holds no part of the key. */
+/** The mail that reports a new key or a rotation to the account. It contains no part of the key. */
 export function keyMail(
   { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>,
   to: string,
@@ -23,13 +23,13 @@ export function keyMail(
   const effect =
     what === 'created'
       ? `A new ${named} was created in your account`
-      : `The ${named} of your account was rotated: it has a new secret, and the old one has stopped working`;
+      : `The ${named} of your account was rotated (it has a new secret, and the old one has stopped working)`;
   return {
     to,
     subject: what === 'created' ? `A new ${named}` : `Your ${named} was rotated`,
     text: [
-      `${effect}. This was at ${utc(at)}, from ${from === 'command line' ? "the operator's command line" : `the address ${from}`}.`,
-      'If nobody of yours did this, revoke the key at once. It is here:',
+      `${effect} at ${utc(at)}, from ${from === 'command line' ? "the operator's command line" : `the address ${from}`}.`,
+      'If this was not you or a colleague, revoke the key at once:',
       `${publicBaseUrl}/dashboard/keys/${keyId}`,
     ].join('\n\n'),
   };

@@ -2,27 +2,27 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 
 /**
- * `kept`: a development stack without a mail server shows the mail instead of sending it. The last three are final.
+ * `kept`: a development stack without a mail server shows the mail instead of sending it. All but `waiting` are final.
  */
 export type MailState = 'waiting' | 'sent' | 'failed' | 'kept';
 
-/** A mail. MongoDB says what is still to be sent; a job only says where to look. */
+/** A mail. MongoDB, not the queue, decides which mails are pending; a job only contains the id. */
 export interface MailRow {
   _id: string;
   state: MailState;
   /** Recipient, subject and text, encrypted for this record. Erased once the mail is sent or has failed. */
   sealed?: string;
   createdAt: Date;
-  /** While it waits: when it is tried next. */
+  /** While it is waiting: the time of the next try. */
   dueAt?: Date;
-  /** From the first try on: a failure after this time is final. */
+  /** Set at the first try: a failure after this time is final. */
   triedUntil?: Date;
-  /** The run that is sending it, and until when no other run does. */
+  /** The claim of the run that is sending it. No other run sends it before `until`. */
   claim?: { token: string; until: Date };
   finishedAt?: Date;
-  /** From the end on: until when the row is kept. */
+  /** Set when it is finished: the time of the row's deletion. */
   expiresAt?: Date;
-  /** Why it failed: a code, never the mail server's own words, which may name the recipient. */
+  /** The reason of the failure: a code, because the mail server's own text may name the recipient. */
   reason?: string;
 }
 
@@ -43,7 +43,7 @@ const mailSchema = new mongoose.Schema<MailRow>(
 );
 mailSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 mailSchema.index({ expiresAt: 1 });
-// A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
 mailSchema.index({ sealed: 1 }, { sparse: true });
 
 export const MailModel = mongoose.model<MailRow>('Mail', mailSchema, 'mails');

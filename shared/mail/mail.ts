@@ -6,7 +6,7 @@ import { insertOnce } from '../base/mongo/collection.ts';
 import { addJob } from '../base/queues.ts';
 import { type MailRow, mails } from './mail-row.ts';
 
-/** What a mail says, and to whom. */
+/** The recipient and the text of a mail. */
 export interface MailText {
   to: string;
   subject: string;
@@ -14,15 +14,15 @@ export interface MailText {
 }
 
 /**
- * Stores a mail, to be sent by the worker pool `mail`: resolves when MongoDB has it. `to` is one address, already checked.
- * A mail server that is away is asked again for 10 minutes; then the mail counts as failed. With an `id` (derivedMailId) one
- * mail is sent, however often this is repeated.
+ * Stores a mail for the worker pool `mail`. Resolves when MongoDB has it. `to` is one address, already validated. While
+ * the mail server is unavailable, sending is retried for 10 minutes; then the mail fails. With an `id` (derivedMailId),
+ * repeated calls send only one mail.
  */
 export async function sendMail(ctx: Context, mail: MailText, id = newMailId(ctx.now())): Promise<void> {
   await enqueueMail(ctx, await storeMail(ctx.config, mail, ctx.now(), id));
 }
 
-/** Stores a mail as `sendMail` does, and leaves its job to the sweeper: for a process without Redis. */
+/** Stores a mail like `sendMail`, and leaves its job to the sweeper. For a process without Redis. */
 export async function storeMail(
   { secrets }: Pick<Config, 'secrets'>,
   mail: MailText,
@@ -35,17 +35,18 @@ export async function storeMail(
   return row;
 }
 
-/** Whether a mail with this id is stored. */
+/** Resolves with true if a mail with this id is stored. */
 export const isMailStored = async (id: string): Promise<boolean> =>
   (await mails.findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
 
-/** What a stored mail says. Throws SecretsKeyMissing or SecretDamaged. */
+/** Decrypts a stored mail. Throws SecretsKeyMissing or SecretDamaged. */
 export function openMail(config: Pick<Config, 'secrets'>, { _id, sealed = '' }: MailRow): MailText {
   return JSON.parse(decrypt(sealed, config.secrets.keys, _id));
 }
 
 /**
- * Adds the job of a waiting mail. Never fails: the mail is in MongoDB, and the sweeper adds a job that Redis did not take.
+ * Adds the job of a waiting mail. Never fails: the mail is in MongoDB, and the sweeper adds the job later if Redis did
+ * not accept it.
  */
 export async function enqueueMail(
   ctx: Context,
@@ -55,6 +56,6 @@ export async function enqueueMail(
   return addJob(ctx, 'mail', { id: _id, name: `mail ${_id}`, data: { mailId: _id }, dueAt, evenIfActive });
 }
 
-/** Whether codes can reach anybody: by a mail server, or on the page of a development stack. */
+/** True if mails can be read: through a mail server, or on the mail page of a development stack. */
 export const canSendMail = ({ environment, secrets }: Pick<Config, 'environment' | 'secrets'>): boolean =>
   secrets.smtpUrl !== '' || environment === 'development';

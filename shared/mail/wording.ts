@@ -1,4 +1,4 @@
-/** A name is a partner's text: without line breaks it can add no line, and no header, to a mail. */
+/** Removes line breaks from a partner's text, so that it cannot add lines or headers to a mail. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /** `2026-01-31 09:05 UTC` */

@@ -46,22 +46,22 @@ const models = [
   ...usageModels,
 ];
 
-/** Indexes of earlier versions that refuse what this one does. Others with the same fields have taken their place. */
+/** Indexes of earlier versions that block writes of this version. Other indexes on the same fields replace them. */
 const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 
-/** How long a start waits for answers of MongoDB. */
+/** Time limit of a start for answers from MongoDB. */
 const startLimitMs = 5_000;
 
 /**
- * Creates the missing indexes of the connected database, the feed's mark and the check value of these keys. Idempotent; can
- * run while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
+ * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
+ * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const model of models) {
     await model.createCollection();
     await model.createIndexes();
   }
-  // After the others are there, so that no query is without an index meanwhile.
+  // After the new indexes exist, so that every query has an index at all times.
   for (const { model, name } of retiredIndexes) {
     if (await hasIndex(model, name)) await model.collection.dropIndex(name);
   }
@@ -71,19 +71,19 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
 
 /**
  * Throws ConfigError, in one line, unless `migrate` of this version has run in the connected database and these keys,
- * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the others each sweep would
- * read all rides.
+ * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the other indexes each
+ * sweep would read all rides.
  */
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   const untilMs = performance.now() + startLimitMs;
   for (const model of models) await answered(() => assertIndexes(model), untilMs);
   for (const { model, name } of retiredIndexes) {
-    if (await answered(() => hasIndex(model, name), untilMs)) throw new NotMigrated(`a newer index than ${name}`);
+    if (await answered(() => hasIndex(model, name), untilMs)) throw new NotMigrated(`the index that replaces ${name}`);
   }
   if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
 }
 
-/** Repeats a check that MongoDB did not answer: on a busy machine the first answers can take longer than a request may. */
+/** Repeats a check that MongoDB did not answer: on a busy machine the first answers can be slow. */
 async function answered<T>(check: () => Promise<T>, untilMs: number): Promise<T> {
   for (;;) {
     try {
@@ -94,7 +94,7 @@ async function answered<T>(check: () => Promise<T>, untilMs: number): Promise<T>
   }
 }
 
-/** The indexes that the connected database lacks, as words. Throws when MongoDB is away. */
+/** Describes the indexes that the connected database lacks. Throws when MongoDB is unreachable. */
 export async function missingIndexes(): Promise<string[]> {
   const missing: string[] = [];
   for (const model of models) missing.push(...(await missingIndexesOf(model)));

@@ -9,8 +9,8 @@ import type { Tracing } from '../base/tracing.ts';
 import { assertMigrated } from './migrate.ts';
 
 /**
- * Connects a process to MongoDB, which it requires, and to Redis, which may be away. Throws ConfigError when MongoDB
- * does not answer, `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
+ * Connects a process to MongoDB, which it requires, and to Redis, which may be unreachable. Throws ConfigError when
+ * MongoDB does not answer, `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
  */
 export async function openContext(config: Readonly<Config>, processName: string): Promise<Context> {
   const log = createLogger(config.logLevel, processName);
@@ -38,7 +38,7 @@ export async function openContext(config: Readonly<Config>, processName: string)
   };
 }
 
-/** Without OTEL_EXPORTER_OTLP_ENDPOINT there are no traces, and OpenTelemetry is not loaded. */
+/** Without OTEL_EXPORTER_OTLP_ENDPOINT, traces are off and OpenTelemetry is not loaded. */
 async function startTracing(
   { traces }: Pick<Config, 'traces'>,
   processName: string,

@@ -3,11 +3,11 @@ import type { Logger } from '../base/logger.ts';
 
 /**
  * Ends the process at the first SIGTERM, SIGINT or SIGHUP: runs `close` once, and exits when it is done or after
- * graceMs, because closing can hang while Redis is away. Another process repeats the work that was cut off.
+ * `graceMs`, because closing can hang while Redis is unreachable. Another process repeats interrupted work.
  */
 export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Promise<void>): void {
   let closing = false;
-  // process.exit does not end a process while a write to the log blocks.
+  // process.exit does not end the process while a write to the log blocks.
   const exit = (code: number) =>
     log.flush((blocked) => (blocked ? process.kill(process.pid, 'SIGKILL') : process.exit(code)));
   const shutdown = (signal: NodeJS.Signals) => {
@@ -21,7 +21,7 @@ export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Prom
     close().then(
       () => exit(0),
       (error) => {
-        log.error({ error: describeError(error) }, 'closing failed');
+        log.error({ error: describeError(error) }, 'closing failed: exiting with code 1');
         exit(1);
       },
     );

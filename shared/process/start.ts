@@ -1,14 +1,15 @@
 import { ConfigError } from '../base/config.ts';
 import { describeError } from '../base/errors.ts';
-import { asksForHelp, said, UsageError } from './command-line.ts';
+import { asksForHelp, prefixLines, UsageError } from './command-line.ts';
 
 /**
- * Runs a process's main function with its command line's arguments, or prints `usage` where `--help` is among them. What
- * stops the start is told on standard error: each wrong setting in a line, with exit code 1, and a wrong command line with 2.
- * What nobody foresaw ends the process too, since its state is then unknown, and says where it happened but no value.
+ * Runs a process's main function with the arguments of its command line, or prints `usage` if `--help` is one of them.
+ * Reports on standard error why a start fails: invalid settings, one line each, with exit code 1; an invalid command
+ * line with exit code 2. Unexpected errors also end the process, because its state is unknown; only name, code and
+ * stack are printed.
  */
 export function start(name: string, main: (args: string[]) => Promise<void>, usage?: string): void {
-  // Without a listener, a write to a reader that is gone would end the process.
+  // Without a listener, a write to a closed pipe would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const args = process.argv.slice(2);
   if (usage && asksForHelp(args)) {
@@ -16,13 +17,13 @@ export function start(name: string, main: (args: string[]) => Promise<void>, usa
     return;
   }
   const fail = (error: unknown) => {
-    process.stderr.write(`${said(name, problemOf(error))}\n`);
+    process.stderr.write(`${prefixLines(name, problemOf(error))}\n`);
     if (error instanceof UsageError && usage) process.stderr.write(`${usage}\n`);
     process.exit(error instanceof UsageError ? 2 : 1);
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  // Who started the process with a channel to it is told that it serves.
+  // Notify a parent process (IPC) that this process is ready.
   main(args).then(() => process.send?.('ready'), fail);
 }
 

@@ -12,7 +12,7 @@ const rounded = (place: string) => ({
 });
 const withoutPhone = (driver: string) => ({ $mergeObjects: [driver, { phone: '' }] });
 
-/** `reference` and `metadata` are the partner's own words, which may name a person. */
+/** Includes `reference` and `metadata`: the partner's own text may name a person. */
 const erasure = [
   {
     $set: {
@@ -50,11 +50,11 @@ const erasure = [
 ];
 
 /**
- * Erases what is personal in those of these rides that have ended and settled: passenger, notes, addresses, drivers' phones,
- * the partner's reference and metadata, webhook URL, track token, last position, the bodies of events, and what was sent
- * and answered; coordinates keep two decimals, about a kilometre. Price, `autoAccept`, times and outcomes stay. No
- * action leads out of an end, so no other write is in the way. The attempts go first: a ride counts as erased when all of
- * it is. Idempotent. Resolves with how many rides were erased.
+ * Erases the personal data of the given rides that have ended and whose events are settled: passenger, notes,
+ * addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last position, the bodies
+ * of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre). Price, `autoAccept`,
+ * times and outcomes stay. No action changes an ended ride, so no other write conflicts. Attempts are erased first, so
+ * that a ride counts as erased only when all of it is. Idempotent. Resolves with the number of erased rides.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   if (rideIds.length === 0) return 0;
@@ -66,7 +66,7 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   await eraseAttempts({ rideId: { $in: ended } });
   const options = { writeConcern: durableWrites(), ...timeLimit() };
   const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
-  // Attempts are written after their event is settled: some may have come since the first pass.
+  // Attempts are inserted after their event is settled: some may have been inserted since the first pass.
   await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
 }
@@ -74,8 +74,8 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
 type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt'>;
 
 /**
- * Erases one ride at once, and resolves with its account. Throws `ride_not_found`, or a 409 that says why for a ride that has not ended, has an
- * event or a redelivery to send, or is erased.
+ * Erases one ride now, and resolves with its account. Throws `ride_not_found`, or a 409 with the reason for a ride that
+ * has not ended, has an event or a redelivery to send, or is already erased.
  */
 export async function eraseRide(rideId: string): Promise<string> {
   const projection = { accountId: 1, status: 1, unsettled: 1, erasedAt: 1 } as const;
@@ -83,8 +83,8 @@ export async function eraseRide(rideId: string): Promise<string> {
   if (!ride) throw new AppError('ride_not_found');
   const isPending = { rideId, dueAt: { $exists: true } };
   const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
-  const refusal = refusalOf(ride) ?? (pending && 'An event of the ride is being sent again');
-  // An earlier call may have died before it erased the last attempts.
+  const refusal = refusalOf(ride) ?? (pending && 'An event of the ride is being resent');
+  // An earlier call may have crashed before it erased the last attempts.
   if (ride.erasedAt) await eraseAttempts({ rideId });
   if (refusal) throw new AppError('not_erasable', { message: refusal });
   await eraseRides([rideId]);

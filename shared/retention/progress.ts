@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
-/** How far the erasure of attempts has come. One document. */
+/** The progress of the erasure of attempts. One document. */
 interface RetentionProgress {
   _id: 'retention';
   /** The attempts up to this id are erased. */
@@ -16,12 +16,12 @@ const progress = collection<RetentionProgress>(RetentionProgressModel);
 
 const retention = { _id: 'retention' } as const;
 
-/** The attempt after which erasing goes on; an empty text at first. */
+/** The id of the attempt after which erasing resumes; initially an empty text. */
 export async function erasedThrough(): Promise<string> {
   return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
 }
 
-/** Notes that the attempts up to this id are erased. May be lost: erasing them again changes nothing. */
+/** Records that the attempts up to this id are erased. May be lost, because erasing them again changes nothing. */
 export async function noteErased(attemptsThrough: string): Promise<void> {
   await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
 }

@@ -15,22 +15,22 @@ import { movingStatuses, type Offer, type Origin, type RideState } from './ride-
 import { hasEnded } from './transitions.ts';
 import { lastEventTime, writeChange } from './write-change.ts';
 
-/** A decision on a ride: its change, and a result for the caller. */
-interface Decided<Result> {
-  /** Null where the change was made before, `not yet` where it is too early. Both leave the ride as it is. */
+/** The outcome of a decision on a ride: the change, and a result for the caller. */
+interface DecisionOutcome<Result> {
+  /** Null if the change was made before, `not yet` if it is too early. Both leave the ride unchanged. */
   change: Change | null | 'not yet';
   result: Result;
 }
 
 /**
- * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time
- * of the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases.
+ * Decides how to change a ride that was just read. `now` is MongoDB's clock, read together with the ride. `at` is the
+ * time of the change: `now`, or 1 ms after the ride's last event if that is later, so that `at` strictly increases.
  */
-export type Decision<Result> = (ride: RideState, at: Date, now: Date) => Decided<Result>;
+export type Decision<Result> = (ride: RideState, at: Date, now: Date) => DecisionOutcome<Result>;
 
-/** 50 concurrent offers need far fewer: beyond it, something other than contention is wrong. */
+/** 50 concurrent offers need far fewer rounds. More rounds mean a fault other than contention. */
 const maxRounds = 200;
-/** A ride's state that does not reach the majority within this time counts as an outage. */
+/** If a ride's state does not reach the majority within this time, it counts as an outage. */
 const commitLimitMs = 1_000;
 
 /** The change would give a driver a second moving ride. */
@@ -44,13 +44,13 @@ export class DriverBusy extends AppError {
 }
 
 /**
- * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
- * process was first, repeat. Resolves with the ride after the change, or unchanged where nothing is to be done, and
- * with the result of the last decision; with null when the ride is unknown or belongs to another owner. An error thrown
- * by `decision` is rethrown and nothing is written. A result or error never reports a state that a failover could roll
- * back: it waits until the majority has that state, and throws NotYetCommitted after one second. A change that was made
- * before gets its jobs and wake-ups again: its process may have lost MongoDB's answer before it added them. Throws
- * DriverBusy, and `unavailable` after 200 lost races. `origin` is kept with the change's event.
+ * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged, and repeat
+ * if another process was first. Resolves with the ride after the change, or unchanged if the decision has no change,
+ * and with the result of the last decision; with null if the ride is unknown or belongs to another owner. An error
+ * thrown by `decision` is rethrown and nothing is written. A result or error never reports a state that a failover
+ * could roll back: it waits until the majority has that state, and throws NotYetCommitted after one second. A repeated
+ * change adds its jobs and wake-ups again: the first process may have lost MongoDB's answer before it added them.
+ * Throws DriverBusy, and `unavailable` after 200 lost races. `origin` is stored with the change's event.
  */
 export async function changeRide<Result>(
   ctx: Context,
@@ -64,7 +64,7 @@ export async function changeRide<Result>(
     if (!read) return null;
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), lastEventTime(ride) + 1));
-    const decided = decidedOrRefused(() => decision(ride, at, now));
+    const decided = tryDecision(() => decision(ride, at, now));
     if ('refusal' in decided || !decided.change || decided.change === 'not yet') {
       if (!(await isCommitted(ride))) {
         await waitForCommit(giveUpAt);
@@ -76,7 +76,7 @@ export async function changeRide<Result>(
     }
     const { change, result } = decided;
     const complete = await withLastPosition(ride, change);
-    // The event could come too late for the feed: decide again, with a newer mark.
+    // The event could be too late for the feed: decide again with a newer mark.
     if (change.event && ageOf(mark) > copyLimitMs) continue;
     const changed = await writeChange(ctx, ride, complete, { at, now, mark, origin });
     if (changed === 'driver_busy') {
@@ -97,8 +97,8 @@ export async function changeRide<Result>(
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
-      // The write that makes an event the oldest unsettled one adds its job; otherwise settling the event before it
-      // does.
+      // The write that makes an event the oldest unsettled one adds its job. Otherwise the job is added when the
+      // previous event is settled.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);
     return { ride: changed, result };
@@ -107,10 +107,10 @@ export async function changeRide<Result>(
 }
 
 /**
- * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. `command` may
- * follow from the ride as it was read: null leaves it as it is. Resolves with the ride after it. Throws AppError (404
- * or 409) and changes nothing when the action is not allowed; the ride of another owner is the same 404 as an unknown
- * one. `origin` is shown in the ride's timeline.
+ * Applies one action of the lifecycle table (contract, section 3) exactly once, with at most one event. `command` may
+ * be a function of the ride; null leaves the ride unchanged. Resolves with the ride after the action. Throws AppError
+ * (404 or 409) and changes nothing if the action is not allowed; a ride of another owner is the same 404 as an unknown
+ * one. `origin` appears in the ride's timeline.
  */
 export async function applyAction(
   ctx: Context,
@@ -128,8 +128,8 @@ export async function applyAction(
   return changed.ride;
 }
 
-/** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */
-function decidedOrRefused<Result>(decision: () => Decided<Result>): Decided<Result> | { refusal: unknown } {
+/** Returns a thrown refusal, because it is rethrown only after the state that it is based on is committed. */
+function tryDecision<Result>(decision: () => DecisionOutcome<Result>): DecisionOutcome<Result> | { refusal: unknown } {
   try {
     return decision();
   } catch (refusal) {
@@ -154,7 +154,7 @@ async function waitForCommit(giveUpAt: number): Promise<void> {
 }
 
 /**
- * Whether this state can no longer be rolled back: on a replica set the last write may not have reached the majority.
+ * True if no failover can roll this state back: on a replica set the last write may not have reached the majority.
  */
 async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   const options = committedReads();
@@ -162,7 +162,7 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
 
-/** Whether the driver drives a ride other than this one, which no failover can roll back. */
+/** True if the driver has another moving ride, in a state that no failover can roll back. */
 async function isOnAnotherRide(driverId: string, rideId: string): Promise<boolean> {
   const filter = {
     _id: { $ne: rideId },
@@ -180,17 +180,17 @@ async function withLastPosition(ride: RideState, change: Change): Promise<Change
   return lastPosition ? { ...change, set: { ...change.set, lastPosition } } : change;
 }
 
-/** The drivers whose requests or ride look different after a change of a live ride. Pure. */
+/** The drivers whose pages change with a live ride: in their list of requests or in their own ride. Pure. */
 export function concernedDrivers(before: RideState, after: RideState): string[] {
   if (after.mode !== 'live') return [];
   const asked = (after.asked ?? []).map(({ driverId }) => driverId);
   if (after.status !== before.status) {
     const own = after.driver ? [after.driver.driverId] : [];
-    // Once the bidding is over, the ride is in nobody's list of requests.
+    // When bidding ends, the ride leaves every driver's list of requests.
     return before.status === 'bidding' ? [...new Set([...own, ...asked])] : own;
   }
   if (after.fare !== before.fare) return asked;
-  // Both lists only grow at their ends.
+  // Both lists are append-only.
   const newlyAsked = asked.slice(before.asked?.length ?? 0);
   const bidders = after.offers.filter((offer, index) => isNews(offer, before.offers[index]));
   return [...new Set([...newlyAsked, ...bidders.map(({ driver }) => driver.driverId)])];
@@ -199,6 +199,6 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
 const isNews = (offer: Offer, before: Offer | undefined): boolean =>
   !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
 
-/** All drivers who may see a live ride: those it was opened to, and its own. Pure. */
+/** All drivers who may see a live ride: the drivers it was opened to, and its own driver. Pure. */
 const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>
   mode === 'live' ? [...new Set([...asked, ...(driver ? [driver] : [])].map(({ driverId }) => driverId))] : [];

@@ -41,18 +41,18 @@ export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFie
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
 
-/** A request is answered within 3 s, so its insert is retried for at most that long. */
+/** A request must be answered within 3 s, so the insert is retried for at most that long. */
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
 const checkPauseMs = 1_000;
 const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
- * Creates a ride (contract, section 4.1). One call creates at most one ride, even when the connection to MongoDB breaks
- * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in the journal; with the
- * earlier ride when a repeat with the same Idempotency-Key was first. Throws `idempotency_conflict` when the
- * Idempotency-Key belongs to another request of the key, and `unavailable` or UnconfirmedRide after about 3 s without
- * MongoDB. The job of the first timer is added after the insert and cannot fail it.
+ * Creates a ride (contract, section 4.1). One call creates at most one ride, even if the connection to MongoDB breaks
+ * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in MongoDB's journal; with
+ * the existing ride if another request with the same Idempotency-Key was first. Throws `idempotency_conflict` if the
+ * Idempotency-Key belongs to a different request of the API key, and `unavailable` or UnconfirmedRide after about 3 s
+ * without MongoDB. The job of the first timer is added after the insert and cannot fail the creation.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
@@ -69,9 +69,8 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
 }
 
 /**
- * Finds the ride that an earlier request with this Idempotency-Key created; null when there is none. Throws
- * `idempotency_conflict` when that request was a different one. Called before the rate limit, because a replay is not
- * charged.
+ * Finds the ride that an earlier request with this Idempotency-Key created; null if none did. Throws
+ * `idempotency_conflict` if that request was different. Called before the rate limit, because replays are not charged.
  */
 export async function findReplay(ctx: Context, input: NewRide): Promise<CreationFields | null> {
   if (!input.idempotencyKey) return null;
@@ -122,37 +121,37 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   };
 }
 
-/** A request that names the `default` scenario equals one that names none. */
+/** A request with the `default` scenario counts as equal to a request without a scenario. */
 const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
   sha256(JSON.stringify([request, scenario === 'default' ? null : scenario]));
 
-type Existing = CreationFields & Pick<Ride, 'idempotency' | 'timers'>;
+type ExistingRide = CreationFields & Pick<Ride, 'idempotency' | 'timers'>;
 
-function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | null> {
-  // A repeat is answered 201 from this ride, so a failover must not be able to roll it back.
+function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide | null> {
+  // A replay is answered 201 from this ride, so a failover must not be able to roll it back.
   const options = { ...committedReads(), projection: creationFields };
-  return rides.findOne<Existing>({ keyId, 'idempotency.key': key }, options);
+  return rides.findOne<ExistingRide>({ keyId, 'idempotency.key': key }, options);
 }
 
-const isExpired = (ride: Existing, nowMs: number): boolean =>
+const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
   ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
 
-/** Also adds the ride's next job: the request that created it may have lost MongoDB's answer before it did so. */
-async function replayOf(ctx: Context, existing: Existing, hash: string | undefined): Promise<CreationFields> {
+/** Also adds the ride's next job: the request that created the ride may have failed before it added the job. */
+async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
   await enqueueNextTimer(ctx, existing);
   return existing;
 }
 
 /**
- * Inserts the ride, with retries until the deadline. Resolves with null when it is in the database, or with the ride
- * that already has its Idempotency-Key. Throws `unavailable` when no insert was sent to MongoDB, and UnconfirmedRide
- * when one may have succeeded.
+ * Inserts the ride, with retries until the deadline. Resolves with null if it is inserted, or with the ride that
+ * already has its Idempotency-Key. Throws `unavailable` if no insert was sent to MongoDB, and UnconfirmedRide if one
+ * may have succeeded.
  */
-async function insertWithRetries(ride: Ride): Promise<Existing | null> {
+async function insertWithRetries(ride: Ride): Promise<ExistingRide | null> {
   const startedAt = performance.now();
   let mayBeInserted = false;
-  // Start no try that could outlast the deadline: cutting it off would leave its outcome unknown.
+  // Start no try that could outlast the deadline: its outcome would be unknown.
   while (performance.now() - startedAt < deadlineMs - tryLimitMs) {
     try {
       const holder = await tryInsert(ride);
@@ -176,10 +175,10 @@ export class UnconfirmedRide extends AppError {
   }
 
   /**
-   * Resolves with whether the ride was created, as soon as MongoDB answers again; with true when it does not answer
-   * within an hour. Looks twice, a second apart, because a server that hung may still process the insert.
+   * Resolves with true if the ride was created, as soon as MongoDB answers again; also with true if MongoDB does not
+   * answer within an hour. Reads twice, a second apart, because a server that hung may still process the insert.
    */
-  async isMade(): Promise<boolean> {
+  async wasCreated(): Promise<boolean> {
     const giveUpAt = performance.now() + 3_600_000;
     for (let answers = 0; answers < 2 && performance.now() < giveUpAt; ) {
       await setTimeout(checkPauseMs, undefined, { ref: false });
@@ -187,14 +186,14 @@ export class UnconfirmedRide extends AppError {
         if (await findId(this.#rideId)) return true;
         answers += 1;
       } catch {
-        // MongoDB is still away: ask again.
+        // MongoDB is still unavailable: read again.
       }
     }
     return performance.now() >= giveUpAt;
   }
 }
 
-async function tryInsert(ride: Ride): Promise<Existing | null | 'retry'> {
+async function tryInsert(ride: Ride): Promise<ExistingRide | null | 'retry'> {
   try {
     return await insertRide(ride);
   } catch (error) {
@@ -204,10 +203,10 @@ async function tryInsert(ride: Ride): Promise<Existing | null | 'retry'> {
 }
 
 /**
- * The ride that has this ride's Idempotency-Key. Null when the duplicate is this ride itself: an earlier try succeeded.
- * `retry` when the Idempotency-Key is free again.
+ * The ride that has this ride's Idempotency-Key. Null if the duplicate is this ride, because an earlier try succeeded.
+ * `retry` if the Idempotency-Key is free again.
  */
-async function holderOfIdempotencyKey(ride: Ride): Promise<Existing | null | 'retry'> {
+async function holderOfIdempotencyKey(ride: Ride): Promise<ExistingRide | null | 'retry'> {
   if (!ride.idempotency) return null;
   const holder = await findByIdempotencyKey(ride.keyId, ride.idempotency.key);
   if (!holder) return 'retry';

@@ -16,7 +16,7 @@ export type Command =
   | { action: 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
-/** The change that a command makes. It is written in one update, on condition that the ride is still as it was read. */
+/** The change that a command makes. One update writes it, on condition that the ride is unchanged since it was read. */
 export interface Change {
   set: Partial<RideState>;
   newOffer?: Offer;
@@ -25,18 +25,18 @@ export interface Change {
   beforeDeadline?: true;
 }
 
-/** A ride receives at most 50 offers (contract, section 3). */
+/** The most offers that a ride receives (contract, section 3). */
 export const maxOffers = 50;
-/** Of these, a driver makes at most 3, withdrawn ones included, so that one driver cannot use up all offers. */
+/** The most offers of one driver, withdrawn ones included: no driver can use up all offers of a ride. */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
 type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
 
 /**
- * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
- * change: the accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws
- * AppError (404 or 409) when the command is not allowed. `fired` is the timer that the command comes from. Pure.
+ * Decides how a command changes a ride at a given time (contract, section 3). Returns null when nothing changes: the
+ * accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws AppError (404 or
+ * 409) when the command is not allowed. `fired` is the timer that issued the command. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
@@ -74,7 +74,7 @@ function assertAllowed(ride: RideState, action: RideAction, at: Date): void {
   if (beforeDeadline && at >= ride.biddingEndsAt) throw new AppError('bidding_over');
 }
 
-/** The fields that the command sets, apart from status and timers. */
+/** The fields that the command sets, except status and timers. */
 function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
   switch (command.action) {
     case 'withdrawOffer':
@@ -121,7 +121,7 @@ function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: D
   return { offerId, price, etaMinutes, driver, at };
 }
 
-/** In test mode the car drives a simulated leg; in live mode its position comes from the driver. */
+/** In test mode the car drives a simulated leg. In live mode the driver reports positions. */
 function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, timing: Timing): Pick<RideState, 'leg'> {
   if (ride.mode !== 'test') return {};
   const durationMs = simulatedLegMs / timing.simulationSpeed;
@@ -144,8 +144,8 @@ function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing
 }
 
 /**
- * The step of a test ride's script that a command equals, whatever its origin: the script continues after a partner's
- * accept and after a manual step. Undefined for a command that no script continues.
+ * The step of a test ride's script that corresponds to a command from any origin: the script also continues after a
+ * partner's accept and after a manual step. Undefined for a command after which no script continues.
  */
 function scriptStep(command: Command): SimulatorStep | undefined {
   switch (command.action) {
@@ -161,8 +161,8 @@ function scriptStep(command: Command): SimulatorStep | undefined {
 }
 
 /**
- * Due at once where a live ride gets a driver or frees one: other rides and the driver's position depend on it. It is
- * kept when the driver's next step comes first.
+ * The `driver` timer runs settleDriver at once after a live ride gets or frees a driver: other rides and the driver's
+ * availability depend on it. A change of status keeps a `driver` timer that has not fired yet.
  */
 function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   const { to, timers } = transitionOf(action);
@@ -171,7 +171,7 @@ function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
-/** Due at once where a new offer is within the ride's autoAccept limits. */
+/** The `auto_accept` timer, due at once, if a new offer is within the ride's autoAccept limits. */
 function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
   if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
   return [{ name: 'auto_accept', dueAt: at }];

@@ -4,7 +4,7 @@ import type { EventName, Offer, Ride, RideEvent, RideState } from './ride-types.
 
 const at = {
   type: 'integer',
-  description: 'When it happened, as Unix time in milliseconds. Later than the `at` of the event before.',
+  description: 'The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event.',
 } as const;
 
 const offerReceivedSchema = objectSchema(
@@ -12,7 +12,7 @@ const offerReceivedSchema = objectSchema(
     event: { const: 'offer.received', type: 'string', description: 'The name of the event.' },
     rideId: field.rideId,
     offer: field.offerSchema,
-    offersCount: { ...field.offersCount, description: 'How many offers the ride has received, this one included.' },
+    offersCount: { ...field.offersCount, description: 'Number of offers the ride has received, this one included.' },
     fare: field.fare,
     trackUrl: field.trackUrl,
     at,
@@ -22,7 +22,7 @@ const offerReceivedSchema = objectSchema(
   },
   {
     title: 'OfferReceivedEvent',
-    description: 'A driver has made an offer on a bidding ride.',
+    description: 'A driver made an offer on a bidding ride.',
     optional: ['reference', 'metadata', 'testMode'],
   },
 );
@@ -42,7 +42,7 @@ const rideStatusSchema = objectSchema(
         objectSchema({ name: field.driverName, phone: field.phone, plate: field.plate, vehicle: field.vehicle }),
         { type: 'null' },
       ],
-      description: 'The driver of the accepted offer; `null` where none was accepted.',
+      description: 'The driver of the accepted offer; `null` if none was accepted.',
     },
     trackUrl: field.trackUrl,
     at,
@@ -54,7 +54,7 @@ const rideStatusSchema = objectSchema(
   },
   {
     title: 'RideStatusEvent',
-    description: 'The status of a ride has changed.',
+    description: 'The status of a ride changed.',
     optional: ['agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode'],
   },
 );
@@ -69,7 +69,7 @@ type EventBody<Name extends EventName> = Shape<(typeof eventSchemas)[Name]>;
 
 const trackUrlExample = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 
-/** An event as it is sent, for the documentation. */
+/** Sample event bodies for the documentation. */
 export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
   'offer.received': {
     event: 'offer.received',
@@ -107,19 +107,19 @@ export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shap
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
 
-/** The partner's own fields of the ride (contract, "Beyond the contract"). */
-export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
+/** The fields of a ride that only the partner uses (contract, "Beyond the contract"). */
+export function partnerFields({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
   return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
 }
 
 /**
- * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which
- * has no token, leads to the page of expired links. Pure.
+ * The URL of the ride's public live map, which needs no key (contract, section 2.1). An erased ride has no token: its
+ * URL shows the page for expired links. Pure.
  */
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;
 
-/** The time of an event, as in its body; `at` is its position in the feed. */
+/** The time of an event, as in its body. `at` is its feed time, which may be later. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
 interface NewEvent {
@@ -128,7 +128,7 @@ interface NewEvent {
   at: number;
   /** The ride after the change. */
   ride: RideState;
-  /** The offer that was received: always there for `offer.received`. */
+  /** The offer that was received. Required for `offer.received`. */
   offer?: Offer;
   trackUrl: string;
 }
@@ -147,7 +147,7 @@ function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offe
     fare: ride.fare,
     trackUrl,
     at,
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...testMode(ride),
   };
 }
@@ -156,7 +156,7 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
   return {
     event: 'ride.status',
     rideId: ride._id,
-    // No event says that a ride is bidding: that is how it begins.
+    // A ride starts as `bidding` without an event, so no event has that status.
     status: ride.status as Exclude<RideState['status'], 'bidding'>,
     fare: ride.fare,
     driver: ride.driver ? eventDriver(ride.driver) : null,
@@ -164,7 +164,7 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
     at,
     ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...testMode(ride),
   };
 }

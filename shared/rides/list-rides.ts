@@ -6,13 +6,13 @@ import { keys } from '../keys/api-key.ts';
 import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
-/** The account whose rides are read: a ride of another account counts as unknown. */
+/** The account for which rides are read. A ride of another account counts as unknown. */
 interface RidesOwner {
   accountId: string;
 }
 
 export interface RideFilter {
-  /** A key of the account. It fixes the mode, so `mode` counts only without it. */
+  /** A key of the account. It determines the mode, so `mode` is ignored. */
   keyId?: string;
   mode?: Mode;
   status?: RideStatus;
@@ -20,7 +20,7 @@ export interface RideFilter {
   from?: Date;
   /** Created before this time. */
   to?: Date;
-  /** The id of the last ride of the page before. */
+  /** The id of the last ride of the previous page. */
   after?: string;
 }
 
@@ -43,15 +43,15 @@ const listedFields = {
   },
 } as const;
 
-/** A ride as a list shows it. `missedCount` counts its events that were sent to a URL and not delivered. */
+/** A ride in a list. `missedCount` is the number of its events that have a URL and were not delivered. */
 export type ListedRide = Pick<
   Ride,
   '_id' | 'keyId' | 'mode' | 'status' | 'fare' | 'agreedPrice' | 'createdAt' | 'seq'
 > & { offersCount: number; missedCount: number };
 
 /**
- * A page of an account's rides, newest first, and whether older ones follow. Rides that are created in the meantime
- * move no page. Reads about as many index entries as the page has rides, whatever the filter.
+ * A page of an account's rides, newest first; `hasOlder` is true if more follow. New rides do not shift later pages.
+ * Reads about as many index entries as the page has rides, for any filter.
  */
 export async function listRides(
   filter: RideFilter,
@@ -61,7 +61,7 @@ export async function listRides(
   const { keyId, mode, status, from, to, after } = filter;
   const statuses = { $in: status ? [status] : [...rideStatuses] };
   const modes = { $in: mode ? [mode] : (['live', 'test'] satisfies Mode[]) };
-  // Naming every status and mode lets MongoDB merge one scan in order for each instead of sorting all rides.
+  // With every status and mode listed, MongoDB merges one ordered scan for each instead of sorting all rides.
   const found = await rides
     .find<ListedRide>(
       {
@@ -99,15 +99,15 @@ interface KeyRideFilter {
   /** Created at this time or later, and before this time (Unix ms). */
   from?: number;
   to?: number;
-  /** The id of the last ride of the page before. */
+  /** The id of the last ride of the previous page. */
   after?: string;
 }
 
 /**
- * A page of a key's rides, newest first, and whether older ones follow. It is ordered by id, which never changes, so
+ * A page of a key's rides, newest first; `hasOlder` is true if more follow. The order is by id, which never changes, so
  * the pages of one list show each ride at most once, and every ride that was acknowledged before the first page was
- * read. A ride that is being inserted at that time may be missing, because its id is older than its insert. Reads about
- * as many index entries as the page has rides, whatever the filter.
+ * read. A ride whose insert is in flight at that time may be missing, because its id is older than its insert. Reads
+ * about as many index entries as the page has rides, for any filter.
  */
 export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
   keyId: string,
@@ -119,7 +119,7 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
       {
         keyId,
         ...(reference !== undefined && { reference }),
-        // Naming every status lets MongoDB merge one scan in order for each instead of sorting all rides.
+        // With every status listed, MongoDB merges one ordered scan for each instead of sorting all rides.
         status: { $in: status ? [status] : [...rideStatuses] },
         ...idsBetween({ from, to, after }),
       },
@@ -136,7 +136,7 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
-/** A whole ride with its events and the name of its key, in one read; null where the account has no such ride. */
+/** A complete ride with its events and the name of its key, in one read; null if the account has no such ride. */
 export async function rideWithKeyName(
   rideId: string,
   { accountId }: RidesOwner,
@@ -153,7 +153,7 @@ export async function rideWithKeyName(
   return { ride, keyName: itsKeys[0]?.name };
 }
 
-/** A whole ride with its events, or null where the account has no such ride. */
+/** A complete ride with its events; null if the account has no such ride. */
 export async function rideOf(rideId: string, { accountId }: RidesOwner): Promise<Ride | null> {
   return rides.findOne({ _id: rideId, accountId }, committedReads());
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { formsOfferId } from '../base/ids.ts';
+import { derivedOfferId } from '../base/ids.ts';
 import { applyAction } from './change-ride.ts';
 import type { Command } from './decide.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
@@ -8,24 +8,24 @@ import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
 
 /** A manual step of a partner in a test ride. It replaces a step of the simulated driver, or a timeout. */
-export type HandStep =
-  /** Without a price or an ETA it is the simulated driver's own. */
+export type ManualStep =
+  /** Without a price or an ETA, the value of the simulated driver is used. */
   | { step: 'offer'; price?: number; etaMinutes?: number }
   | { step: 'withdraw'; offerId: string }
-  | { step: (typeof plainHandSteps)[number] };
+  | { step: (typeof plainManualSteps)[number] };
 
-/** The steps without arguments. `expire`: the time for the ride's status is over. */
-export const plainHandSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
+/** The steps without arguments. `expire` acts like the timeout of the ride's status. */
+export const plainManualSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
 
 /**
  * Applies a manual step to a test ride of a key, by the lifecycle table like any other change. The script of the ride's
- * scenario continues from there. Resolves with the ride after it. Throws `ride_not_found`, `live_ride`, and what
- * `decide` throws for a step that the ride's status does not allow.
+ * scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`, `live_ride`, and
+ * what `decide` throws for a step that the ride's status does not allow.
  */
-export function takeHandStep(
+export function applyManualStep(
   ctx: Context,
   rideId: string,
-  step: HandStep,
+  step: ManualStep,
   owner: { keyId: string },
   origin: Origin,
 ): Promise<RideState> {
@@ -37,7 +37,7 @@ export function takeHandStep(
   return applyAction(ctx, rideId, command, owner, origin);
 }
 
-function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {
+function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command {
   switch (step.step) {
     case 'offer': {
       const { driver, price, etaMinutes } = nextSimulatedOffer(ride);
@@ -46,8 +46,8 @@ function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {
         driver,
         price: step.price ?? price,
         etaMinutes: step.etaMinutes ?? etaMinutes,
-        // A form that is sent again makes the same offer.
-        ...(form && { newId: formsOfferId(form) }),
+        // A form that is sent again gets the same offer.
+        ...(form && { newId: derivedOfferId(form) }),
       };
     }
     case 'withdraw':
@@ -61,7 +61,7 @@ function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {
   }
 }
 
-const actions: Record<HandStep['step'], RideAction> = {
+const actions: Record<ManualStep['step'], RideAction> = {
   offer: 'offer',
   withdraw: 'withdrawOffer',
   arrive: 'arrive',
@@ -71,9 +71,10 @@ const actions: Record<HandStep['step'], RideAction> = {
   expire: 'cancel',
 };
 
-/** Whether the step is allowed in this status. Pure. */
-export const canStep = (step: HandStep['step'], status: RideStatus): boolean =>
+/** True if the step is allowed in this status. Pure. */
+export const canStep = (step: ManualStep['step'], status: RideStatus): boolean =>
   transitionOf(actions[step]).from.includes(status) && !lacksDriver(step, status);
 
-/** A driver can cancel only an assigned ride; before that there are only offers to withdraw. */
-const lacksDriver = (step: HandStep['step'], status: RideStatus): boolean => step === 'cancel' && status === 'bidding';
+/** A driver can cancel only an assigned ride; while it is bidding, drivers withdraw offers instead. */
+const lacksDriver = (step: ManualStep['step'], status: RideStatus): boolean =>
+  step === 'cancel' && status === 'bidding';

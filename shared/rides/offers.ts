@@ -1,13 +1,13 @@
 import type { AutoAccept, Offer, RideState } from './ride-types.ts';
 
-/** The live offers, cheapest first; equal prices by ETA, then by arrival (contract, section 4.3). */
+/** The live offers, cheapest first; equal prices by ETA, then by time (contract, section 4.3). */
 export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
   return offers
     .filter((offer) => !offer.withdrawnAt)
     .sort((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes || a.at.getTime() - b.at.getTime());
 }
 
-/** The offers that a partner sees: live ones while bidding, then only the accepted one, none once cancelled. */
+/** The offers that a partner sees: the live ones while bidding, then only the accepted one; none if cancelled. */
 export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'acceptedOfferId'>): Offer[] {
   if (ride.status === 'cancelled') return [];
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);
@@ -16,11 +16,11 @@ export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'accep
 
 type Terms = Pick<Offer, 'price' | 'etaMinutes'>;
 
-/** Whether a ride's autoAccept limits allow an offer of these terms. Pure. */
+/** True if a ride's autoAccept limits allow an offer with these terms. Pure. */
 export const fits = ({ maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: AutoAccept, offer: Terms): boolean =>
   offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
 
-/** The first live offer that the ride's autoAccept limits allow, except those of some drivers. Pure. */
+/** The first live offer that the ride's autoAccept limits allow, ignoring the offers of `exceptDrivers`. Pure. */
 export function firstFitting(
   { autoAccept, offers }: Pick<RideState, 'autoAccept' | 'offers'>,
   exceptDrivers: ReadonlySet<string> = new Set(),

@@ -14,7 +14,7 @@ export interface LiveLocation {
   at: number;
 }
 
-/** Positions stay a centimetre away from a pole: turf's functions need a longitude, which a pole does not have. */
+/** Positions stay a centimetre away from the poles: turf's functions need a longitude, and a pole has none. */
 const nearestToPole = 89.9999999;
 const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
   lng,
@@ -30,7 +30,7 @@ export function pointAt(from: Location, km: number, heading: number): Location {
   return { lat: rounded(lat, 6), lng: rounded(((((lng + 180) % 360) + 360) % 360) - 180, 6) };
 }
 
-/** The drive from one place to another. When both are the same place the car keeps `lastHeading`. */
+/** The drive from one place to another. If both are the same place, the car keeps `lastHeading`. */
 export function legBetween(from: Location, to: Location, startAt: Date, durationMs: number, lastHeading = 0): Leg {
   return {
     from: { lat: from.lat, lng: from.lng },
@@ -42,8 +42,8 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
 }
 
 /**
- * The car's position at a time (Unix ms), or null while there is none to show (contract, section 2.1). In live mode
- * that is the driver's last reported position. Pure.
+ * The car's position at a time (Unix ms); null if the contract shows none (section 2.1). In live mode it is the
+ * driver's last reported position. Pure.
  */
 export function positionAt(
   { leg, status, reported }: Pick<RideState, 'status' | 'leg'> & { reported?: ReportedPosition },
@@ -56,10 +56,10 @@ export function positionAt(
   return { ...place, status, at: Math.round(nowMs) };
 }
 
-/** A leg as it is stored, or as a browser receives it, with times in Unix ms. */
+/** A leg as MongoDB stores it, or as a browser receives it, with times in Unix ms. */
 type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
 
-/** The place and heading of a car that drives a leg, at a time (Unix ms). */
+/** The place and heading, at a time (Unix ms), of a car that drives a leg. */
 export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: number; heading: number } {
   const duration = Number(leg.endAt) - Number(leg.startAt);
   const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - Number(leg.startAt)) / duration)) : 1;
@@ -69,7 +69,7 @@ export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: nu
   return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
-/** The heading at the end of a drive, which the car keeps while it waits. */
+/** The heading at the end of a drive. A waiting car keeps it. */
 export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
   return isSamePlace(leg) ? leg.heading : headingAfter(leg, haversineKm(leg.from, leg.to));
 }
@@ -82,8 +82,8 @@ const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) ==
 export const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
 
 /**
- * The heading after `km` along a great circle; it changes on the way, except along a meridian or the equator. Computed
- * from the start, because the bearing to the end is inaccurate close to it.
+ * The heading after `km` along a great circle. It changes on the way, except along a meridian or the equator. Computed
+ * from the start, because close to the end the bearing to it is inaccurate.
  */
 function headingAfter(route: Route, km: number): number {
   const start = radians(initialBearing(route));

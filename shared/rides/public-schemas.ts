@@ -1,10 +1,10 @@
 import { objectSchema } from '../base/json-schema.ts';
 import { cancellers, rideStatuses } from './ride-types.ts';
 
-/** The fields that answers and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
+/** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
 export const rideId = {
   type: 'string',
-  description: 'Names the ride.',
+  description: 'The id of the ride.',
   examples: ['ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'],
 } as const;
 
@@ -14,38 +14,38 @@ export const lng = { type: 'number', minimum: -180, maximum: 180, description: '
 export const status = {
   type: 'string',
   enum: rideStatuses,
-  description: 'Where the ride is in its lifecycle.',
+  description: 'The status of the ride.',
 } as const;
 
-export const fare = { type: 'number', exclusiveMinimum: 0, description: 'What you offer to pay, in USD.' } as const;
+export const fare = { type: 'number', exclusiveMinimum: 0, description: 'The fare that you offer, in USD.' } as const;
 
 export const agreedPrice = {
   type: 'number',
-  description: 'The price of the accepted offer, in USD. Present from the accepted offer on.',
+  description: 'The price of the accepted offer, in USD. Present once an offer is accepted.',
 } as const;
 
 export const trackUrl = {
   type: 'string',
   format: 'uri',
-  description: 'Address of the public page with the live map. It needs no key.',
+  description: 'URL of the public live map. It needs no key.',
 } as const;
 
 export const cancelledBy = {
   type: 'string',
   enum: cancellers,
-  description: 'Who ended the ride. Present once it is cancelled.',
+  description: 'The party that cancelled the ride. Present once it is cancelled.',
 } as const;
 
 export const testMode = {
   const: true,
   type: 'boolean',
-  description: '`true` on a ride that was made with a test key; absent on others.',
+  description: '`true` for a ride created with a test key; absent otherwise.',
 } as const;
 
 export const offersCount = {
   type: 'integer',
   minimum: 0,
-  description: 'How many offers the ride has received, withdrawn ones included.',
+  description: 'Number of offers that the ride has received, including withdrawn ones.',
 } as const;
 
 export const reference = {
@@ -71,16 +71,16 @@ export const plate = { type: 'string', description: 'Licence plate of the car.' 
 /** An offer (contract, section 2.3). */
 export const offerSchema = objectSchema(
   {
-    offerId: { type: 'string', description: 'Names the offer; accept takes it.' },
-    price: { type: 'number', description: 'What the driver asks, in USD.' },
+    offerId: { type: 'string', description: 'The id of the offer. Send it to accept the offer.' },
+    price: { type: 'number', description: 'The price that the driver asks, in USD.' },
     etaMinutes: {
       type: 'number',
-      description: 'Minutes until the driver can be at the pickup, as the driver estimates.',
+      description: "The driver's estimate of the minutes until arrival at the pickup.",
     },
     driver: objectSchema(
       { name: driverName, rating, plate, vehicle },
-      { description: 'Who would come. Without a phone number: that is shown once you accept.' },
+      { description: 'The driver who made the offer. The phone number is shown once you accept.' },
     ),
   },
-  { title: 'Offer', description: 'The price that one driver asks for a ride.' },
+  { title: 'Offer', description: 'An offer of one driver for a ride.' },
 );

@@ -7,9 +7,9 @@ import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 /**
- * The party for which a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
- * 5.7); for a driver, a ride that was not opened to that driver does. `anyone` is for the service itself: timers, the
- * simulated driver.
+ * The party for which a ride is read or changed. For a key, a ride of another key counts as unknown (contract, section
+ * 5.7). For a driver, a ride that was not opened to that driver counts as unknown. `anyone` is for the service's own
+ * timers and simulated driver.
  */
 export type RideOwner = { keyId: string } | { driverId: string } | 'anyone';
 
@@ -19,8 +19,8 @@ export interface RideRef {
 }
 
 /**
- * One expression: listing the fields to keep costs MongoDB a third more, and an exclusion cannot be combined with
- * `$$NOW`.
+ * Removes the events with one expression: listing the fields to keep costs MongoDB a third more, and an exclusion
+ * cannot be combined with `$$NOW`.
  */
 const stateAndClock = { ride: { $unsetField: { field: 'events', input: '$$ROOT' } }, now: '$$NOW' } as const;
 
@@ -28,7 +28,7 @@ type Found = { _id: string; ride: RideState; now: Date };
 const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
 
 /**
- * Reads a ride together with MongoDB's clock. Resolves with null when the ride is unknown or belongs to another owner.
+ * Reads a ride together with MongoDB's clock. Resolves with null if the ride is unknown or belongs to another owner.
  */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
@@ -36,8 +36,8 @@ export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: Ride
 }
 
 /**
- * Reads a ride as the majority has it, so that no failover retracts what is shown of it. Resolves with null like
- * `readRide`. Throws NotYetCommitted while only the primary shows that the ride is for this owner.
+ * Reads the majority-committed state of a ride, which no failover retracts. Resolves with null like `readRide`. Throws
+ * NotYetCommitted while only the primary shows that the ride is for this owner.
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
   const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });
@@ -53,13 +53,15 @@ function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner)
   return mode === 'live' && (driver?.driverId === driverId || asked.some((each) => each.driverId === driverId));
 }
 
-type Followed = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string } };
+type LocatableRide = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string } };
 
 /**
- * Adds the driver's last reported position to a live ride with a moving driver. Any other ride is returned as it is,
- * and costs no read.
+ * Adds the driver's last reported position to a live ride with a moving driver. Returns any other ride unchanged,
+ * without a read.
  */
-export async function withReportedPosition<R extends Followed>(ride: R): Promise<R & { reported?: ReportedPosition }> {
+export async function withReportedPosition<R extends LocatableRide>(
+  ride: R,
+): Promise<R & { reported?: ReportedPosition }> {
   if (ride.mode !== 'live' || !ride.driver || !isMoving(ride.status)) return ride;
   const reported = await findPosition(ride.driver.driverId);
   return reported ? { ...ride, reported } : ride;

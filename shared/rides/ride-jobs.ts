@@ -9,12 +9,12 @@ export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(
 const inOrder = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
-/** The timers that have a job. A stall has none: it is hours away, and the sweeper finds it. */
+/** The timers that have a job. A `stall` timer has none: it is hours away, and the sweeper finds it. */
 export const withJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
 
 /**
- * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. The timer after
- * it gets its job when this one fires. Never fails.
+ * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. The following
+ * timer gets its job when this one fires. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
@@ -37,19 +37,19 @@ export async function enqueueTimers(
   timers: readonly Timer[],
   { evenIfActive = false } = {},
 ): Promise<boolean> {
-  const taken = await Promise.all(
+  const accepted = await Promise.all(
     timers.map(({ name, dueAt }) =>
       addJob(ctx, timerPool(name), {
         id: timerJobId(ride._id, name),
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        // An offer can come while the job of the one before it still runs.
+        // An offer can arrive while the job of the previous offer is still running.
         evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
   );
-  return taken.every(Boolean);
+  return accepted.every(Boolean);
 }
 
 /** The queue of a timer's job. */
@@ -61,13 +61,12 @@ export function timerPool(name: TimerName): PoolName {
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
-/** The fields of a ride that name its next event to deliver: number `settledSeq + 1`, if `seq` is that high. */
+/** The fields that determine a ride's next event to deliver: number `settledSeq + 1`, if `seq` is that high. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
- * Adds the job for the ride's oldest unsettled event, if there is one; a job is one attempt of one event. Never fails:
- * the event is in MongoDB, and the sweeper adds the job later if Redis did not accept it. Resolves with whether Redis
- * accepted it.
+ * Adds the job for the ride's oldest unsettled event, if any. One job is one attempt of one event. Never fails: the
+ * event is in MongoDB, and the sweeper adds the job later if Redis did not accept it. Resolves with false in that case.
  */
 export async function enqueueNextDelivery(
   ctx: Context,

@@ -1,9 +1,9 @@
 import type { CarType, Mode, TimerName } from '../base/terms.ts';
 
-/** The words of the contract, sections 2 and 3, and the types of a ride. Pure: a browser can import this file. */
+/** The terms of the contract, sections 2 and 3, and the types of a ride. No server imports: browsers use this file. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
-/** A driver is assigned and the trip has not ended. */
+/** The statuses in which a driver is assigned and the trip has not ended. */
 export const movingStatuses = ['driver_arriving', 'arrived', 'in_progress'] as const satisfies RideStatus[];
 export type MovingStatus = (typeof movingStatuses)[number];
 
@@ -21,8 +21,8 @@ export const testScenarios = [
 export type TestScenario = (typeof testScenarios)[number];
 
 /**
- * The party that changed a ride. `dashboard` is a person of the account, on one of its pages; `operator` runs the
- * service, on its command line.
+ * The party that changed a ride. `dashboard` is a person of the account who used a page; `operator` is the service's
+ * operator, who used the command line.
  */
 export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator' | 'auto_accept';
 
@@ -30,7 +30,7 @@ export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard'
 export interface Origin {
   by: Actor;
   requestId?: string;
-  /** The form of the dashboard that asked for it (accounts/sent-form.ts). */
+  /** The id of the dashboard form that requested it (accounts/sent-form.ts). */
   form?: string;
 }
 
@@ -74,13 +74,13 @@ export interface RideRequest {
   notes?: string;
   passenger?: { name?: string; phone?: string };
   webhookUrl?: string;
-  /** The partner's own words for the ride; never logged, since they may name a person. */
+  /** The partner's own name for the ride. Never logged, because it may name a person. */
   reference?: string;
   metadata?: Record<string, string>;
   autoAccept?: AutoAccept;
 }
 
-/** Limits within which an offer is accepted automatically. No driver is shown them. */
+/** The service accepts an offer within these limits automatically. Drivers never see the limits. */
 export interface AutoAccept {
   maxPrice: number;
   maxEtaMinutes?: number;
@@ -91,7 +91,7 @@ export interface Timer {
   dueAt: Date;
 }
 
-/** One simulated drive along a great circle. The car's position follows from it and the time. */
+/** One simulated drive along a great circle. It and the time determine the car's position. */
 export interface Leg {
   from: Location;
   to: Location;
@@ -100,7 +100,7 @@ export interface Leg {
   endAt: Date;
 }
 
-/** A driver to whom a live ride was opened, with the distance to the pickup at that time. */
+/** A driver to whom a dispatch round opened a live ride, with the distance to the pickup at that time. */
 export interface AskedDriver {
   driverId: string;
   pickupKm: number;
@@ -117,7 +117,7 @@ export interface ReportedPosition {
 export const deliveryOutcomes = ['delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
-/** The recorded outcome of one event: its one attempt, or why there was none. */
+/** The recorded result of an event: of its one attempt, or the reason for no attempt. */
 export interface Delivery {
   outcome: DeliveryOutcome;
   url?: string;
@@ -128,21 +128,22 @@ export interface Delivery {
 }
 
 /**
- * `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. Empty once it is erased.
+ * `body` is the exact text that is sent, so a second attempt after a crash sends the same bytes. Empty once it is
+ * erased.
  */
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
-  /** Its position in the event feed (event-feed.ts), which is its time unless `clockAt` says otherwise. */
+  /** Its feed time (event-feed.ts), which equals its time unless `clockAt` is set. */
   at: Date;
-  /** Its time, where its position is later: MongoDB's clock was set back. */
+  /** Its time, if that is earlier than the feed time because MongoDB's clock was set back. */
   clockAt?: Date;
   body: string;
   delivery?: Delivery;
 }
 
 /**
- * The lease on the oldest unsettled event of the worker that is delivering it; `token` identifies the run of its job.
+ * A worker's lease on the oldest unsettled event, which it is delivering. `token` identifies the run of its job.
  */
 export interface Claim {
   seq: number;
@@ -153,9 +154,9 @@ export interface Claim {
 
 /**
  * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
- * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and `events.$.delivery`,
- * and filters on its claim instead of `rev`. Erasure needs no `rev`: it only touches ended rides, which never change
- * again.
+ * The webhook workers write `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and
+ * `events.$.delivery`, and filter on their claim instead of `rev`. Erasure needs no `rev`: it only touches ended rides,
+ * which never change again.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -165,7 +166,7 @@ export interface Ride extends RideRequest {
   scenario?: TestScenario;
   idempotency?: { key: string; requestHash: string; expiresAt: Date };
   origin?: Origin;
-  /** None once the ride is erased. */
+  /** Missing once the ride is erased. */
   trackToken?: string;
   createdAt: Date;
   biddingEndsAt: Date;
@@ -183,7 +184,7 @@ export interface Ride extends RideRequest {
   firstFare?: number;
   fareRaisedAt?: Date;
 
-  /** The drivers to whom a live ride was opened, in the order of the rounds. */
+  /** The drivers to whom dispatch rounds opened a live ride, in the order of the rounds. */
   asked?: AskedDriver[];
   /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
@@ -194,21 +195,21 @@ export interface Ride extends RideRequest {
   nextDueAt?: Date;
 
   events: RideEvent[];
-  /** The position of the last event. */
+  /** The feed time of the last event. */
   lastEventAt?: Date;
-  /** The time of the event with this number, where its position is later. */
+  /** The time of the event with this number, if its feed time is later. */
   lastClock?: { seq: number; at: Date };
   seq: number;
   settledSeq: number;
   unsettled: number;
   /** The time at which the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
   unsettledSince?: Date;
-  /** The last time that an event of the ride did not arrive: its attempt failed, or there was none. */
+  /** The last time that an event of the ride was not delivered: its attempt failed, or no attempt was made. */
   undeliveredAt?: Date;
   claim?: Claim;
   /** The time at which its personal data was erased (retention/erase-rides.ts). */
   erasedAt?: Date;
 }
 
-/** A ride without the fields that no change needs: only deliveries, the sweeper and the dashboard read them. */
+/** A ride without the fields that only deliveries, the sweeper, retention and the dashboard read. */
 export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;

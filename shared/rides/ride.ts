@@ -4,8 +4,8 @@ import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
 /**
- * `strict: false`: the interface `Ride` is the schema, and only this folder, the delivery and the erasure write to a
- * ride.
+ * `strict: false`: the interface `Ride` is the schema. Only this folder, the webhook workers and the erasure write
+ * rides.
  */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 // Partial, because erased rides have no token.
@@ -28,7 +28,7 @@ rideSchema.index({ keyId: 1, status: 1, _id: -1 });
 /** A partner's list of the rides with one reference, newest first. */
 export const referenceIndex = { keyId: 1, reference: 1, status: 1, _id: -1 } as const;
 rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exists: true } } });
-// The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
+// The sweeper walks these two, oldest first. They are partial, so they hold only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
 /** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
@@ -37,26 +37,26 @@ export const erasable = {
   unsettled: 0,
   trackToken: { $exists: true },
 };
-// The retention walks it, the ride that ended first in front (workers/periodic/retention).
+// The retention walks it, earliest end first (workers/periodic/retention).
 rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
-// For "Send failed again since": it holds only rides with an event that did not arrive.
+// For "Send failed again since". Holds only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
 /**
- * The event feed of a key (event-feed.ts): an entry for each event, in the feed's order. A ride enters it with its
- * first.
+ * The event feed of a key (event-feed.ts): one entry for each event, in the feed's order. A ride enters the index with
+ * its first event.
  */
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
-/** Counts a key's rides by time without reading a ride (shared/usage). */
+/** Counts a key's rides by time without reading any ride (shared/usage). */
 export const createdIndex = { keyId: 1, createdAt: 1 } as const;
 rideSchema.index(createdIndex);
 
 /** The trips that an account pays for (contract, section 1). */
 export const completedTrips = { mode: 'live', status: 'completed' } as const;
 /**
- * Lists those trips by their end, and sums them, without reading a ride (shared/usage). A ride enters it at its end.
+ * Lists and sums those trips by their end without reading any ride (shared/usage). A ride enters the index at its end.
  */
 export const tripIndex = {
   accountId: 1,
@@ -69,12 +69,12 @@ export const tripIndex = {
 } as const;
 rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 
-// A driver has one moving ride: the second accept of two fails. Test rides share their simulated drivers.
+// A driver has at most one moving ride: of two accepts, the second fails. Test rides share their simulated drivers.
 rideSchema.index(
   { 'driver.driverId': 1 },
   { unique: true, partialFilterExpression: { mode: 'live', status: { $in: movingStatuses } } },
 );
-// The live rides that are open to a driver.
+// Finds the live rides that are open to a driver.
 rideSchema.index(
   { 'asked.driverId': 1 },
   { partialFilterExpression: { mode: 'live', status: 'bidding', 'asked.driverId': { $exists: true } } },
@@ -82,5 +82,5 @@ rideSchema.index(
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 
-/** The driver's own collection: building a mongoose document costs more than the rest of a creation. */
+/** The MongoDB driver's collection: building a mongoose document costs more than the rest of a creation. */
 export const rides = collection<Ride>(RideModel);

@@ -5,8 +5,8 @@ import { pointAt } from './position.ts';
 import type { Driver, Location, Offer, RideState, TestScenario, Timer } from './ride-types.ts';
 
 /**
- * The script of test mode (contract, section 3, rule 5): which step of the simulated driver follows a step, and after
- * how many milliseconds. `create` is the ride's creation. Pure.
+ * The script of a test scenario (contract, section 3, rule 5): for each step of the simulated driver, the next step and
+ * the delay in ms at speed 1. `create` is the ride's creation. Pure.
  */
 type Script = Partial<Record<SimulatorStep | 'create', [next: SimulatorStep, afterMs: number]>>;
 
@@ -26,20 +26,20 @@ const scripts: Record<TestScenario, Script> = {
   no_auto_accept: { ...wholeTrip, offer: undefined },
   offer_withdrawn: { ...wholeTrip, offer: ['withdraw', 2_000] },
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
-  // After a manual step it stalls again.
+  // The ride stalls again after each manual step.
   stalls: { create: wholeTrip.create, offer: wholeTrip.offer },
 };
 
 /** The duration of a simulated drive at speed 1 (ms), both to the pickup and to the destination. */
 export const simulatedLegMs = 3_000;
 
-/** The step that follows `done`, and after how many ms at speed 1; undefined at the end of the script. */
+/** The step after `done`, and its delay in ms at speed 1; undefined at the end of the script. */
 export function nextStep(scenario: TestScenario, done: SimulatorStep | 'create') {
   const next = scripts[scenario][done];
   return next && { step: next[0], afterMs: next[1] };
 }
 
-/** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
+/** The timer of the simulated driver's next step; empty for a live ride or at the end of the script. */
 export function simulatedTimers(
   ride: Pick<RideState, 'mode' | 'scenario'>,
   done: SimulatorStep | 'create' | undefined,
@@ -50,7 +50,7 @@ export function simulatedTimers(
   return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / simulationSpeed) }] : [];
 }
 
-/** The simulated driver's start: 1.2 km from the pickup, in a direction that follows from the ride's id. */
+/** The simulated driver's start: 1.2 km from the pickup, in a direction derived from the ride's id. */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
   const direction = createHash('sha256').update(ride._id).digest().readUInt16BE() % 360;
   return pointAt(ride.pickup, 1.2, direction);
@@ -60,13 +60,15 @@ type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/** The offer of a step's simulated driver. The same each time, because a job can run twice. */
+/** The offer of a step's simulated driver. Always the same, because a job can run twice. */
 export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
   const { driver, etaMinutes } = simulatedDrivers[step];
   return { driver, price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1), etaMinutes };
 }
 
-/** The offer of the first simulated driver without a live one on the ride: those of the script, then further ones. */
+/**
+ * The offer of the first simulated driver who has no live offer on the ride: first the script's drivers, then others.
+ */
 export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'offers'>): SimulatedOffer {
   const bidding = new Set(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
   const step = offerSteps.find((each) => !bidding.has(simulatedDrivers[each].driver.driverId));
@@ -76,17 +78,17 @@ export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | '
   return { price: ride.fare, ...anotherDriver(number) };
 }
 
-/** The step of the script that is an offer of this driver; undefined for a driver who is in no script. */
+/** The script step that is an offer of this driver; undefined for a driver outside the scripts. */
 export const offerStepOf = ({ driverId }: Driver): OfferStep | undefined =>
   offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId);
 
-/** Price divided by fare, for each offer of a scenario. The price equals the fare where none is given. */
+/** Price divided by fare, for each offer of a scenario. The default is 1. */
 const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, number>>>> = {
   counter_offer: { offer: 1.2 },
   three_offers: { offer: 1.1, offer_2: 1, offer_3: 1.25 },
 };
 
-/** Rounded to the cent. A fare of a few cents keeps more digits, or different prices would round to one, or to 0. */
+/** Rounds to the cent. Fares below 1 USD keep more digits: different prices could round to the same price or to 0. */
 function priced(fare: number, factor: number): number {
   if (factor === 1) return fare;
   return Number(fare < 1 ? (fare * factor).toPrecision(6) : (fare * factor).toFixed(2));
@@ -96,7 +98,7 @@ type SimulatedDriver = Omit<SimulatedOffer, 'price'>;
 
 const offerSteps = ['offer', 'offer_2', 'offer_3'] as const satisfies readonly OfferStep[];
 
-/** The phone numbers are from the range reserved for fiction. */
+/** The phone numbers are from the range that is reserved for fiction. */
 const simulatedDrivers: Record<OfferStep, SimulatedDriver> = {
   offer: {
     etaMinutes: 4,

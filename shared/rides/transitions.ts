@@ -8,8 +8,8 @@ interface Transition {
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
   /**
-   * The setting that limits how long the new status may last; `keep` leaves the ride's timers unchanged. A
-   * change of status drops them, but for `driver`.
+   * The setting that limits the duration of the new status. `keep` leaves the ride's timers unchanged. Every change of
+   * status drops all timers except `driver`.
    */
   timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
 }
@@ -41,14 +41,14 @@ export type RideAction = keyof typeof transitions;
 
 export const transitionOf = (action: RideAction): Transition => transitions[action];
 
-/** No action leads out of these statuses. */
+/** The final statuses: no action leaves them. */
 export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
 
-/** Whether a ride is completed or cancelled. */
+/** True for `completed` and `cancelled`. */
 export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
 /**
- * Whether a driver is assigned and the trip has not ended, so that there is a live location (contract, section 2.1).
+ * True while a driver is assigned and the trip has not ended, so the ride has a live location (contract, section 2.1).
  */
 export const isMoving = (status: RideStatus): status is MovingStatus =>
   (movingStatuses as readonly RideStatus[]).includes(status);

@@ -9,15 +9,15 @@ import { rides } from './ride.ts';
 import { earliest } from './ride-jobs.ts';
 import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
-/** An event is written at most this long after its ride was read, by MongoDB's clock. */
+/** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/** The greatest age of the copy of the feed's mark when an event leaves this process, by this process's clock. */
+/** The maximum age of the copy of the feed's mark when an event leaves this process, by this process's clock. */
 export const sendLimitMs = 1_500;
-/** MongoDB's clock may be this much behind the one that was read: several mongos differ a little. */
+/** MongoDB's clock may be this far behind the time that was read: the clocks of several mongos differ slightly. */
 export const behindLimitMs = 500;
 
-/** A change's time, and the clock and the copy of the feed's mark by which it was decided. */
-interface When {
+/** The time of a change, and the clock and the copy of the feed's mark that its decision used. */
+interface DecisionTimes {
   at: Date;
   now: Date;
   mark: MarkCopy;
@@ -28,27 +28,27 @@ const update = batchedWrite<Ride>(rides);
 const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
 
 /**
- * Writes a change in one update, for `changeRide`. Resolves with the ride after it; with null when another write was
- * first, the bidding deadline has passed or the event would come too late for the feed; and with `driver_busy` when the
- * driver that it assigns has another moving ride.
+ * Writes a change in one update, for `changeRide`. Resolves with the ride after the change; with null if another write
+ * was first, the bidding deadline has passed or the event would be too late for the feed; and with `driver_busy` if the
+ * change assigns a driver who has another moving ride.
  */
 export async function writeChange(
   ctx: Context,
   ride: RideState,
   change: Change,
-  when: When,
+  times: DecisionTimes,
 ): Promise<RideState | 'driver_busy' | null> {
   const { newOffer, event } = change;
-  const { at, now, mark, origin } = when;
-  const position = positionOf(ride, when);
-  const isDisplaced = position > at;
+  const { at, now, mark, origin } = times;
+  const feedTime = feedTimeOf(ride, times);
+  const isDisplaced = feedTime > at;
   const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
   const newEvent: RideEvent | undefined = event && {
     seq: ride.seq + 1,
     event,
-    at: position,
+    at: feedTime,
     ...(isDisplaced && { clockAt: at }),
     ...origin,
     body: eventBody({
@@ -63,7 +63,7 @@ export async function writeChange(
   if (newEvent) limitSend(filter, mark.askedAt + sendLimitMs);
   const lastEvent = newEvent && {
     seq: newEvent.seq,
-    lastEventAt: position,
+    lastEventAt: feedTime,
     ...(isDisplaced && { lastClock: { seq: newEvent.seq, at } }),
   };
   const written = await tryUpdate({
@@ -73,7 +73,7 @@ export async function writeChange(
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
         ...lastEvent,
-        // Behind other unsettled events it is set later, when those are settled.
+        // If earlier events are unsettled, this is set when they are settled.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
       ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
@@ -89,10 +89,10 @@ export async function writeChange(
 }
 
 /**
- * The event's position in the feed: its time, or more when MongoDB's clock is behind what may have been shown already
- * or behind the ride's last event.
+ * The event's feed time: its time, or later if MongoDB's clock is behind the feed times that may have been shown or
+ * behind the ride's last event.
  */
-function positionOf({ lastEventAt }: RideState, { at, mark: { mark } }: When): Date {
+function feedTimeOf({ lastEventAt }: RideState, { at, mark: { mark } }: DecisionTimes): Date {
   return new Date(Math.max(at.getTime(), mark + 1, (lastEventAt?.getTime() ?? 0) + 1));
 }
 
@@ -101,8 +101,8 @@ export const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): numbe
   (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
 
 /**
- * An event is written only while MongoDB's clock is near the one that it was decided by, in both directions. A change
- * that is decided again gets a new `at`, so a late write is only a lost race.
+ * An event is written only while MongoDB's clock is near the clock of its decision, in both directions. A write that is
+ * too late counts as a lost race: `changeRide` decides again, with a new `at`.
  */
 function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
   const fromNow = (ms: number) => new Date(now.getTime() + ms);
@@ -114,15 +114,15 @@ function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object 
 }
 
 /**
- * The change is written, so its answer must not depend on this read: where it fails, all events count as settled, and
- * the job that is added too early finds that it is not its turn.
+ * The change is already written, so the result must not depend on this read. If it fails, all events count as settled;
+ * the event's job is then added too early, and does nothing until the earlier events are settled.
  */
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);
   return outbox?.settledSeq ?? seq;
 }
 
-/** The only unique index that an update can violate is the one that gives a driver one moving ride. */
+/** The only unique index that an update can violate is the one that allows a driver one moving ride. */
 async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
   try {
     return await update(written);

@@ -4,8 +4,8 @@ import { checkTargetUrl, isLocalTarget } from './target.ts';
 const hint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
 
 /**
- * As `checkTargetUrl`, for a URL that a partner or an operator gives. In development the refusal of an address that is not
- * https or not public names the setting that allows it.
+ * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, the refusal of a URL that is
+ * not https or not public names the setting that allows it.
  */
 export function checkGivenTarget(
   { environment, webhookLocalTargets }: Pick<Config, 'environment' | 'webhookLocalTargets'>,
@@ -15,7 +15,7 @@ export function checkGivenTarget(
   return refusal && environment === 'development' && couldBeAllowed(url) ? `${refusal}; ${hint}` : refusal;
 }
 
-/** Whether WEBHOOK_LOCAL_TARGETS with the origin of `url` would lift its refusal. */
+/** True if WEBHOOK_LOCAL_TARGETS with the origin of `url` would allow the URL. */
 function couldBeAllowed(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, protocol } = new URL(url);

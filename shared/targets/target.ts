@@ -2,10 +2,10 @@ import ipaddr from 'ipaddr.js';
 
 const maxUrlLength = 2048;
 
-/** Ports of mail servers, which could take a request for a mail. */
+/** Ports of mail servers, which could interpret a request as a mail. */
 const refusedPorts = new Set(['25', '465', '587']);
 
-/** Domains that do not exist in the public DNS, so that only an internal name server resolves them. */
+/** Domains that do not exist in the public DNS: only an internal name server can resolve them. */
 const localSuffixes = [
   'localhost',
   'localdomain',
@@ -56,9 +56,9 @@ const notPublicV6 = ranges(
 );
 
 /**
- * Checks a webhook URL that a partner gives (contract, section 6, rule 2: HTTPS and public). Returns null when it is allowed,
- * else public text that follows the field's name ("must be an https URL"). Resolves no name: `send` does so at every
- * delivery. An origin listed in `localTargets` may be http and not public.
+ * Checks a webhook URL (contract, section 6, rule 2: HTTPS and public). Returns null if it is allowed; otherwise public
+ * text that continues a sentence after the field's name ("must be an https URL"). Resolves no name: `send` does that at
+ * every attempt. An origin listed in `localTargets` may be http and not public.
  */
 export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
   if (url.length > maxUrlLength) return 'must not be longer than 2,048 characters';
@@ -71,27 +71,27 @@ export function checkTargetUrl(url: string, localTargets: readonly string[]): st
   return checkHost(hostOf(parsed));
 }
 
-/** Whether the origin of `url` is listed in `localTargets`, in the form of `URL.origin` (`http://127.0.0.1:4000`). */
+/** True if `localTargets` contains the origin of `url`, in the form of `URL.origin` (`http://127.0.0.1:4000`). */
 export function isLocalTarget(url: string, localTargets: readonly string[]): boolean {
   const parsed = parse(url);
   return parsed !== null && parsed.origin !== 'null' && localTargets.includes(parsed.origin);
 }
 
 /**
- * Whether a resolved IPv4 or IPv6 address is public unicast, the only kind that this service connects to (contract, section 6,
- * rule 2). False for special-purpose ranges of the IANA registries, cloud-metadata hosts, IPv6 forms that contain an
- * IPv4 address (even a public one), addresses with a zone id, and any text that is not an address.
+ * True if a resolved IPv4 or IPv6 address is public unicast, the only kind that this service connects to (contract,
+ * section 6, rule 2). False for special-purpose ranges of the IANA registries, cloud-metadata hosts, IPv6 forms that
+ * contain an IPv4 address (even a public one), addresses with a zone id, and any text that is not an address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isAddress(address) || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
-  // ipaddr.js reports 'unicast' for every range it does not know, which includes most of the unassigned IPv6 space.
+  // ipaddr.js reports 'unicast' for every range that it does not know, including most of the unassigned IPv6 space.
   if (parsed.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv4) return !within(parsed, notPublicV4);
   return within(parsed, assignedV6) && !within(parsed, notPublicV6) && !isIsatap(parsed);
 }
 
-/** The host of a URL as DNS and certificates name it: without the brackets of IPv6 and without trailing dots. */
+/** The host of a URL as used in DNS and certificates: without IPv6 brackets and trailing dots. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }
@@ -105,15 +105,15 @@ function checkHost(host: string): string | null {
 }
 
 /**
- * Whether DNS allows the lengths of this name in its ASCII form (RFC 1035, section 2.3.4). A longer name cannot exist.
+ * True if DNS allows the lengths of this name and its labels in ASCII form (RFC 1035, section 2.3.4).
  */
 function fitsDns(name: string): boolean {
   return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }
 
 // WHATWG `URL` normalizes most spellings of an address: numbers in any base, short forms, full-width digits, dots of
-// other scripts, escapes. Whitespace, control characters and backslashes are refused first, because it removes or
-// replaces them.
+// other scripts, escapes. It removes or replaces whitespace, control characters and backslashes, so they are refused
+// first.
 function parse(url: string): URL | null {
   return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
 }
@@ -123,7 +123,7 @@ function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** Whether an address has an ISATAP interface id (RFC 5214), which contains an IPv4 address under any prefix. */
+/** True if an address has an ISATAP interface id (RFC 5214), which contains an IPv4 address under any prefix. */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
 }

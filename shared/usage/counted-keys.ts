@@ -4,17 +4,17 @@ import { byCreation } from '../keys/list-keys.ts';
 import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
 
-/** A creation that was admitted just before the revocation of its key may have a later `createdAt`. */
+/** A ride creation that was authenticated just before its key was revoked may have a later `createdAt`. */
 const marginMs = 3_600_000;
 
 type CountedKey = Pick<ApiKey, '_id' | 'name' | 'mode' | 'createdAt' | 'revokedAt'>;
 
 /**
- * The keys of an account that its usage is made of, oldest first: all active ones, and the revoked ones that have or may have
- * rides. Keys that were revoked before the sums were made, and that have no sums, never had a ride: they are not read, however
- * many they are.
+ * The keys that count for an account's usage, oldest first: all active keys, and the revoked keys that have or may have
+ * rides. A key without sums that was revoked before the last summing never had a ride. Such keys are not read, because
+ * an account can have many of them.
  */
-export async function keysThatCount(accountId: string): Promise<CountedKey[]> {
+export async function readCountedKeys(accountId: string): Promise<CountedKey[]> {
   const [through, summed] = await Promise.all([
     summedThrough(),
     rideSums.find({ accountId }, { projection: { _id: 1 }, ...timeLimit() }).toArray(),

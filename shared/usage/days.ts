@@ -1,17 +1,17 @@
-/** Days and months of the usage pages: all are UTC. Pure. */
+/** Days and months of the usage pages, all in UTC. Pure. */
 
 export const dayMs = 24 * 3_600_000;
 
 /**
- * A day is summed this long after its end. Then all its rides are known: a creation commits within seconds of its
- * `createdAt`, and that time comes from MongoDB's clock, which may step by seconds when a replica set changes its primary.
+ * A day is summed this long after its end. By then all its rides are known: a creation commits within seconds of its
+ * `createdAt`, which is by MongoDB's clock, and that clock may step by seconds when the primary changes.
  */
 const graceMs = 3_600_000;
 
 /** The start of a day (Unix ms). */
 export const startOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs;
 
-/** The days before this time (the start of a day) can be summed, and the months that end by then can be closed. */
+/** Days before this time (the start of a day) can be summed, and months that end by then can be closed. */
 export const overUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
 
 /** `2026-11-05` */
@@ -23,7 +23,7 @@ export const dayOfMonth = (at: Date): string => dayOf(at).slice(8);
 /** `2026-11` */
 export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
-/** Whether a text is a month as `monthOf` writes it. */
+/** True if a text is a month in the format of `monthOf`. */
 export const isMonth = (text: string): boolean => /^20\d\d-(0[1-9]|1[0-2])$/.test(text);
 
 export const startOfMonth = (month: string): Date => new Date(`${month}-01T00:00:00Z`);
@@ -36,7 +36,7 @@ export function endOfMonth(month: string): Date {
 
 export const previousMonth = (month: string): string => monthOf(new Date(startOfMonth(month).getTime() - 1));
 
-/** The days from one time up to and without another (both starts of days), as `dayOf` writes them. */
+/** The days in [from, to), both starts of days, in the format of `dayOf`. */
 export function daysBetween(from: Date, to: Date): string[] {
   const count = Math.max(0, Math.round((to.getTime() - from.getTime()) / dayMs));
   return Array.from({ length: count }, (_, index) => dayOf(new Date(from.getTime() + index * dayMs)));

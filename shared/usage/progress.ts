@@ -3,12 +3,12 @@ import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { monthOf, startOfMonth } from './days.ts';
 
-/** How far the sums of all accounts go. One document. */
+/** The progress of the sums of all accounts. One document. */
 interface UsageProgress {
   _id: 'usage';
   /** Every day before this time is summed, and every month that ends by then is closed. */
   through?: Date;
-  /** A page has found rides of an earlier day that are not in the sums: they came by another way than the API. */
+  /** A page has found unsummed rides of an earlier day, for example rides that were not inserted by the API. */
   isAsked?: boolean;
 }
 
@@ -19,31 +19,31 @@ const progress = collection<UsageProgress>(UsageProgressModel);
 
 const usage = { _id: 'usage' } as const;
 
-/** Whether there is a day to sum or a month to close, where all days before `until` can be summed. One small read. */
+/** Resolves with true if a day before `until` is not summed yet, or if sums were requested. One small read. */
 export async function isSumDue(until: Date): Promise<boolean> {
   const found = await progress.findOne(usage, timeLimit());
   return !found?.through || found.through < until || found.isAsked === true;
 }
 
-/** Notes that the days and months before `through` of every account are done. */
+/** Records that the days and months before `through` are done for every account. */
 export async function noteSummed(through: Date): Promise<void> {
   await progress.updateOne(usage, { $max: { through }, $unset: { isAsked: '' } }, { upsert: true });
 }
 
-/** Asks for the sums to be made soon. Does not wait, and may be lost: the next page asks again. */
+/** Requests new sums. Does not wait, and the request may be lost: then the next page requests them again. */
 export function askForSums(): void {
   progress.updateOne(usage, { $set: { isAsked: true } }, { upsert: true, writeConcern: { w: 1 } }).catch(() => {});
 }
 
-/** Every ride that was created before this time is in the sums; undefined while that is not known. */
+/** Every ride that was created before this time is in the sums; undefined while that is unknown. */
 export async function summedThrough(): Promise<Date | undefined> {
   const found = await progress.findOne(usage, timeLimit());
   return found?.isAsked ? undefined : found?.through;
 }
 
 /**
- * From this time on the sums and statements may still need the rides: the days before it are summed, and its months closed.
- * Null while that is not known.
+ * Sums and statements may still need the rides from this time on. Earlier days are summed and earlier months closed.
+ * Null while the progress is unknown.
  */
 export async function ridesNeededFrom(): Promise<Date | null> {
   const found = await progress.findOne(usage, timeLimit());

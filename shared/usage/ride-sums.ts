@@ -5,20 +5,20 @@ import { createdIndex, rides } from '../rides/ride.ts';
 import { dayOf } from './days.ts';
 
 /**
- * The rides created through one key, summed by day. One document holds a key's sums and how far they go, so that one write
- * changes both: a ride is either in the sums or counted from the rides, whatever dies.
+ * The number of rides created with one key, by day. One document contains a key's sums and their progress, so that one
+ * write changes both: after any crash, a ride is either in the sums or counted from the rides.
  */
 export interface RideSums {
   /** The key's id. */
   _id: string;
   accountId: string;
-  /** The start of a day: rides created before it are in the sums, later ones are counted from the rides. */
+  /** The start of a day: rides created before it are in the sums; later rides are counted from the rides. */
   through: Date;
-  /** All rides in the sums. */
+  /** The number of all rides in the sums. */
   rides: number;
   /** The first day with rides (`2026-11-05`). */
   firstDay: string;
-  /** The same by month (`2026-11`) and day (`05`). Days without rides are left out. */
+  /** The number of rides by month (`2026-11`) and day (`05`), without days that have no rides. */
   months: Record<string, Record<string, number>>;
 }
 
@@ -28,7 +28,7 @@ rideSumsSchema.index({ accountId: 1 });
 export const RideSumsModel = mongoose.model('RideSums', rideSumsSchema, 'ride_sums');
 export const rideSums = collection<RideSums>(RideSumsModel);
 
-/** The rides of one key: all, and by day (`2026-11-05`). */
+/** The number of rides of one key: in total, and by day (`2026-11-05`). */
 export interface RideCounts {
   all: number;
   /** The first day with rides. */
@@ -36,12 +36,12 @@ export interface RideCounts {
   byDay: Map<string, number>;
 }
 
-/** So many keys are counted in one query, which keeps each query short. */
+/** The number of keys that one query counts, to keep each query short. */
 const keysAtOnce = 50;
 
 /**
- * The rides that these keys of an account have created: the sums, and from the rides themselves what is not summed yet.
- * `byDay` holds the days of these months. `onUnsummed` is told of each day that was counted from the rides.
+ * Counts the rides that these keys of an account have created: from the sums, and from the rides if they are not summed
+ * yet. `byDay` contains the days of these months. Calls `onUnsummed` for each day that was counted from the rides.
  */
 export async function countRides(
   accountId: string,
@@ -83,8 +83,8 @@ interface DayCount {
 async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string, RideSums>): Promise<DayCount[]> {
   const summed = keyIds.filter((keyId) => sums.has(keyId));
   const others = keyIds.filter((keyId) => !sums.has(keyId));
-  // Usually all keys are summed through the same day. Where one is not, the earlier day holds, and what is in the sums of
-  // another key is left out below.
+  // Usually all keys are summed through the same day. If not, the query starts at the earliest day, and rides that are
+  // in the sums of their key are skipped below.
   const since = new Date(Math.min(...summed.map((keyId) => sums.get(keyId)?.through.getTime() ?? 0)));
   const batches = [
     ...inBatches(summed).map((batch) => ({ keyId: { $in: batch }, createdAt: { $gte: since } })),

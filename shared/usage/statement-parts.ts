@@ -2,10 +2,10 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import type { TripLine } from './trips.ts';
 
-/** A document holds so many lines, and a page of a statement shows as many. */
+/** The number of lines in a document, and on a page of a statement. */
 export const linesPerPart = 500;
 
-/** Some lines of the statement of a closed month, in the order of the trips' ends. */
+/** A part of the statement of a closed month. Lines are ordered by the trips' ends. */
 interface StatementPart {
   _id: { accountId: string; month: string; part: number };
   lines: TripLine[];

@@ -4,22 +4,24 @@ import { linesPerPart, statementParts } from './statement-parts.ts';
 import { type TripSums, tripSums } from './trip-sums.ts';
 import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages } from './trips.ts';
 
-/** The completed live trips of a month and their agreed prices (contract, section 1: the partner pays for trips taken). */
+/**
+ * The number and total price of the completed live trips of a month (contract, section 1: the partner pays for trips).
+ */
 export interface MonthTotal extends TripTotal {
   /** `2026-11` */
   month: string;
-  /** The month is not closed: more trips may come. */
+  /** True if the month is not closed: more trips may be added. */
   isSoFar: boolean;
 }
 
 export interface StatementPage extends MonthTotal {
-  /** How many pages the statement has, at least one. */
+  /** The number of pages of the statement, at least one. */
   pages: number;
-  /** The lines of the page, in the order of the trips' ends. */
+  /** The lines of the page, ordered by the trips' ends. */
   lines: TripLine[];
 }
 
-/** What each month of an account comes to, newest first: the present one, and all that have trips. */
+/** The totals of an account's months, newest first: the current month, and all months with trips. */
 export async function monthTotals(accountId: string, nowMs: number): Promise<MonthTotal[]> {
   const known = await readTotals(accountId);
   const months = [monthOf(new Date(nowMs)), ...Object.keys(known.sums?.months ?? {}), ...known.unsummed.keys()];
@@ -43,7 +45,7 @@ export async function readStatement(
   return { ...total, pages: Math.max(1, Math.ceil(total.trips / linesPerPart)), lines };
 }
 
-/** All lines of an account's statement of a month, some at a time, so that a statement of any length can be sent. */
+/** All lines of an account's statement of a month, in chunks, so that a statement of any length can be sent. */
 export async function* allLines(accountId: string, month: string): AsyncGenerator<TripLine[]> {
   const sums = await tripSums.findOne({ _id: accountId }, { projection: { statements: 1 }, ...timeLimit() });
   const stored = sums?.statements?.[month];
@@ -53,7 +55,7 @@ export async function* allLines(accountId: string, month: string): AsyncGenerato
 
 interface Totals {
   sums: TripSums | null;
-  /** By month, the trips that are not in the sums. */
+  /** The trips that are not in the sums, by month. */
   unsummed: Map<string, TripTotal>;
 }
 
@@ -74,7 +76,7 @@ async function storedLines(accountId: string, month: string, part: number): Prom
   return found?.lines ?? [];
 }
 
-/** The lines of a month that is not closed. The sums tell how many trips each day has, so no query skips whole days. */
+/** The lines of a month that is not closed. Uses the daily sums to skip whole days without a query. */
 async function openLines(accountId: string, month: string, page: number, { sums }: Totals): Promise<TripLine[]> {
   let skip = (page - 1) * linesPerPart;
   let from = startOfMonth(month);

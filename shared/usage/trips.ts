@@ -13,7 +13,7 @@ export interface TripLine {
   cents: number;
 }
 
-/** From one time up to and without another. */
+/** The half-open interval [from, to). */
 interface TimeSpan {
   from: Date;
   to: Date;
@@ -22,8 +22,8 @@ interface TimeSpan {
 type TripEntry = Pick<Ride, '_id' | 'statusAt' | 'keyId' | 'agreedPrice'>;
 
 /**
- * The completed live trips of an account that ended in a span of time, in the order of their ends, page by page. A query
- * reads one page, from the index alone. `beforePage` is awaited before each query.
+ * The completed live trips of an account that ended in a time span, ordered by their ends, in pages. Each query reads
+ * one page, only from the index. Awaits `beforePage` before each query.
  */
 export async function* tripPages(
   accountId: string,
@@ -31,7 +31,7 @@ export async function* tripPages(
   pageSize: number,
   beforePage: () => Promise<void> = async () => {},
 ): AsyncGenerator<TripLine[]> {
-  /** The trips of the last moment that was read: the next query finds them again. */
+  /** The trips that ended at the last end time that was read: the next query finds them again. */
   let seen = new Set<string>();
   for (let since = from; since < to; ) {
     await beforePage();
@@ -51,7 +51,7 @@ interface TripRange extends TimeSpan {
   limit: number;
 }
 
-/** The completed live trips of an account in a range, in the order of their ends. One query, from the index alone. */
+/** The completed live trips of an account in a range, ordered by their ends. One query, only from the index. */
 export async function findTrips(accountId: string, { from, to, skip = 0, limit }: TripRange): Promise<TripLine[]> {
   const found = await rides
     .find<TripEntry>(
@@ -62,7 +62,7 @@ export async function findTrips(accountId: string, { from, to, skip = 0, limit }
         hint: tripIndex,
         skip,
         limit,
-        // One reply for the whole page: the second batch of a cursor would bring up to 16 MB.
+        // One reply for the whole page: the second batch of a cursor could have up to 16 MB.
         batchSize: limit,
         ...committedReads(),
       },
@@ -75,7 +75,7 @@ function lineOf({ _id, statusAt, keyId, agreedPrice = 0 }: TripEntry): TripLine 
   return { rideId: _id, endedAt: statusAt, keyId, cents: centsOf(agreedPrice) };
 }
 
-/** Trips and what they cost together. */
+/** A number of trips and their total price. */
 export interface TripTotal {
   trips: number;
   cents: number;
@@ -83,7 +83,9 @@ export interface TripTotal {
 
 const farAway = new Date('9999-12-31');
 
-/** The completed live trips of an account since a time, by month (`2026-11`). Reads the index alone, a month in each query. */
+/**
+ * The completed live trips of an account since a time, by month (`2026-11`). One query per month, only from the index.
+ */
 export async function totalsSince(accountId: string, from: Date): Promise<Map<string, TripTotal>> {
   const totals = new Map<string, TripTotal>();
   for (let since = from; ; ) {
@@ -97,7 +99,7 @@ export async function totalsSince(accountId: string, from: Date): Promise<Map<st
 }
 
 async function totalBetween(accountId: string, { from, to }: TimeSpan): Promise<TripTotal> {
-  // By price, so that a sum is rounded to cents trip by trip, as the lines are.
+  // Grouped by price, so that each trip is rounded to cents like its line on the statement.
   const groups = await rides
     .aggregate<{ _id: number | null; trips: number }>(
       [

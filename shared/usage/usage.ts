@@ -1,18 +1,18 @@
 import type { Mode } from '../base/terms.ts';
-import { keysThatCount } from './counted-keys.ts';
+import { readCountedKeys } from './counted-keys.ts';
 import { dayOf, daysBetween, overUntil } from './days.ts';
 import { askForSums } from './progress.ts';
 import { countRides, type RideCounts } from './ride-sums.ts';
 
-/** One key of an account and the rides that were created through it. */
+/** One key of an account, and the number of rides created with it. */
 export interface KeyUsage {
   keyId: string;
   name: string;
   mode: Mode;
   isRevoked: boolean;
-  /** All rides, ever. */
+  /** All rides of all time. */
   rides: number;
-  /** Those of the period that was asked for. */
+  /** The rides of the requested period. */
   inPeriod: number;
 }
 
@@ -28,46 +28,51 @@ export interface Usage {
   keys: KeyUsage[];
   /** Each day of the period, oldest first. */
   days: DayUsage[];
-  /** The first day with rides (`2026-11-05`), ever. */
+  /** The first day with rides (`2026-11-05`) of all time. */
   firstDay?: string;
 }
 
 export interface UsageSummary {
   activeKeys: number;
-  /** Rides created in all, and by the mode of their key. */
+  /** Rides created in total, and by the mode of their key. */
   ridesCreated: number;
   live: number;
   test: number;
   /** Keys with at least one ride. */
   keysWithTraffic: number;
-  /** The key with the most rides, the older one on a tie. None while there is no ride. */
+  /** The key with the most rides, the older one on a tie. Missing if the account has no rides. */
   busiest?: { keyId: string; name: string; rides: number };
 }
 
-/** A period: whole days, from the start of one to the start of another. */
+/** A period of whole days: [from, to), both starts of days. */
 export interface Period {
   from: Date;
   to: Date;
 }
 
-/** For usage without days. */
+/** An empty period, for usage without days. */
 export const noDays: Period = { from: new Date(0), to: new Date(0) };
 
 /**
- * The rides created through these keys of an account, ever (contract, section 1), revoked ones too. Right to the ride: what
- * the daily sums do not hold yet is counted from the rides.
+ * The number of rides ever created with each of these keys of an account (contract, section 1), including revoked keys.
+ * Exact: rides that the daily sums do not contain yet are counted from the rides.
  */
 export async function ridesByKey(
   accountId: string,
   keyIds: readonly string[],
   nowMs: number,
 ): Promise<Map<string, number>> {
-  const counts = await countNoting(accountId, keyIds, [], nowMs);
+  const counts = await countAndRequestSums(accountId, keyIds, [], nowMs);
   return new Map(keyIds.map((keyId) => [keyId, counts.get(keyId)?.all ?? 0]));
 }
 
-/** Counts the rides, and asks for sums where days that are over are not summed. */
-async function countNoting(accountId: string, keyIds: readonly string[], months: readonly string[], nowMs: number) {
+/** Counts the rides, and requests new sums if past days are not summed. */
+async function countAndRequestSums(
+  accountId: string,
+  keyIds: readonly string[],
+  months: readonly string[],
+  nowMs: number,
+) {
   const over = dayOf(overUntil(nowMs));
   let isLate = false;
   const counts = await countRides(accountId, keyIds, months, (day) => {
@@ -79,11 +84,11 @@ async function countNoting(accountId: string, keyIds: readonly string[], months:
 
 /** The usage of an account's keys, and its rides by day in a period. */
 export async function usageOf(accountId: string, { from, to }: Period, nowMs: number): Promise<Usage> {
-  const stored = await keysThatCount(accountId);
+  const stored = await readCountedKeys(accountId);
   const days = daysBetween(from, to);
   const months = [...new Set(days.map((day) => day.slice(0, 7)))];
   const keyIds = stored.map(({ _id }) => _id);
-  const counts = await countNoting(accountId, keyIds, months, nowMs);
+  const counts = await countAndRequestSums(accountId, keyIds, months, nowMs);
   const keys = stored.map(({ _id: keyId, name, mode, revokedAt }): KeyUsage => {
     const { all, byDay } = counts.get(keyId) as RideCounts;
     const inPeriod = days.reduce((sum, day) => sum + (byDay.get(day) ?? 0), 0);
@@ -98,7 +103,7 @@ export async function usageOf(accountId: string, { from, to }: Period, nowMs: nu
   };
 }
 
-/** The figures over all keys of an account. `keys` are in the order of their creation. */
+/** The summary of all keys of an account. `keys` are ordered by creation. */
 export function summaryOf(keys: readonly KeyUsage[]): UsageSummary {
   const ridesOf = (mode: Mode) => keys.reduce((sum, key) => sum + (key.mode === mode ? key.rides : 0), 0);
   const [live, test] = [ridesOf('live'), ridesOf('test')];

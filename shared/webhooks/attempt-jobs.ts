@@ -2,12 +2,12 @@ import type { Context } from '../base/context.ts';
 import { addJob, type PoolName } from '../base/queues.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
-/** A resend that is not done yet: a redelivery or a test event that somebody asked for. */
+/** A resend that is not done yet: a requested redelivery or test event. */
 export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
 
 /**
- * Adds the job of a resend. Never fails: the attempt is in MongoDB, and the sweeper adds a job that Redis did not take.
- * Resolves with false when Redis did not take it.
+ * Adds the job of a resend. Never fails: the attempt is in MongoDB, and the sweeper adds the job later if Redis did not
+ * accept it. Resolves with false in that case.
  */
 export async function enqueueAttempt(
   ctx: Context,
@@ -28,8 +28,8 @@ export async function enqueueAttempt(
 export const attemptJobId = (attemptId: string): string => attemptId;
 
 /**
- * For each of these rides, the redelivery whose turn it is: the first that is not done. The others of the ride wait for it,
- * so that a ride's events are sent again in their order.
+ * The next redelivery of each of these rides: the first one that is not done. The ride's other redeliveries wait for
+ * it, so that a ride's events are resent in order.
  */
 export async function nextRedeliveries(rideIds: readonly string[]): Promise<Map<string, PendingAttempt>> {
   const next = new Map<string, PendingAttempt>();

@@ -6,23 +6,23 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
-/** `event` is the one attempt of a ride's event. The other two are resends: somebody asked for them. */
+/** `event` is the one automatic attempt of a ride's event. The other two are resends, which were requested manually. */
 export type AttemptKind = 'event' | 'test' | 'redelivery';
 
-/** The phases of an attempt, in this order. `write` is the time from the open connection to the written request. */
+/** The phases of an attempt, in order. `write` is the time from the open connection to the written request. */
 export const attemptPhases = ['dns', 'connect', 'tls', 'write', 'answer'] as const;
 export type AttemptPhase = (typeof attemptPhases)[number];
 
-/** `waiting`: a resend that is not made yet. */
+/** `waiting`: a pending resend. */
 export const recordedOutcomes = ['waiting', 'delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
 export type RecordedOutcome = 'waiting' | DeliveryOutcome;
 
 /**
- * One attempt, for the dashboard. Settling an event does not wait for the insert of its attempt: a crash may lose the attempt,
- * never the ride's own record. A resend is stored only here.
+ * One attempt, for the dashboard. An event is settled without waiting for the insert of its attempt, so a crash may
+ * lose the attempt, but never the result on the ride. A resend is stored only here.
  */
 export interface AttemptRecord {
-  /** Begins with the time `at`: ids sort as the attempts do. */
+  /** Begins with the time `at`, so ids sort by time. */
   _id: string;
   accountId: string;
   keyId: string;
@@ -32,44 +32,44 @@ export interface AttemptRecord {
   /** The ride and the number of its event; a test event has neither. */
   rideId?: string;
   seq?: number;
-  /** When an event's attempt was made; of a resend: when it was asked for, or is planned. Never changes. */
+  /** The time of an event's attempt. For a resend: the time for which it was requested or planned. Never changes. */
   at: Date;
-  /** Of a resend: when the attempt was made. */
+  /** For a resend: the time of the attempt. */
   startedAt?: Date;
 
   outcome: RecordedOutcome;
-  /** A short code (failure-reasons.ts). For a timeout it is the phase. */
+  /** A short code (failure-reasons.ts). For a timeout: the phase. */
   reason?: string;
   httpStatus?: number;
-  /** The URL without its query, which may hold a secret of the receiver. */
+  /** The URL without its query, which may contain a secret of the receiver. */
   url?: string;
-  /** The IP address that was called. None for `blocked`. */
+  /** The IP address that was called. Missing for `blocked`. */
   address?: string;
-  /** As sent, in this order. None when nothing was sent. */
+  /** As sent, in this order. Missing if nothing was sent. */
   headers?: Record<string, string>;
   body?: string;
-  /** The first 1,024 bytes of the answer's body, or of what came instead of an HTTP answer. */
+  /** The first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
   answer?: string;
   durationMs?: number;
   /** Milliseconds, to a tenth. */
   phases?: Partial<Record<AttemptPhase, number>>;
 
-  /** Of a resend: the request that asked for it. */
+  /** For a resend: the id of the request for it. */
   requestId?: string;
-  /** Of a resend: the form of the dashboard that asked for it (SentForm). */
+  /** For a resend: the id of the dashboard form that requested it (SentForm). */
   form?: string;
-  /** Of a redelivery: until it is done, it is the only one of its event. Missing in those of earlier versions. */
+  /** For a redelivery: its event has no other pending one. Missing in redeliveries of earlier versions. */
   isOnlyResend?: true;
-  /** Of a resend: the state of its job. */
+  /** For a resend: the state of its job. */
   state?: 'waiting' | 'claimed' | 'done';
-  /** Of a resend: the number of claims. */
+  /** For a resend: the number of claims. */
   tries?: number;
-  /** Of a resend, until it is done: when it is due. */
+  /** For a resend that is not done: its due time. */
   dueAt?: Date;
-  /** Of a resend: the claim of the run that is making the attempt. */
+  /** For a resend: the claim of the run that is making the attempt. */
   claim?: { token: string; at: Date; until: Date };
 
-  /** When the content of request and answer was erased (erase-attempts.ts). */
+  /** The time at which the contents of request and response were erased (erase-attempts.ts). */
   erasedAt?: Date;
 }
 
@@ -81,17 +81,17 @@ const ofRide = { rideId: 1, _id: 1 } as const;
 attemptSchema.index(ofAccount);
 attemptSchema.index(ofKey);
 attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true } } });
-// Resends that are not done yet: for the sweeper, and in the order of each ride.
+// Resends that are not done: for the sweeper, and in order for each ride.
 const isPending = { dueAt: { $exists: true } };
 attemptSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
 attemptSchema.index({ rideId: 1, dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
-// At most one pending resend of each event, also when two people ask at the same moment. Pending resends of earlier versions
-// may be duplicates: they lack the mark, so they do not hinder the creation of this index.
+// At most one pending redelivery per event, even if two people request it at the same time. Pending redeliveries of
+// earlier versions may be duplicates: they lack `isOnlyResend`, so they do not prevent the creation of this index.
 attemptSchema.index(
   { rideId: 1, seq: 1 },
   { unique: true, partialFilterExpression: { isOnlyResend: true, dueAt: { $exists: true } } },
 );
-// A form asks for each event once, however often it is sent.
+// A form requests each event once, even if it is sent repeatedly.
 attemptSchema.index(
   { form: 1, rideId: 1, seq: 1 },
   { unique: true, partialFilterExpression: { form: { $exists: true } } },
@@ -100,18 +100,18 @@ attemptSchema.index(
 export const AttemptModel = mongoose.model('Attempt', attemptSchema);
 export const attempts = collection<AttemptRecord>(AttemptModel);
 
-/** The account for which attempts are read or asked for: those of another account count as unknown. */
+/** The account for which attempts are read or requested. Attempts of another account count as unknown. */
 export interface AccountOwner {
   accountId: string;
 }
 
-/** The account that asks for an attempt, its request (the X-Request-Id of the response) and its form (SentForm). */
-export interface AskedBy extends AccountOwner {
+/** The account that requests a resend, with the request (X-Request-Id of its response) and the form (SentForm). */
+export interface Requester extends AccountOwner {
   requestId?: string;
   form?: string;
 }
 
-/** An attempt in a list. */
+/** An attempt as shown in a list. */
 export type AttemptSummary = Omit<AttemptRecord, 'headers' | 'body' | 'answer' | 'claim'>;
 const summary = { headers: 0, body: 0, answer: 0, claim: 0 } as const;
 
@@ -119,26 +119,26 @@ export interface AttemptFilters {
   keyId?: string;
   outcome?: RecordedOutcome | readonly RecordedOutcome[];
   event?: EventName;
-  /** Attempts of this moment and later. */
+  /** Attempts at this time or later. */
   from?: Date;
-  /** Attempts before this moment. */
+  /** Attempts before this time. */
   to?: Date;
-  /** The id of the last attempt of the page before. */
+  /** The id of the last attempt of the previous page. */
   after?: string;
   limit: number;
 }
 
-/** More than a ride can have without many redeliveries. */
+/** A ride has more attempts than this only after many redeliveries. */
 const mostOfRide = 1_000;
 
-/** One attempt of the account. Throws `not_found` for one that is unknown or of another account. */
+/** One attempt of the account. Throws `not_found` if it is unknown or of another account. */
 export async function attemptOf(attemptId: string, { accountId }: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>> {
   const found = await attempts.findOne({ _id: attemptId, accountId }, { projection: { claim: 0 }, ...timeLimit() });
   if (!found) throw new AppError('not_found');
   return found;
 }
 
-/** The attempt that an earlier sending of a form has asked for. */
+/** The attempt that an earlier request with the same form created. */
 export const attemptOfForm = async (
   form: string | undefined,
 ): Promise<Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'> | null> =>
@@ -147,14 +147,14 @@ export const attemptOfForm = async (
     : attempts.findOne({ form }, { projection: { keyId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() });
 
 /**
- * Inserts an attempt that is asked for, and resolves with it; with null where its form has asked for it before, or a resend
- * of the same event is pending.
+ * Inserts a requested attempt and resolves with it; with null if its form has already requested it, or if a resend of
+ * the same event is pending.
  */
-export const insertUnlessTaken = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
-  (await insertUntilTaken([record])) === 1 ? record : null;
+export const insertUnlessDuplicate = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
+  (await insertUntilDuplicate([record])) === 1 ? record : null;
 
-/** Inserts attempts in their order up to the first of which this is so. Resolves with how many it has inserted. */
-export async function insertUntilTaken(records: readonly AttemptRecord[]): Promise<number> {
+/** Inserts attempts in order, up to the first such duplicate. Resolves with the number of inserted attempts. */
+export async function insertUntilDuplicate(records: readonly AttemptRecord[]): Promise<number> {
   if (records.length === 0) return 0;
   try {
     return (await attempts.insertMany([...records], { ordered: true })).insertedCount;
@@ -167,7 +167,7 @@ export async function insertUntilTaken(records: readonly AttemptRecord[]): Promi
 
 const duplicateKey = 11_000;
 
-/** The attempts of a ride, the oldest first: its events' and the redeliveries. None for a ride of another account. */
+/** The attempts of a ride, oldest first: of its events, and redeliveries. Empty for a ride of another account. */
 export async function attemptsOfRide(
   rideId: string,
   { accountId }: AccountOwner,
@@ -177,9 +177,9 @@ export async function attemptsOfRide(
 }
 
 /**
- * The attempts of an account that pass the filters, the newest first. Pages that are read with `after` show each attempt
- * once, also while new ones are inserted. Costs the same for a thousand attempts and for millions: the filter names all
- * outcomes and events, so that MongoDB merges a few ranges of an index, each in the order of the ids.
+ * The attempts of an account that match the filters, newest first. Pages that are read with `after` show each attempt
+ * once, even while new ones are inserted. Costs the same for a thousand attempts and for millions: the filter lists all
+ * outcomes and events, so MongoDB merges a few index ranges that are each ordered by id.
  */
 export async function listAttempts({ accountId }: AccountOwner, filters: AttemptFilters): Promise<AttemptSummary[]> {
   const { keyId, outcome = recordedOutcomes, event, limit } = filters;
@@ -201,7 +201,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
 
 const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
 
-/** In the order of texts, a backtick comes next after the underscore that all ids have here. */
+/** All ids have an underscore here, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';
 
 function idRange({ from, to, after }: Pick<AttemptFilters, 'from' | 'to' | 'after'>): { $gte: string; $lt: string } {

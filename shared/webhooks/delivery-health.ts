@@ -3,19 +3,19 @@ import { keys } from '../keys/api-key.ts';
 import type { AccountOwner } from './attempts.ts';
 import type { FailureCode } from './failure-reasons.ts';
 
-/** From this many failures in a row on, the dashboard shows them, and the account gets a mail. */
+/** After this many consecutive failures, the dashboard shows them and the account gets a mail. */
 export const failuresToReport = 5;
 
 interface FailingDeliveries {
   failuresInRow: number;
   since: Date;
-  /** Why the last one failed: a code of failure-reasons.ts. */
+  /** The reason of the last failure: a code of failure-reasons.ts. */
   reason?: FailureCode;
 }
 
 /**
- * The account's keys whose last events, 5 at least, have all failed to arrive. Counts the attempts of events, not resends or
- * events without a URL. A recovery shows here a moment after the event that arrived.
+ * The given keys of the account whose last 5 or more events all failed. Counts attempts of events, but not
+ * resends or events without a URL. After a recovery, a key disappears from the result with a short delay.
  */
 export async function deliveryHealth(
   keyIds: readonly string[],

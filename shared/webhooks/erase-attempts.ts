@@ -6,21 +6,21 @@ import { type AttemptRecord, attempts } from './attempts.ts';
 const contents = { headers: 1, body: 1, answer: 1, url: 1, address: 1 } as const;
 
 /**
- * Erases headers, body, answer, URL and address of these attempts. Outcome, status, reason and times stay. Skips resends that
- * are not done. Idempotent.
+ * Erases headers, body, response, URL and address of these attempts. Outcome, status, reason and times stay. Skips
+ * resends that are not done. Idempotent.
  */
-export async function eraseAttempts(which: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {
+export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {
   await attempts.updateMany(
-    { ...which, dueAt: { $exists: false }, erasedAt: { $exists: false } },
+    { ...filter, dueAt: { $exists: false }, erasedAt: { $exists: false } },
     { $unset: contents, $currentDate: { erasedAt: true } },
     { writeConcern: durableWrites(), ...timeLimit() },
   );
 }
 
 /**
- * Erases the attempts of these rides where the ride is erased. Call it after attempts were written: their ride may have been
- * erased in the meantime. The erasure erases attempts before and after it marks the ride, so no attempt is missed, whichever
- * write is first.
+ * Erases the attempts of the given rides that are erased. Call it after inserting attempts, because their ride may
+ * have been erased since. The erasure of a ride erases its attempts before and after it marks the ride, so no attempt
+ * is missed in any order of the writes.
  */
 export async function eraseAttemptsOfErased(rideIds: readonly string[]): Promise<void> {
   const unique = [...new Set(rideIds)];

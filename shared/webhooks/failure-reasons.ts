@@ -1,10 +1,10 @@
 import type { AttemptPhase, RecordedOutcome } from './attempts.ts';
 
-/** Each reason why an event does not arrive: its name, and a remedy in one sentence, for pages and mails. */
+/** The reasons why a delivery fails: a name, and a remedy in one sentence, for pages and mails. */
 export const failureReasons = {
   dns: [
     'Host name not found',
-    'Check the URL for a typing error, and that its host name has an A or AAAA record in the public DNS.',
+    'Check the URL for a typo, and that its host name has an A or AAAA record in the public DNS.',
   ],
   no_url: ['No webhook URL', 'Set a default webhook URL on the key, or give each ride a webhookUrl.'],
   blocked: [
@@ -43,12 +43,12 @@ export const failureReasons = {
   ],
   timeout_answer: [
     'Timeout while waiting for the answer',
-    'Answer with a 2xx status as soon as the event has come, within 8 seconds, and do the work afterwards.',
+    'Answer with a 2xx status as soon as the event arrives, within 8 seconds, and do the work afterwards.',
   ],
   status_3xx: ['Answered with a redirect', 'Set the address that it leads to as the URL: redirects are not followed.'],
   status_4xx: [
     'Refused with a 4xx status',
-    'Check that the URL leads to your webhook handler, which takes POST requests, and that it verifies the signature with the current signing secret.',
+    'Check that the URL leads to your webhook handler, which accepts POST requests, and that it verifies the signature with the current signing secret.',
   ],
   status_5xx: [
     'Answered with a 5xx status',
@@ -72,7 +72,7 @@ interface FailureReason {
   remedy: string;
 }
 
-/** The facts of a delivery that tell the reason: of an attempt, or of an event on its ride. */
+/** The facts of a delivery that determine the reason: from an attempt, or from an event of a ride. */
 export interface FailedDelivery {
   outcome: RecordedOutcome;
   reason?: string;
@@ -80,7 +80,7 @@ export interface FailedDelivery {
   phase?: AttemptPhase;
 }
 
-/** Why a delivery failed, or null when it has not. */
+/** The reason why a delivery failed; null if it did not fail. */
 export function failureReason(delivery: FailedDelivery): FailureReason | null {
   const code = codeOf(delivery);
   if (!code) return null;
@@ -95,7 +95,7 @@ function codeOf({ outcome, reason = '', httpStatus, phase }: FailedDelivery): Fa
   return byStatus(httpStatus) ?? byReason.get(reason) ?? byPattern(reason);
 }
 
-// A timeout that names no phase is an older one: nearly all of them wait for the answer.
+// Only older records lack the phase of a timeout. Nearly all of those timed out waiting for the response.
 const timeouts = new Map<string, FailureCode>([
   ['dns', 'timeout_dns'],
   ['connect', 'timeout_connect'],
@@ -109,7 +109,9 @@ function byStatus(httpStatus = 0): FailureCode | null {
   return httpStatus >= 500 && httpStatus < 600 ? 'status_5xx' : 'bad_answer';
 }
 
-/** System errors for a lack of descriptors, memory, ports or network on the worker's host (workers/webhooks/send/our-faults.ts). */
+/**
+ * System errors for a lack of descriptors, memory, ports or network on our host (workers/webhooks/send/our-faults.ts).
+ */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 
 const reasons: Partial<Record<FailureCode, readonly string[]>> = {
@@ -131,7 +133,7 @@ const byReason = new Map(
   Object.entries(reasons).flatMap(([code, texts]) => texts.map((text) => [text, code as FailureCode] as const)),
 );
 
-/** The codes of Node's HTTP parser and of OpenSSL are too many to list. */
+/** Node's HTTP parser and OpenSSL have too many codes to list. */
 function byPattern(reason: string): FailureCode {
   if (reason.startsWith('HPE_')) return 'bad_answer';
   return /^ERR_(SSL|TLS|OSSL)/.test(reason) ? 'tls_other' : 'other';

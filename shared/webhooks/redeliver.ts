@@ -7,18 +7,18 @@ import { rides } from '../rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
 import {
-  type AskedBy,
   type AttemptRecord,
   attemptOfForm,
   attempts,
-  insertUnlessTaken,
-  insertUntilTaken,
+  insertUnlessDuplicate,
+  insertUntilDuplicate,
   listAttempts,
+  type Requester,
 } from './attempts.ts';
 
-/** The most events that one request sends again. */
+/** The most events that one request resends. */
 export const mostAtOnce = 500;
-/** A little over a tenth of a second: at most 10 redeliveries of a key begin within any second. */
+/** Slightly over a tenth of a second, so that at most 10 redeliveries of a key start within any second. */
 export const paceMs = 111;
 const pageSize = 100;
 
@@ -32,15 +32,15 @@ interface EventOfRide {
 }
 
 /**
- * Sends an event of a ride again: with its first body, id and number, the header `X-Service-Redelivery`, a new signature, and
- * to the current URL. Resolves with the id of the attempt; while one for this event is pending, with that one's. Throws
- * `not_found` for an event that is unknown or of another account, `not_sent_yet` for one whose own attempt is not over, and
- * `body_erased`.
+ * Resends an event of a ride to the current URL, with its original body, id and number, the header
+ * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt; if a resend of the event is pending,
+ * with the id of that one. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
+ * event whose own attempt is not finished, and `body_erased`.
  */
 export async function redeliver(
   ctx: Context,
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId, requestId, form }: AskedBy,
+  { accountId, requestId, form }: Requester,
 ): Promise<string> {
   const ride = await rides.findOne<RideWithEvents>(
     { _id: rideId, accountId },
@@ -51,24 +51,24 @@ export async function redeliver(
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
   const record = redelivery({ ride, event }, ctx.now(), { requestId, form });
-  const asked = (await askedFor(record)) ?? (await insertUnlessTaken(record)) ?? (await askedFor(record));
+  const stored = (await findStored(record)) ?? (await insertUnlessDuplicate(record)) ?? (await findStored(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
-  return (asked ?? record)._id;
+  return (stored ?? record)._id;
 }
 
-/** The attempt that an earlier sending of the same form has asked for, or else the pending one of the same event. */
-const askedFor = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
+/** The attempt that the same form has requested before; otherwise the pending redelivery of the same event. */
+const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
 
-/** The attempts that were made in this time; without an end, also all later ones. */
-export interface Stretch {
+/** Selects attempts from `since` to `until`; without `until`, all later attempts. */
+export interface TimeRange {
   since: Date;
   until?: Date;
 }
 
-/** The number of events of a key that can be sent again, in all and by outcome and reason, e.g. `failed ENETUNREACH`. */
-export interface Undelivered {
+/** The number of a key's events that can be resent: total, and by outcome and reason, e.g. `failed ENETUNREACH`. */
+export interface UndeliveredCount {
   keyId: string;
   accountId: string;
   events: number;
@@ -76,17 +76,17 @@ export interface Undelivered {
 }
 
 /**
- * Counts, for one key or for all, the events whose attempt failed or timed out in a stretch of time and that have not
- * arrived since. Leaves out events without a URL or with a blocked one: only the partner can mend that.
+ * Counts, for one key or for all keys, the events whose attempt failed or timed out in a time range and that have not
+ * been delivered since. Ignores events without a URL or with a blocked URL, because only the partner can fix those.
  */
-export async function countUndelivered(stretch: Stretch, keyId?: string): Promise<Undelivered[]> {
-  const filter = { ...(keyId && { keyId }), undeliveredAt: { $gte: stretch.since } };
+export async function countUndelivered(range: TimeRange, keyId?: string): Promise<UndeliveredCount[]> {
+  const filter = { ...(keyId && { keyId }), undeliveredAt: { $gte: range.since } };
   const keyIds = keyId ? [keyId] : ((await rides.distinct('keyId', filter, timeLimit())) as string[]);
-  const found: Undelivered[] = [];
+  const found: UndeliveredCount[] = [];
   for (const each of keyIds) {
     const key = await keys.findOne({ _id: each }, { projection: { accountId: 1 }, ...timeLimit() });
     if (!key) continue;
-    const undelivered = await findUndelivered(each, key.accountId, stretch, noneBefore, Number.POSITIVE_INFINITY);
+    const undelivered = await findUndelivered(each, key.accountId, range, nothingRequested, Number.POSITIVE_INFINITY);
     const reasons: Record<string, number> = {};
     for (const { event } of undelivered) {
       const { outcome, httpStatus, reason } = event.delivery ?? {};
@@ -100,50 +100,54 @@ export async function countUndelivered(stretch: Stretch, keyId?: string): Promis
 }
 
 /**
- * Sends the events of a key again whose attempt was made in this time and that have not arrived, the oldest first, 500 at
- * most: those of one ride one after the other, and all together at most 10 a second. Leaves out events that are pending
- * already, have arrived by now, or whose body is erased; called again, it continues with the next. Resolves with the number
- * of events that it sends. Throws `not_found` for a key that is unknown or of another account.
+ * Resends the undelivered events of a key whose attempt was made in a time range, oldest first, at most 500 events and
+ * at most 10 a second; the events of one ride are sent one after the other. Skips events with a pending resend, events
+ * that have been delivered since, and events whose body is erased. A further call continues with the next events.
+ * Resolves with the number of events that it resends. Throws `not_found` for a key that is unknown or of another
+ * account.
  */
 export async function redeliverFailed(
   ctx: Context,
   keyId: string,
-  stretch: Stretch,
-  { accountId, requestId, form }: AskedBy,
+  range: TimeRange,
+  { accountId, requestId, form }: Requester,
 ): Promise<number> {
   if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
     throw new AppError('not_found');
   }
   let sent = 0;
   for (let isDone = false; !isDone; ) {
-    const before = await askedBefore(form);
-    const again = await findUndelivered(keyId, accountId, stretch, before);
+    const earlier = await findRequested(form);
+    const undelivered = await findUndelivered(keyId, accountId, range, earlier);
     const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
     const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
-    // In their order, and only up to one that somebody else has asked for in the meantime: those that follow it are planned
-    // again, after it. So the resends of a ride are due in the order of its events.
-    const inserted = await insertUntilTaken(
-      again.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
+    // In order, and only up to an event that another request has resent in the meantime. The following events are then
+    // planned again, after it. So the resends of a ride are due in the order of its events.
+    const inserted = await insertUntilDuplicate(
+      undelivered.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
     );
     sent += inserted;
-    isDone = inserted === again.length;
-    if (isDone) sent = Math.max(sent, before.events.size + inserted);
-    await enqueueNextRedeliveries(ctx, [...new Set([...before.rideIds, ...again.map(({ ride }) => ride._id)])]);
+    isDone = inserted === undelivered.length;
+    if (isDone) sent = Math.max(sent, earlier.events.size + inserted);
+    const rideIds = undelivered.map(({ ride }) => ride._id);
+    await enqueueNextRedeliveries(ctx, [...new Set([...earlier.rideIds, ...rideIds])]);
   }
   return sent;
 }
 
-/** The events that a form has asked for, and since when. Its repeat asks only for those that its first sending missed. */
-interface AskedBefore {
+/**
+ * The events that a form has already requested, and the time of its first request. A repeat adds only missing events.
+ */
+interface EarlierRequests {
   events: Set<string>;
   rideIds: string[];
   since?: Date;
 }
 
-const noneBefore: AskedBefore = { events: new Set(), rideIds: [] };
+const nothingRequested: EarlierRequests = { events: new Set(), rideIds: [] };
 
-async function askedBefore(form: string | undefined): Promise<AskedBefore> {
-  if (form === undefined) return noneBefore;
+async function findRequested(form: string | undefined): Promise<EarlierRequests> {
+  if (form === undefined) return nothingRequested;
   const found = await attempts.find({ form }, { projection: { rideId: 1, seq: 1, at: 1 }, ...timeLimit() }).toArray();
   const since = found.map(({ at }) => at).sort((a, b) => a.getTime() - b.getTime())[0];
   const events = new Set(found.map(({ rideId, seq }) => idOf(rideId, seq)));
@@ -153,16 +157,16 @@ async function askedBefore(form: string | undefined): Promise<AskedBefore> {
 async function findUndelivered(
   keyId: string,
   accountId: string,
-  stretch: Stretch,
-  before: AskedBefore,
+  range: TimeRange,
+  earlier: EarlierRequests,
   atMost = mostAtOnce,
 ): Promise<EventOfRide[]> {
-  const most = atMost - before.events.size;
+  const most = atMost - earlier.events.size;
   const isMissed = ({ ride, event }: EventOfRide) =>
-    !before.events.has(idOf(ride._id, event.seq)) &&
-    !(before.since && event.delivery && event.delivery.at > before.since);
+    !earlier.events.has(idOf(ride._id, event.seq)) &&
+    !(earlier.since && event.delivery && event.delivery.at > earlier.since);
   const found: EventOfRide[] = [];
-  const filter = { keyId, undeliveredAt: { $gte: stretch.since } };
+  const filter = { keyId, undeliveredAt: { $gte: range.since } };
   const order = { keyId: 1, undeliveredAt: 1 } as const;
   const cursor = rides.find<RideWithEvents>(filter, {
     projection: rideFields,
@@ -175,7 +179,7 @@ async function findUndelivered(
       const page = await nextPage(cursor);
       if (page.length === 0) break;
       const own = page.filter((ride) => ride.accountId === accountId);
-      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, stretch)))).filter(isMissed));
+      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, range)))).filter(isMissed));
     }
   } finally {
     await cursor.close();
@@ -193,18 +197,18 @@ async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Pro
   return page;
 }
 
-const failedEvents = (ride: RideWithEvents, stretch: Stretch): EventOfRide[] =>
+const failedEvents = (ride: RideWithEvents, range: TimeRange): EventOfRide[] =>
   ride.events
-    .filter(({ delivery, body }) => delivery && body && isWanted(delivery, stretch))
+    .filter(({ delivery, body }) => delivery && body && isSelected(delivery, range))
     .map((event) => ({ ride, event }));
 
-/** With an end, the operator asks: without events that have no URL or a blocked one, which only the partner can mend. */
-function isWanted({ outcome, at }: Delivery, { since, until }: Stretch): boolean {
+/** Only the operator gives an end: then events without a URL or with a blocked URL are excluded (countUndelivered). */
+function isSelected({ outcome, at }: Delivery, { since, until }: TimeRange): boolean {
   if (until) return (outcome === 'failed' || outcome === 'timeout') && at >= since && at < until;
   return outcome !== 'delivered' && at >= since;
 }
 
-/** The attempts of a ride's events are made in their order, so this keeps the order within each ride. */
+/** A ride's events are sent in order, so sorting by attempt keeps their order. */
 const byTime = (a: EventOfRide, b: EventOfRide): number =>
   (a.event.delivery?.at.getTime() ?? 0) - (b.event.delivery?.at.getTime() ?? 0) || a.event.seq - b.event.seq;
 
@@ -222,7 +226,7 @@ const idOf = (rideId: string | undefined, seq: number | undefined): string => `$
 function redelivery(
   { ride, event }: EventOfRide,
   dueMs: number,
-  { requestId, form }: Pick<AskedBy, 'requestId' | 'form'>,
+  { requestId, form }: Pick<Requester, 'requestId' | 'form'>,
 ): AttemptRecord {
   const at = new Date(dueMs);
   return {

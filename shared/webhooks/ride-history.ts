@@ -16,27 +16,27 @@ import type {
 } from '../rides/ride-types.ts';
 import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
-/** An attempt without the lease of the worker that makes it. */
+/** An attempt without the claim of its worker. */
 export type ShownAttempt = Omit<AttemptRecord, 'claim'>;
 
-/** One attempt of an event: its own, or a resend. */
+/** One attempt of an event: its automatic attempt, or a resend. */
 export interface EventDelivery {
-  /** The name of this attempt in the URL of the ride's page. */
+  /** Identifies this attempt in the URL of the ride's page. */
   id: string;
   outcome: RecordedOutcome;
   at: Date;
   event: RideEvent;
-  /** The record of the attempt, which the ride does not hold; a crash may lose it. */
+  /** The record of the attempt. It is stored apart from the ride, and a crash may lose it. */
   attempt?: ShownAttempt;
-  /** `sending`: the attempt is being made. `behind`: it waits for the events before it, because a ride's events are sent in order. */
+  /** `sending`: the attempt is being made. `behind`: earlier events of the ride must be sent first. */
   own?: 'sending' | 'behind' | 'recorded';
-  /** The outcome is known, and `attempt` may still come. */
+  /** The outcome was recorded a moment ago, so `attempt` may still be inserted. */
   isFresh?: boolean;
 }
 
 /** Something that happened to a ride. */
 export interface HistoryEntry extends Partial<Origin> {
-  /** Unique within the ride, and the name of this entry in the URL of the ride's page. */
+  /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
   kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status';
   at: Date;
@@ -48,20 +48,20 @@ export interface HistoryEntry extends Partial<Origin> {
   deliveries: EventDelivery[];
 }
 
-/** The fields of a ride from which its history follows. */
+/** The fields of a ride from which its history is derived. */
 type RideWithHistory = Pick<
   Ride,
   'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
 >;
 
-/** All that has happened to a ride by a time (Unix ms), oldest first, with every attempt under its event. Pure. */
+/** The history of a ride at a time (Unix ms), oldest entry first, with all attempts of each event. Pure. */
 export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
   const created: HistoryEntry = { id: 'created', kind: 'created', at: ride.createdAt, ...ride.origin, deliveries: [] };
   const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride)];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
 }
 
-/** An entry for each event, in the order of their numbers. */
+/** An entry for each event, in order. */
 function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
   const lastStatus = ride.events.findLast(({ event }) => event === 'ride.status');
   let offersSeen = 0;
@@ -73,7 +73,7 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
       ...{ id: `event-${event.seq}`, at, event, requestId },
       deliveries: deliveriesOf(ride, event, attempts, now),
     };
-    // An offer or a change of status and its event are one write, so they come in the same order.
+    // One write adds an offer (or changes the status) and adds its event, so both have the same order.
     if (event.event === 'offer.received') {
       return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
     }
@@ -101,13 +101,13 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
-/** Events of rides of an earlier version name no actor; for some statuses it follows from the ride. */
+/** Events from an earlier version lack the actor. For some statuses the ride determines it. */
 function actorOf(ride: RideWithHistory, status: RideStatus): Actor | undefined {
   if (status === 'cancelled') return ride.cancelledBy === 'driver' ? driverOf(ride) : ride.cancelledBy;
   return status === 'driver_arriving' ? undefined : driverOf(ride);
 }
 
-/** The record of an event's attempt is inserted a moment after its outcome is recorded on the ride. */
+/** The record of an event's attempt is inserted shortly after its outcome is recorded on the ride. */
 const freshMs = 5_000;
 
 function deliveriesOf(
@@ -122,7 +122,7 @@ function deliveriesOf(
   const own: EventDelivery = delivery
     ? {
         ...{ id, outcome: delivery.outcome, at: delivery.at, event, own: 'recorded' },
-        // An attempt whose time is not the ride's was made twice: its outcome is not the event's.
+        // If the times differ, the event was attempted twice, and this attempt's outcome is not the recorded one.
         attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
         isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
       }
@@ -135,7 +135,7 @@ function deliveriesOf(
   return [own, ...others].sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-/** A ride's history for the operator: no name, phone or address of a person, and no URL, because it may hold a secret. */
+/** A ride's history for the operator, without names, phones, addresses and URLs (a URL may contain a secret). */
 export interface RideHistory {
   rideId: string;
   keyId: string;
@@ -150,32 +150,32 @@ export interface RideHistory {
   erasedAt?: Date;
   timers: Timer[];
   events: HistoryEvent[];
-  /** The events that were resent. */
-  redeliveries: Attempted[];
+  /** The redeliveries of the ride's events. */
+  redeliveries: RedeliveryEntry[];
 }
 
 interface HistoryEvent {
   seq: number;
   event: EventName;
-  /** Of a ride.status event whose body is not erased. */
+  /** For a `ride.status` event whose body is not erased. */
   status?: RideStatus;
   at: Date;
   by?: Actor;
   requestId?: string;
-  /** `waiting` until its attempt is over. */
+  /** `waiting` until its attempt is finished. */
   outcome: RecordedOutcome;
   httpStatus?: number;
   reason?: string;
   durationMs?: number;
 }
 
-type Attempted = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'reason' | 'durationMs'> & {
+type RedeliveryEntry = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'reason' | 'durationMs'> & {
   attemptId: string;
   kind: AttemptKind;
   seq?: number;
 };
 
-/** The stored history of a ride, for the operator. Throws `ride_not_found`. */
+/** Reads the history of a ride for the operator. Throws `ride_not_found`. */
 export async function rideHistory(rideId: string): Promise<RideHistory> {
   const ride = await rides.findOne({ _id: rideId }, committedReads());
   if (!ride) throw new AppError('ride_not_found');

@@ -1,12 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EventName } from '../rides/ride-types.ts';
 
-/** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
+/**
+ * A receiver refuses a signature whose time differs from its clock by this much or more (contract, section 6, rule 6).
+ */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
-/** The headers of a delivery (contract, section 6). `mark` is the header that a test event or a redelivery has in addition. */
+/** The headers of a delivery (contract, section 6). `mark` is the additional header of a test event or a redelivery. */
 export function deliveryHeaders(
   { event, eventId, seq, mark }: { event: EventName; eventId: string; seq: number; mark?: Record<string, string> },
   signature: string,
@@ -21,16 +23,16 @@ export function deliveryHeaders(
 }
 
 /**
- * The value of `X-Service-Signature` for a body that is sent exactly as given: `t=<unix_seconds>,v1=<hex_hmac>`. The
- * HMAC's key is the whole `whsec_...` string, including its prefix (contract, section 6, rule 5).
+ * The value of `X-Service-Signature` for exactly these body bytes: `t=<unix_seconds>,v1=<hex_hmac>`. The HMAC key is
+ * the complete `whsec_...` string, including its prefix (contract, section 6, rule 5).
  */
 export function signatureHeader(secret: string, body: string, unixSeconds: number): string {
   return `t=${unixSeconds},v1=${hmac(secret, String(unixSeconds), body).toString('hex')}`;
 }
 
 /**
- * Checks a header as a receiver does: true when it signs these raw bytes and its time is less than 300 seconds before
- * or after `nowSeconds` (contract, section 6, rule 6). Compares in constant time. Never throws.
+ * Checks a signature header as a receiver does: true if it signs these raw bytes and its time is less than 300 seconds
+ * before or after `nowSeconds` (contract, section 6, rule 6). Compares in constant time. Never throws.
  */
 export function verifySignature(secret: string, header: string, rawBody: string | Buffer, nowSeconds: number): boolean {
   const [, t, v1] = headerForm.exec(header) ?? [];
@@ -39,7 +41,7 @@ export function verifySignature(secret: string, header: string, rawBody: string 
   return genuine && Math.abs(nowSeconds - Number(t)) < maxAgeSeconds;
 }
 
-// `t` stays the text that was sent, because the signature covers its bytes.
+// `t` is the text as sent, because the signature covers its bytes.
 function hmac(secret: string, t: string, rawBody: string | Buffer): Buffer {
   return createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
 }

@@ -21,7 +21,7 @@ describe('POST /rides/:rideId/accept', () => {
     rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(Date.now() - 1) } });
 
   for (const mode of ['live', 'test'] as const) {
-    it(`accepts an offer of a ${mode} ride: 200 with exactly these fields, and the driver is on the way`, async () => {
+    it(`accept answers 200 with exactly success, rideId and status driver_arriving for a ${mode} ride`, async () => {
       const partner = await api.partner(mode);
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -31,7 +31,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('takes any of the offers, not only the cheapest', async () => {
+  it('accepts any offer, not only the cheapest', async () => {
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const dear = await offerOn(api.ctx, rideId, { price: 99 });
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: dear.offerId });
@@ -40,7 +40,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(body.agreedPrice).to.equal(99);
   });
 
-  it('ignores unknown fields', async () => {
+  it('accept ignores unknown fields of the body', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId, price: 1, status: 'completed', agreedPrice: 1 };
     const accepted = await partner.post(`/rides/${rideId}/accept`, body);
@@ -50,7 +50,7 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`answers 200 with the status of a ride that is ${status} when its offer is accepted again, and changes nothing`, async () => {
+    it(`accepting the accepted offer again answers 200 with the status ${status} and changes nothing`, async () => {
       const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -60,7 +60,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('adds the jobs and wakes the listeners when a repeat confirms an accept whose answer from MongoDB was lost', async () => {
+  it('a repeated accept adds the jobs and wakes the listeners after MongoDB lost the answer to the first', async () => {
     const partner = await api.partner('test');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner, offers: [{ driver: newDriver() }] });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -85,16 +85,16 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
   });
 
-  /** The next update of a ride is made, but its answer does not arrive. */
+  /** MongoDB makes the next update of a ride, but its reply does not arrive. */
   function loseNextAnswer(): void {
     const updateOne = rides.updateOne.bind(rides) as (...args: unknown[]) => Promise<unknown>;
     onceInsteadOf(rides, 'updateOne', async (...args) => {
       await updateOne(...args);
-      throw new mongoose.mongo.MongoNetworkError('the answer is lost');
+      throw new mongoose.mongo.MongoNetworkError('the reply is lost');
     });
   }
 
-  it('answers 200 for the accepted offer also after the end of the bidding time', async () => {
+  it('accepting the accepted offer again answers 200 after the end of the bidding time', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     await endBidding(rideId);
     const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -102,7 +102,7 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   for (const status of ['completed', 'cancelled'] as const) {
-    it(`refuses with a 409 to accept an offer of a ride that is ${status}`, async () => {
+    it(`accepting the accepted offer of a ${status} ride answers 409`, async () => {
       const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const { status: answered, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       expect(answered).to.equal(409);
@@ -111,7 +111,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('refuses with a 409 the accepted offer of a ride that was cancelled on its way', async () => {
+  it('accepting the accepted offer answers 409 after the partner cancelled the ride', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'arrived', { by: partner });
     await partner.post(`/rides/${rideId}/cancel`);
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -119,7 +119,7 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const) {
-    it(`refuses with a 409 another offer of a ride that is ${status}`, async () => {
+    it(`accepting another offer of a ride in status ${status} answers 409`, async () => {
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const other = await offerOn(api.ctx, rideId);
       const steps = ['arrive', 'start', 'complete'] as const;
@@ -134,7 +134,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('refuses with a 409 once the bidding time is over, even while nobody has ended the ride', async () => {
+  it('accept answers 409 once the bidding time is over, even while the ride is still bidding', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await endBidding(rideId);
     const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -143,7 +143,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await statusOf(rideId)).to.equal('bidding');
   });
 
-  it('refuses with a 409 an offer that was withdrawn', async () => {
+  it('accept answers 409 for a withdrawn offer', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -151,7 +151,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await statusOf(rideId)).to.equal('bidding');
   });
 
-  it('refuses with a 404 an offer of another ride of the same key', async () => {
+  it('accept answers 404 for an offer of another ride of the same key', async () => {
     const one = await rideIn(api.ctx, 'bidding', { by: partner });
     const other = await rideIn(api.ctx, 'bidding', { by: partner });
     const { status, body } = await partner.post(`/rides/${one.rideId}/accept`, { offerId: other.offer.offerId });
@@ -171,7 +171,7 @@ describe('POST /rides/:rideId/accept', () => {
     '\ud800',
   ]) {
     const title = offerId.length > 30 ? `of ${offerId.length} characters` : JSON.stringify(offerId);
-    it(`refuses with a 404 the offer ${title}, which this ride never had`, async () => {
+    it(`accept answers 404 for the unknown offerId ${title}`, async () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId });
       expect(status).to.equal(404);
@@ -191,7 +191,7 @@ describe('POST /rides/:rideId/accept', () => {
     ['offerId as an operator', { offerId: { $gt: '' } }, 'offerId'],
     ['offerId as an array', { offerId: ['x'] }, 'offerId'],
   ] as const) {
-    it(`refuses ${title} with a 400 that names "${named}"`, async () => {
+    it(`accept answers 400 for ${title}, with a text that starts with "${named}"`, async () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const answer = await partner.post(`/rides/${rideId}/accept`, body);
       expect(answer.status).to.equal(400);
@@ -201,7 +201,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('refuses a body of another content type with a 400 and one that is too large with a 413', async () => {
+  it('accept answers 400 for a body of another content type and 413 for a body that is too large', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId };
     const text = await partner.post(`/rides/${rideId}/accept`, body, { 'content-type': 'text/plain' });
@@ -211,13 +211,13 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await statusOf(rideId)).to.equal('bidding');
   });
 
-  describe('checks in the ruled order', () => {
-    it('a wrong body (400) before an unknown ride (404)', async () => {
+  describe('order of checks', () => {
+    it('accept checks the body (400) before the ride (404)', async () => {
       const { status } = await partner.post('/rides/ride_unknown/accept', {});
       expect(status).to.equal(400);
     });
 
-    it('a foreign ride before an offer that it never had, in the same words as an unknown ride', async () => {
+    it('accept answers the same 404 for a ride of another key as for an unknown ride', async () => {
       const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
       const foreign = await stranger.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
@@ -227,21 +227,21 @@ describe('POST /rides/:rideId/accept', () => {
     });
 
     for (const status of ['driver_arriving', 'completed', 'cancelled'] as const) {
-      it(`an offer that the ride never had (404) before its being ${status} (409)`, async () => {
+      it(`accept checks for an unknown offer (404) before the status ${status} (409)`, async () => {
         const { rideId } = await rideIn(api.ctx, status, { by: partner });
         const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
         expect(answer.status).to.equal(404);
       });
     }
 
-    it('an offer that the ride never had (404) before the end of the bidding time (409)', async () => {
+    it('accept checks for an unknown offer (404) before the end of the bidding time (409)', async () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
       const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
       expect(status).to.equal(404);
     });
 
-    it('a ride that is not bidding, then its bidding time, then the withdrawn offer: each says so', async () => {
+    it('accept checks the status, then the bidding time, then the withdrawal, each with its own code', async () => {
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const refusal = async () => {
         const { headers } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -256,7 +256,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   });
 
-  it('lets one of many concurrent accepts of different offers win; the others are 409', async () => {
+  it('one of 8 concurrent accepts of different offers answers 200, the others answer 409', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const offerIds = [offer.offerId];
     for (let i = 0; i < 7; i++) offerIds.push((await offerOn(api.ctx, rideId)).offerId);
@@ -265,7 +265,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(answers.filter(({ status }) => status === 409)).to.have.lengthOf(7);
   });
 
-  it('answers 200 to each of many concurrent accepts of one offer, and sends one event', async () => {
+  it('answers 200 to each of 8 concurrent accepts of one offer, and sends one event', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     const answers = await Promise.all(Array.from({ length: 8 }, accept));

@@ -9,10 +9,10 @@ import { signedIn } from '../support/dashboard.ts';
 import { useTestApi } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('the time limit of an answer', () => {
+describe('time limit of requests', () => {
   const api = useTestApi();
 
-  it('is a 503 on every route, also where the look-up of the key does not return', async () => {
+  it('every route answers 503 when the read of the key never returns', async () => {
     const { key } = await api.key();
     const never = { toArray: () => new Promise(() => {}) };
     const routes = [
@@ -24,7 +24,7 @@ describe('the time limit of an answer', () => {
       ['POST', '/rides/ride_1/cancel'],
       ['GET', '/nothing'],
     ] as const;
-    // Of this run's look-ups, which may come in one batch or in several, none returns.
+    // The reads of the keys may be in one batch or in several: none returns.
     const { find, aggregate } = keys;
     Object.assign(keys, { find: () => never, aggregate: () => never });
     try {
@@ -47,17 +47,17 @@ describe('the time limit of an answer', () => {
     }
   });
 
-  it('ends no process, and is one 503, where two routes answer one request', async () => {
+  it('a timeout sends only one 503 and does not crash the process when two routes handle the request', async () => {
     const { get } = await signedIn(api);
     const never = () => new Promise<never>(() => {});
-    /** A query that can be narrowed in every way, and never answers. */
+    /** A query that accepts every method of a query and never resolves. */
     const query: object = new Proxy(
       {},
       { get: (_, name) => (['toArray', 'lean'].includes(String(name)) ? never : () => query) },
     );
     const { find } = KeyModel;
     const { find: findKeys } = keys;
-    // Signing in and the overview share the address `/dashboard`. Mocha fails a test during which an exception is not caught.
+    // Sign-in and the overview share the address `/dashboard`. Mocha fails the test if an exception is uncaught.
     Object.assign(KeyModel, { find: () => query });
     Object.assign(keys, { find: () => query });
     try {
@@ -70,8 +70,8 @@ describe('the time limit of an answer', () => {
     }
   });
 
-  /** A part whose request came long ago by the time its handler waits, and whose handler resumes while the 503 is made. */
-  async function lateAnswer(finish: (ctx: RequestContext) => void) {
+  /** Sends a request whose time limit has passed, and whose handler resumes while the 503 is being sent. */
+  async function answerLate(finish: (ctx: RequestContext) => void) {
     let letHandlerGo = () => {};
     const gate = new Promise<void>((resolve) => {
       letHandlerGo = resolve;
@@ -80,11 +80,11 @@ describe('the time limit of an answer', () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    // The 503 is logged just before it is sent.
+    // The log entry of the 503 is written just before the 503 is sent.
     const log = Object.assign(Object.create(api.ctx.log), { error: () => letHandlerGo() });
     const part = testPart({
       async handle(ctx) {
-        // As if it had come long ago.
+        // As if the request had arrived 10 s ago.
         ctx.state.startedAt = performance.now() - 10_000;
         await gate;
         try {
@@ -102,23 +102,23 @@ describe('the time limit of an answer', () => {
   }
 
   for (const [what, finish] of Object.entries<(ctx: RequestContext) => void>({
-    'another answer': (ctx) => {
+    'sends another answer': (ctx) => {
       ctx.status = 201;
       ctx.set('X-Late', 'yes');
       ctx.body = { rideId: 'ride_1' };
     },
-    'a page': (ctx) => {
+    'sends a page': (ctx) => {
       ctx.type = 'html';
       ctx.response.body = '<h1>Late</h1>';
     },
-    'a redirect': (ctx) => ctx.redirect('/elsewhere'),
-    'an answer past Koa': (ctx) => {
+    redirects: (ctx) => ctx.redirect('/elsewhere'),
+    'answers without Koa': (ctx) => {
       ctx.respond = false;
       ctx.res.writeHead(200, { 'X-Late': 'yes' }).end('late');
     },
   })) {
-    it(`is a 503 sent whole, also where the handler makes ${what} in that moment`, async () => {
-      const { status, body, headers } = await lateAnswer(finish);
+    it(`a timeout sends a complete 503 even if the handler ${what} at the same moment`, async () => {
+      const { status, body, headers } = await answerLate(finish);
       expect(status).to.equal(503);
       expect(body).to.have.all.keys('error');
       expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
@@ -126,9 +126,9 @@ describe('the time limit of an answer', () => {
     });
   }
 
-  it('leaves no stream open that begins after its 503', async () => {
+  it('a handler cannot open a stream after the 503 was sent', async () => {
     const streams = createStreams({ all: 10, perClient: 10, client: 'client' });
-    const { status } = await lateAnswer((ctx) => void streams.open(ctx, 'client'));
+    const { status } = await answerLate((ctx) => void streams.open(ctx, 'client'));
     expect(status).to.equal(503);
     expect(streams.count).to.equal(0);
     streams.close();

@@ -33,13 +33,13 @@ describe('authentication', () => {
     });
   }
 
-  it('uses the Bearer token alone where both are sent', async () => {
+  it('uses only the Bearer token if both headers are sent', async () => {
     expect(await statusWith({ authorization: `Bearer ${key}`, 'x-api-key': 'nonsense' })).to.equal(200);
     expect(await statusWith({ authorization: 'Bearer nonsense', 'x-api-key': key })).to.equal(401);
     expect(await statusWith({ authorization: 'bearer nonsense', 'x-api-key': key })).to.equal(401);
   });
 
-  it('shows the rides of the Bearer token where two valid keys are sent', async () => {
+  it('shows only the rides of the Bearer token if two valid keys are sent', async () => {
     const [mine, theirs] = [await api.partner(), await api.partner()];
     const { rideId } = (await mine.createRide()).body;
     expect((await mine.get(`/rides/${rideId}`, { 'x-api-key': theirs.key })).status).to.equal(200);
@@ -47,25 +47,25 @@ describe('authentication', () => {
   });
 
   for (const authorization of ['Basic dXNlcjpwYXNz', 'Digest x', 'Basic', 'BearerX', 'Token Bearer']) {
-    it(`uses X-Api-Key beside "${authorization}", which alone is a 401`, async () => {
+    it(`uses X-Api-Key in addition to Authorization "${authorization}", and answers 401 without it`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(200);
       expect(await statusWith({ authorization })).to.equal(401);
     });
   }
 
   for (const authorization of ['Bearer', 'Bearer ', 'bearer   ']) {
-    it(`does not fall back to X-Api-Key from "${authorization}" without a token`, async () => {
+    it(`ignores X-Api-Key if Authorization is "${authorization}" without a token`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(401);
     });
   }
 
-  it('refuses a key as the user or password of Basic', async () => {
+  it('refuses a key as the user name or password of Basic authentication', async () => {
     const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
     expect(await statusWith({ authorization: basic(`${key}:`) })).to.equal(401);
     expect(await statusWith({ authorization: basic(`:${key}`) })).to.equal(401);
   });
 
-  it('refuses a key in the query, in a cookie and without a scheme', async () => {
+  it('refuses a key in the query, in a cookie, and in Authorization without a scheme', async () => {
     expect(await statusWith({}, `/v1?api_key=${key}&access_token=${key}`)).to.equal(401);
     expect(await statusWith({ cookie: `api_key=${key}` })).to.equal(401);
     expect(await statusWith({ authorization: key })).to.equal(401);
@@ -80,7 +80,7 @@ describe('authentication', () => {
     ['the prefix of the other mode', (right) => right.replace('svc_test_', 'svc_live_')],
     ['another prefix', (right) => right.replace('svc_', 'sk_')],
     ['no prefix', (right) => right.replace('svc_test_', '')],
-    ['two of them', (right) => `${right}, ${right}`],
+    ['a second copy after a comma', (right) => `${right}, ${right}`],
     ['quotes', (right) => `"${right}"`],
     ['a space inside', (right) => `${right.slice(0, 20)} ${right.slice(20)}`],
   ];
@@ -92,13 +92,13 @@ describe('authentication', () => {
     });
   }
 
-  it('refuses a well-formed key that was never given out', async () => {
+  it('refuses a well-formed key that was never created', async () => {
     for (const mode of ['test', 'live'] as const) {
       expect(await statusWith({ 'x-api-key': newApiKey(mode) })).to.equal(401);
     }
   });
 
-  it('refuses a missing and a wrong key in the same words, with the scheme that is wanted', async () => {
+  it('answers the same 401 to a missing and a wrong key, with the scheme Bearer in WWW-Authenticate', async () => {
     const missing = await call(`${api.url}/v1`);
     const wrong = await call(`${api.url}/v1`, { headers: { 'x-api-key': 'nope' } });
     for (const { status, headers } of [missing, wrong]) {
@@ -118,7 +118,7 @@ describe('authentication', () => {
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(401);
   });
 
-  it('refuses the old secret of a rotated key on the next request; its rides stay visible with the new one', async () => {
+  it('refuses the old secret of a rotated key on the next request, and shows its rides to the new secret', async () => {
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
     const rotated = await rotateKey(partner.keyId, 'anyone');
@@ -130,7 +130,7 @@ describe('authentication', () => {
     expect(ride.status).to.equal(200);
   });
 
-  it('lets the key alone decide the mode', async () => {
+  it('only the key decides the mode of a ride, not the body', async () => {
     const send = async (secretKey: string) =>
       (
         await call(`${api.url}/v1/rides`, {
@@ -146,14 +146,14 @@ describe('authentication', () => {
     expect(await send(live.key)).to.equal(undefined);
   });
 
-  it('asks for the key before it looks at the body', async () => {
+  it('checks the key before the body', async () => {
     const answer = await call(`${api.url}/v1/rides`, { method: 'POST', body: '{"broken' });
     expect(answer.status).to.equal(401);
     const large = await call(`${api.url}/v1/rides`, { method: 'POST', body: 'x'.repeat(50_000) });
     expect(large.status).to.equal(401);
   });
 
-  it('echoes no key in any answer', async () => {
+  it('never returns the key of the request in an answer', async () => {
     const headersOf = [{ 'x-api-key': `${other}x` }, { authorization: `Bearer ${other}x` }] as Record<string, string>[];
     for (const headers of headersOf) {
       const answer = await call(`${api.url}/v1/${other}`, { headers });
@@ -162,7 +162,7 @@ describe('authentication', () => {
   });
 });
 
-/** The first two neighbours of the secret that differ, swapped. */
+/** Swaps the first two neighbouring characters of the secret that differ. */
 function swapped(key: string): string {
   for (let i = 9; i < key.length - 1; i++) {
     const [a = '', b = ''] = [key[i], key[i + 1]];

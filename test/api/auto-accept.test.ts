@@ -31,7 +31,7 @@ describe('auto-accept', () => {
     return run(rideId);
   };
 
-  it('takes the first offer that fits, not a cheaper one that came later, with one event by itself', async () => {
+  it('auto-accept accepts the first offer within its limits, not a later cheaper one, with one event', async () => {
     const rideId = await newRideWith();
     await offerOn(api.ctx, rideId, { price: 26, etaMinutes: 2 });
     await offerOn(api.ctx, rideId, { price: 20, etaMinutes: 11 });
@@ -46,7 +46,7 @@ describe('auto-accept', () => {
     expect(await run(rideId)).to.deep.equal({ result: 'stale' });
   });
 
-  it('has a job at once, and again by a sweep where the job was lost', async () => {
+  it('an offer within the limits adds the auto-accept job, and the sweeper adds it again if it is lost', async () => {
     partner = await api.partner('test');
     const noOffers = { 'x-service-test-scenario': 'no_offers' };
     const { rideId } = (await partner.createRide({ autoAccept: limits }, noOffers)).body;
@@ -58,14 +58,14 @@ describe('auto-accept', () => {
     expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
   });
 
-  it('takes offers of any ETA where only a price is said', async () => {
+  it('auto-accept accepts offers with any ETA if only a price limit is given', async () => {
     const rideId = await newRideWith({ maxPrice: 25 });
     await offerOn(api.ctx, rideId, { etaMinutes: 500 });
     await due(rideId);
     expect((await storedRide(rideId)).status).to.equal('driver_arriving');
   });
 
-  it('does nothing where the offer was withdrawn, another one accepted, the ride cancelled or its time is over', async () => {
+  it('auto-accept does nothing after a withdrawal, another accept, a cancellation or the end of bidding', async () => {
     const withdrawn = await newRideWith();
     const { offerId } = await offerOn(api.ctx, withdrawn);
     await applyAction(api.ctx, withdrawn, { action: 'withdrawOffer', offerId }, 'anyone');
@@ -91,7 +91,7 @@ describe('auto-accept', () => {
     expect((await storedRide(late)).status).to.equal('bidding');
   });
 
-  it('takes the next offer that fits where the driver has taken another ride', async () => {
+  it('auto-accept accepts the next offer within the limits if the first driver is on another ride', async () => {
     const driver = newDriver();
     const [first, second] = [await newRideWith(), await newRideWith()];
     await offerOn(api.ctx, first, { driver });
@@ -103,7 +103,7 @@ describe('auto-accept', () => {
     expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
   });
 
-  /** A ride whose only fitting offer is of a driver who is on another ride. */
+  /** Creates a ride whose only offer within the limits is from a driver who is on another ride. */
   async function rideOfBusyDriver() {
     const driver = newDriver();
     const [first, second] = [await newRideWith(), await newRideWith()];
@@ -117,14 +117,14 @@ describe('auto-accept', () => {
     return { rideId: second, offerId, free };
   }
 
-  it('takes the next offer where the only driver has taken another ride', async () => {
+  it('auto-accept accepts a new offer while the driver of the first offer is on another ride', async () => {
     const { rideId } = await rideOfBusyDriver();
     const { offerId } = await offerOn(api.ctx, rideId);
     await run(rideId);
     expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
   });
 
-  it('accepts the fitting offer of a busy driver as soon as the driver is free', async () => {
+  it('auto-accept accepts the offer of a busy driver as soon as the driver is free', async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     expect(await due(rideId)).to.have.property('againInMs');
     await free();
@@ -132,7 +132,7 @@ describe('auto-accept', () => {
     expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
   });
 
-  it('accepts the offer of a driver who became free once, by a job that the sweeper adds and by a duplicate', async () => {
+  it('a job from the sweeper and a duplicate accept the offer of a driver who became free only once', async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     await free();
     await (await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' }))?.remove();
@@ -146,7 +146,7 @@ describe('auto-accept', () => {
     expect(statusesSent(ride)).to.deep.equal(['offer.received', 'driver_arriving']);
   });
 
-  it('never accepts the offer of a driver who becomes free after the bidding time', async () => {
+  it('auto-accept never accepts the offer of a driver who becomes free after the bidding time', async () => {
     const { rideId, free } = await rideOfBusyDriver();
     await endBidding(rideId);
     await free();
@@ -154,7 +154,7 @@ describe('auto-accept', () => {
     expect(await storedRide(rideId)).to.include({ status: 'bidding' });
   });
 
-  it('is not tried again in the last moments of the bidding time, nor once the busy driver’s offer is withdrawn', async () => {
+  it('auto-accept does not retry in the last seconds of bidding, nor after the offer is withdrawn', async () => {
     const [over, withdrawn] = [await rideOfBusyDriver(), await rideOfBusyDriver()];
     await rides.updateOne({ _id: over.rideId }, { $set: { biddingEndsAt: new Date(api.ctx.now() + 1_000) } });
     const { rideId, offerId } = withdrawn;
@@ -165,7 +165,7 @@ describe('auto-accept', () => {
     }
   });
 
-  it('goes on with the script of a test ride', async () => {
+  it('the scenario of a test ride continues after auto-accept', async () => {
     partner = await api.partner('test');
     const rideId = await newRideWith();
     await partner.post(`/test/rides/${rideId}/offer`);
@@ -173,7 +173,7 @@ describe('auto-accept', () => {
     expect(await timersOf(rideId)).to.have.members(['stall', 'arrive']);
   });
 
-  it('is shown to the partner alone', async () => {
+  it('only the partner sees autoAccept, not the driver and not the events', async () => {
     const created = await partner.createRide({ autoAccept: { maxEtaMinutes: null, maxPrice: 30 } });
     expect(created.body.autoAccept).to.deep.equal({ maxPrice: 30 });
     expect((await partner.get(`/rides/${created.body.rideId}`)).body.autoAccept).to.deep.equal({ maxPrice: 30 });
@@ -195,7 +195,7 @@ describe('auto-accept', () => {
     for (const { body } of events) expect(body).not.to.match(/4321|autoAccept/);
   });
 
-  it('is part of what an Idempotency-Key stands for', async () => {
+  it('a repeat with the same Idempotency-Key and other autoAccept limits answers 409', async () => {
     const under = { 'idempotency-key': 'auto' };
     const first = await partner.createRide({ autoAccept: limits }, under);
     expect((await partner.createRide({ autoAccept: { ...limits } }, under)).text).to.equal(first.text);
@@ -212,7 +212,7 @@ describe('auto-accept', () => {
     [[25], /^autoAccept must be of type object/],
   ];
   for (const [fields, named] of refused) {
-    it(`is a 400 as ${JSON.stringify(fields)}`, async () => {
+    it(`a creation answers 400 for autoAccept ${JSON.stringify(fields)}`, async () => {
       const { status, body } = await partner.createRide({ autoAccept: fields });
       expect(status).to.equal(400);
       expect(body.error).to.match(named);

@@ -10,7 +10,7 @@ describe('POST /rides/:rideId/cancel', () => {
 
   for (const mode of ['live', 'test'] as const) {
     for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
-      it(`cancels a ${mode} ride that is ${status}: 200 with exactly these fields, and one event`, async () => {
+      it(`cancelling a ${mode} ride in status ${status} answers 200 and sends one event`, async () => {
         const partner = await api.partner(mode);
         const { rideId } = await rideIn(api.ctx, status, { by: partner });
         const before = await rides.findOne({ _id: rideId });
@@ -24,7 +24,7 @@ describe('POST /rides/:rideId/cancel', () => {
   }
 
   for (const status of ['completed', 'cancelled'] as const) {
-    it(`refuses with a 409 to cancel a ride that is ${status}, and changes nothing`, async () => {
+    it(`cancelling a ${status} ride answers 409 and changes nothing`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const answer = await partner.post(`/rides/${rideId}/cancel`);
@@ -34,13 +34,13 @@ describe('POST /rides/:rideId/cancel', () => {
     });
   }
 
-  it('lets one of 20 concurrent cancels win, and refuses the others with a 409', async () => {
+  it('one of 20 concurrent cancels answers 200, the others answer 409', async () => {
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
     const answers = await Promise.all(Array.from({ length: 20 }, () => partner.post(`/rides/${rideId}/cancel`)));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(19).fill(409)]);
   });
 
-  it('also cancels a ride whose bidding time is over', async () => {
+  it('cancels a ride whose bidding time is over', async () => {
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(0) } });
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
@@ -59,7 +59,7 @@ describe('POST /rides/:rideId/cancel', () => {
     ['an empty body with a content type', '', { 'content-type': 'application/json' }],
     ['a body of 1 MB', 'x'.repeat(1_000_000), { 'content-type': 'application/json' }],
   ] as const) {
-    it(`ignores ${title}`, async () => {
+    it(`cancel ignores ${title}`, async () => {
       const { rideId } = (await partner.createRide()).body;
       const answer = await call(`${api.url}/v1/rides/${rideId}/cancel`, {
         method: 'POST',

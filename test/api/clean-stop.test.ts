@@ -3,11 +3,11 @@ import http from 'node:http';
 import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { useTestContext } from '../support/service.ts';
 
-/** Asks again and again on one kept connection, until it is turned away: every status, and what was turned away. */
-async function askUntilRefused(port: number): Promise<{ statuses: number[]; turnedAway: string }> {
+/** Repeats a request on one keep-alive connection until a request fails. `refused` is what failed. */
+async function askUntilRefused(port: number): Promise<{ statuses: number[]; refused: string }> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const statuses: number[] = [];
   for (;;) {
@@ -19,29 +19,29 @@ async function askUntilRefused(port: number): Promise<{ statuses: number[]; turn
       await once(response, 'end');
     } catch {
       agent.destroy();
-      return { statuses, turnedAway: request.reusedSocket ? 'a request on a kept connection' : 'a new connection' };
+      return { statuses, refused: request.reusedSocket ? 'a request on a kept connection' : 'a new connection' };
     }
   }
 }
 
-describe('an API that stops', () => {
+describe('shutdown of the API', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   beforeEach(async () => {
     server = await serve(ctx, createApp(ctx));
   });
 
-  it('answers every request of clients that go on asking, and refuses only new connections', async () => {
+  it('an API that shuts down answers every request on its connections, and refuses only new connections', async () => {
     const clients = Array.from({ length: 4 }, () => askUntilRefused(server.port));
     await once(http.get({ port: server.port, host: '127.0.0.1', path: '/healthz' }), 'response');
     await server.close(1_000);
-    for (const { statuses, turnedAway } of await Promise.all(clients)) {
+    for (const { statuses, refused } of await Promise.all(clients)) {
       expect(new Set(statuses)).to.deep.equal(new Set([200]));
-      expect(turnedAway).to.equal('a new connection');
+      expect(refused).to.equal('a new connection');
     }
   });
 
-  it('does not wait for a connection that never sends anything', async () => {
+  it('an API that shuts down does not wait for a connection that never sends anything', async () => {
     const bare = net.connect(server.port, '127.0.0.1');
     await once(bare, 'connect');
     const closed = once(bare, 'close');

@@ -9,7 +9,7 @@ describe('POST /rides: the answer', () => {
   const api = useTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
   const partner = usePartner(api);
 
-  it('is a 201 with exactly the fields of the contract, and testMode for a test key', async () => {
+  it('a creation answers 201 with exactly the fields of the contract, and testMode for a test key', async () => {
     const partner = await api.partner('test');
     const { status, body, headers } = await partner.createRide();
     expect(status).to.equal(201);
@@ -22,14 +22,14 @@ describe('POST /rides: the answer', () => {
     expect(rest).to.deep.equal({ status: 'bidding', fare: 25, carType: 'regular', distanceKm: 5.31, testMode: true });
   });
 
-  it('has no testMode for a live key', async () => {
+  it('a creation with a live key has no testMode', async () => {
     const partner = await api.partner('live');
     const { status, body } = await partner.createRide();
     expect(status).to.equal(201);
     expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl');
   });
 
-  it('is the same under the legacy base', async () => {
+  it('a creation answers the same under the legacy base', async () => {
     const { key } = await api.partner();
     const { status, body } = await call(`${api.url}/api/v1/rides`, {
       method: 'POST',
@@ -40,7 +40,7 @@ describe('POST /rides: the answer', () => {
     expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl', 'testMode');
   });
 
-  it('gives every ride an id and a track token of its own', async () => {
+  it('gives every ride its own id and track token', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
     expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
     expect(new Set(answers.map(({ body }) => body.trackUrl)).size).to.equal(10);
@@ -58,7 +58,7 @@ describe('POST /rides: the answer', () => {
     expect(body.rideId).not.to.include(token);
   });
 
-  it('computes the distance as a great circle with two decimals where none is given', async () => {
+  it('computes the distance as a great circle with two decimals if none is given', async () => {
     const paris = { lat: 48.8566, lng: 2.3522 };
     const newYork = { lat: 40.7128, lng: -74.006 };
     const { body } = await partner.createRide({ pickup: paris, destination: newYork });
@@ -66,7 +66,7 @@ describe('POST /rides: the answer', () => {
     expect(body.distanceKm).to.equal(5837.25);
   });
 
-  it('computes 0 where pickup and destination are one place', async () => {
+  it('computes the distance 0 if pickup and destination are equal', async () => {
     const { status, body } = await partner.createRide({ destination: validRide.pickup });
     expect({ status, distanceKm: body.distanceKm }).to.deep.equal({ status: 201, distanceKm: 0 });
   });
@@ -78,7 +78,7 @@ describe('POST /rides: the answer', () => {
     [72.1068, 136.0795],
     [85.336, 130.0191],
   ] as const) {
-    it(`computes half the circumference from ${lat}, ${lng} to the other side of the earth`, async () => {
+    it(`computes half the earth's circumference from ${lat}, ${lng} to its antipode`, async () => {
       const { body } = await partner.createRide({
         pickup: { lat, lng },
         destination: { lat: -lat, lng: lng - 180 },
@@ -88,7 +88,7 @@ describe('POST /rides: the answer', () => {
   }
 
   for (const distanceKm of [0, 0.001, 12.3456789, 100_000]) {
-    it(`keeps a given distance of ${distanceKm} as it is`, async () => {
+    it(`keeps a given distance of ${distanceKm} unchanged`, async () => {
       const { body } = await partner.createRide({ distanceKm });
       expect(body.distanceKm).to.equal(distanceKm);
       const retrieved = await partner.get(`/rides/${body.rideId}`);
@@ -96,21 +96,21 @@ describe('POST /rides: the answer', () => {
     });
   }
 
-  it('shows the car type that was asked for', async () => {
+  it('returns the requested car type', async () => {
     const answers = await Promise.all(
       ['regular', 'comfort', 'family'].map((carType) => partner.createRide({ carType })),
     );
     expect(answers.map(({ body }) => body.carType)).to.deep.equal(['regular', 'comfort', 'family']);
   });
 
-  it('stores the defaults of every optional field, and nothing for those without one', async () => {
+  it('stores the default of every optional field, and nothing for fields without a default', async () => {
     const { body } = await partner.createRide();
     const stored = await rides.findOne({ _id: body.rideId });
     expect(stored).to.include({ carType: 'regular', rideType: 'standard', passengerCount: 1, status: 'bidding' });
     expect(stored).not.to.have.any.keys('notes', 'passenger', 'webhookUrl', 'scenario', 'idempotency', 'driver');
   });
 
-  it('stores every field that was given as it was given', async () => {
+  it('stores every given field unchanged', async () => {
     const given = {
       pickup: { lat: -33.8688, lng: 151.2093, address: 'Zoë Müller, 東京 🚕' },
       destination: { lat: -33.9, lng: 151.25, address: '' },
@@ -137,7 +137,7 @@ describe('POST /rides: the answer', () => {
     ['passenger', undefined],
     ['webhookUrl', undefined],
   ] as const) {
-    it(`takes null for ${field} as absent`, async () => {
+    it(`treats null for ${field} as absent`, async () => {
       const { status, body } = await partner.createRide({ [field]: null });
       expect(status).to.equal(201);
       const stored = await rides.findOne({ _id: body.rideId });
@@ -146,7 +146,7 @@ describe('POST /rides: the answer', () => {
     });
   }
 
-  it('takes null for an address and for the fields of passenger as absent', async () => {
+  it('treats null for an address and for the fields of passenger as absent', async () => {
     const { status, body } = await partner.createRide({
       pickup: { lat: 1, lng: 2, address: null },
       passenger: { name: null, phone: null },

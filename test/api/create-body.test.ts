@@ -8,7 +8,7 @@ import { usePartner, useTestApi } from '../support/service.ts';
 const limitBytes = 16_384;
 const valid = JSON.stringify(validRide);
 
-/** A valid creation of exactly so many bytes: an unknown field fills it up. */
+/** The body of a valid creation with exactly `bytes` bytes, padded with an unknown field. */
 function bodyOf(bytes: number): string {
   const filled = (filler: string) => JSON.stringify({ ...validRide, filler });
   return filled('x'.repeat(bytes - Buffer.byteLength(filled(''))));
@@ -18,7 +18,7 @@ describe('POST /rides: the body', () => {
   const api = useTestApi();
   const partner = usePartner(api);
 
-  /** Bytes as they are, with these headers alone. */
+  /** Sends a body unchanged, with only these headers. */
   const send = (body: RequestInit['body'], headers: Record<string, string>) =>
     call(`${api.url}/v1/rides`, {
       method: 'POST',
@@ -39,15 +39,15 @@ describe('POST /rides: the body', () => {
     ['a text', '"ride"'],
     ['true', 'true'],
     ['an empty body', ''],
-    ['white space alone', '  \n '],
+    ['only white space', '  \n '],
     ['a form', 'fare=25'],
-    ['a byte order mark and nothing', '\ufeff'],
+    ['only a byte order mark', '\ufeff'],
     ['an empty object', '{}'],
     ['deep nesting', '['.repeat(8_000)],
     ['deep nesting in a field', `{"notes":${'['.repeat(8_000)}${']'.repeat(8_000)}}`],
   ];
   for (const [title, body] of noJsonObject) {
-    it(`refuses ${title} with a 400`, async () => {
+    it(`a creation answers 400 for ${title} as its body`, async () => {
       const answer = await send(body, json);
       expect(answer.status).to.equal(400);
       expect(answer.body).to.have.all.keys('error');
@@ -56,13 +56,13 @@ describe('POST /rides: the body', () => {
     });
   }
 
-  it('ignores an unknown field however deep it is nested', async () => {
+  it('a creation ignores an unknown field with 2,500 levels of nesting', async () => {
     const deep = `${'{"a":'.repeat(2_500)}1${'}'.repeat(2_500)}`;
     const answer = await send(`{"deep":${deep},${valid.slice(1)}`, json);
     expect(answer.status).to.equal(201);
   });
 
-  it('refuses a request without a body', async () => {
+  it('a creation without a body answers 400', async () => {
     const answer = await rawRequest(
       api.url,
       requestText([
@@ -85,8 +85,8 @@ describe('POST /rides: the body', () => {
     'json',
     '',
   ]) {
-    it(`refuses the content type ${type || '(none)'}`, async () => {
-      // As bytes, so that fetch adds no type of its own.
+    it(`a creation answers 400 for the content type ${type || '(none)'}`, async () => {
+      // As bytes, so that fetch does not add a content type.
       const answer = await send(Buffer.from(valid), type ? { 'content-type': type } : {});
       expect(answer.status).to.equal(400);
       expect(answer.body).to.have.all.keys('error');
@@ -101,14 +101,14 @@ describe('POST /rides: the body', () => {
     'APPLICATION/JSON',
     'application/vnd.partner+json',
   ]) {
-    it(`accepts the content type ${type}`, async () => {
+    it(`a creation accepts the content type ${type}`, async () => {
       const answer = await send(valid, { 'content-type': type });
       expect(answer.status).to.equal(201);
     });
   }
 
   for (const charset of ['utf-16', 'iso-8859-1', 'nonsense']) {
-    it(`refuses the charset ${charset}: the wire format is UTF-8`, async () => {
+    it(`a creation answers 400 for the charset ${charset}: the wire format is UTF-8`, async () => {
       const answer = await send(valid, { 'content-type': `application/json; charset=${charset}` });
       expect(answer.status).to.equal(400);
       expect(answer.body).to.deep.equal({ error: 'The request body must be UTF-8' });
@@ -116,13 +116,13 @@ describe('POST /rides: the body', () => {
   }
 
   for (const [title, bytes] of [
-    ['a byte that is never in it', [0xff]],
-    ['a character that breaks off', [0xe6, 0x9d]],
-    ['an overlong form', [0xc0, 0x80]],
+    ['a byte that UTF-8 never contains', [0xff]],
+    ['a truncated character', [0xe6, 0x9d]],
+    ['an overlong encoding', [0xc0, 0x80]],
     ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
-    ['a code point beyond the last', [0xf4, 0x90, 0x80, 0x80]],
+    ['a code point above the maximum', [0xf4, 0x90, 0x80, 0x80]],
   ] as const) {
-    it(`refuses what is not UTF-8: ${title}`, async () => {
+    it(`a creation answers 400 for a body that is not UTF-8: ${title}`, async () => {
       const [start = '', end = ''] = JSON.stringify({ ...validRide, notes: '|' }).split('|');
       const answer = await send(Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)]), json);
       expect(answer.status).to.equal(400);
@@ -131,7 +131,7 @@ describe('POST /rides: the body', () => {
     });
   }
 
-  it('stores the replacement character as it was sent, spelled out and escaped', async () => {
+  it('stores the replacement character U+FFFD if it was sent, literally or escaped', async () => {
     for (const text of ['a\ufffdb', 'a\\ufffdb']) {
       const answer = await send(valid.replace('"fare"', `"notes":"${text}","fare"`), json);
       expect(answer.status).to.equal(201);
@@ -139,17 +139,17 @@ describe('POST /rides: the body', () => {
     }
   });
 
-  it('ignores a byte order mark in front of the JSON', async () => {
+  it('a creation ignores a byte order mark before the JSON', async () => {
     expect((await send(`\ufeff${valid}`, json)).status).to.equal(201);
   });
 
   for (const encoding of ['identity', 'Identity', 'IDENTITY', '']) {
-    it(`takes a body with the content encoding "${encoding}" as it is`, async () => {
+    it(`a creation accepts the content encoding "${encoding}"`, async () => {
       expect((await send(valid, { ...json, 'content-encoding': encoding })).status).to.equal(201);
     });
   }
 
-  it('accepts a body of 16,384 bytes and refuses one of 16,385 with a 413', async () => {
+  it('a creation accepts a body of 16,384 bytes and answers 413 to 16,385', async () => {
     expect(Buffer.byteLength(bodyOf(limitBytes))).to.equal(16_384);
     const fits = await send(bodyOf(limitBytes), json);
     expect(fits.status).to.equal(201);
@@ -158,13 +158,13 @@ describe('POST /rides: the body', () => {
     expect(over.body).to.have.all.keys('error');
   });
 
-  it('counts the body in bytes, not in characters', async () => {
+  it('the size limit of a body counts bytes, not characters', async () => {
     const filler = 'ü'.repeat(limitBytes / 2);
     const over = await send(JSON.stringify({ ...validRide, filler }), json);
     expect(over.status).to.equal(413);
   });
 
-  it('holds the same limit for a chunked body, which has no length', async () => {
+  it('the size limit also applies to a chunked body, which has no Content-Length', async () => {
     const chunked = (text: string) => new Blob([text]).stream();
     const fits = await send(chunked(bodyOf(limitBytes)), json);
     expect(fits.status).to.equal(201);
@@ -173,7 +173,7 @@ describe('POST /rides: the body', () => {
     expect(over.body).to.have.all.keys('error');
   });
 
-  it('refuses a body that is far too large without reading it all', async () => {
+  it('answers 413 to a Content-Length of 10 GB without reading the whole body', async () => {
     const answer = await rawRequest(
       api.url,
       requestText([
@@ -190,16 +190,16 @@ describe('POST /rides: the body', () => {
     expect(answer.body).to.have.all.keys('error');
   });
 
-  // Inflated past the limit and then broken, a body once ended the process: nobody listened to the stream any more.
+  // Regression: a body that broke after inflating beyond the limit ended the process, because no listener was left.
   const brokenBomb = gzipSync(bodyOf(33_000), { level: 0 });
   brokenBomb.subarray(-2_000).fill(0xff);
 
   for (const [title, body, encoding] of [
     ['a compressed body', gzipSync(valid), 'gzip'],
-    ['a compressed body that breaks off beyond the limit', brokenBomb, 'gzip'],
+    ['a compressed body that breaks beyond the size limit', brokenBomb, 'gzip'],
     ['an unknown encoding', Buffer.from(valid), 'snappy'],
   ] as const) {
-    it(`refuses ${title} with a 400`, async () => {
+    it(`a creation answers 400 to ${title}`, async () => {
       const answer = await send(body, { ...json, 'content-encoding': encoding });
       expect(answer.status).to.equal(400);
       expect(answer.body).to.deep.equal({ error: 'Content-Encoding is not supported' });

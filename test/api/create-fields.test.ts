@@ -5,10 +5,10 @@ import { useTestApi } from '../support/service.ts';
 
 const at = (lat: unknown, lng: unknown) => ({ lat, lng });
 const emoji = '🚕';
-/** No character is more than one code point here, and yet each takes two units of UTF-16. */
+/** Each emoji is one code point, but two UTF-16 units. */
 const emojis = (count: number) => emoji.repeat(count);
 
-/** A name, what is sent, and the field that a refusal must name. */
+/** A title, the fields to send, and the field that the error must name. */
 type Case = [title: string, fields: object, named?: string];
 
 const accepted: Case[] = [
@@ -24,18 +24,18 @@ const accepted: Case[] = [
   ['passengerCount 7', { passengerCount: 7 }],
   ['empty notes', { notes: '' }],
   ['200 characters of notes', { notes: 'n'.repeat(200) }],
-  ['200 emoji of notes: they are counted in code points', { notes: emojis(200) }],
+  ['200 emoji of notes, because the limit counts code points', { notes: emojis(200) }],
   ['200 combining marks of notes', { notes: 'e\u0301'.repeat(100) }],
   ['an empty passenger', { passenger: {} }],
-  ['a passenger with a name alone', { passenger: { name: 'A' } }],
-  ['a passenger with a phone alone', { passenger: { phone: '1' } }],
+  ['a passenger with only a name', { passenger: { name: 'A' } }],
+  ['a passenger with only a phone', { passenger: { phone: '1' } }],
   ['empty texts of passenger', { passenger: { name: '', phone: '' } }],
   ['both ride types', { rideType: 'intercity' }],
   ['a distance of 0', { distanceKm: 0 }],
   ['an https webhookUrl', { webhookUrl: 'https://partner.example/hook' }],
   ['an https webhookUrl with a port and a query', { webhookUrl: 'https://partner.example:8443/hook?x=1' }],
   ['a public address as webhookUrl', { webhookUrl: 'https://8.8.8.8/hook' }],
-  ['a name that is not known as local: none is resolved', { webhookUrl: 'https://does-not-exist.example/' }],
+  ['a webhookUrl with an unknown host, which is not resolved', { webhookUrl: 'https://does-not-exist.example/' }],
 ];
 
 const wrongTexts: [string, unknown][] = [
@@ -134,7 +134,7 @@ describe('POST /rides: the fields', () => {
   });
 
   for (const [title, fields] of accepted) {
-    it(`accepts ${title}`, async () => {
+    it(`a creation accepts ${title}`, async () => {
       const partner = await api.partner();
       const { status, text } = await partner.createRide(fields);
       expect(status, text).to.equal(201);
@@ -142,7 +142,7 @@ describe('POST /rides: the fields', () => {
   }
 
   for (const [title, fields, named = ''] of refused) {
-    it(`refuses ${title}, naming ${named}`, async () => {
+    it(`a creation answers 400 and names ${named}: ${title}`, async () => {
       const { status, body } = await refusals.createRide(fields);
       expect(status).to.equal(400);
       expect(body).to.have.all.keys('error');
@@ -151,7 +151,7 @@ describe('POST /rides: the fields', () => {
   }
 
   for (const number of ['1e400', '-1e400', 'NaN', 'Infinity', '0x10', '.5', '05']) {
-    it(`refuses the fare ${number}, which is no finite JSON number`, async () => {
+    it(`a creation answers 400 for the fare ${number}, which is not a finite JSON number`, async () => {
       const text = JSON.stringify({ ...validRide, fare: 'FARE' }).replace('"FARE"', number);
       const { status, body } = await refusals.post('/rides', text);
       expect(status).to.equal(400);
@@ -160,7 +160,7 @@ describe('POST /rides: the fields', () => {
     });
   }
 
-  it('quotes no value of the request in a refusal', async () => {
+  it('a 400 never quotes a value of the request', async () => {
     const secret = 'sEcReT-value';
     const wrong = [
       { carType: secret },
@@ -181,7 +181,7 @@ describe('POST /rides: the fields', () => {
     expect(broken.text).not.to.include(secret);
   });
 
-  it('ignores unknown fields and stores none of them: no field of the ride is set by naming it', async () => {
+  it('a creation ignores unknown fields and internal fields of a ride, and stores none of them', async () => {
     const partner = await api.partner();
     const unknown = {
       _id: 'ride_mine',
@@ -240,7 +240,7 @@ describe('POST /rides: the fields', () => {
     '"constructor":{"prototype":{"polluted":1}}',
     '"\\u005f_proto__":{"polluted":1}',
   ]) {
-    it(`ignores ${poison}`, async () => {
+    it(`a creation ignores ${poison}`, async () => {
       const partner = await api.partner();
       const text = `{${poison},"pickup":{${poison},"lat":1,"lng":2},${JSON.stringify({ ...validRide, pickup: undefined }).slice(1)}`;
       const { status, body } = await partner.post('/rides', text);
@@ -253,7 +253,7 @@ describe('POST /rides: the fields', () => {
     });
   }
 
-  it('takes no required field from __proto__', async () => {
+  it('a required field inside __proto__ counts as missing', async () => {
     const { pickup, ...rest } = validRide;
     const text = `{"__proto__":${JSON.stringify({ pickup })},${JSON.stringify(rest).slice(1)}`;
     const { status, body } = await refusals.post('/rides', text);

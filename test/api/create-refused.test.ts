@@ -7,7 +7,7 @@ import { useTestApi } from '../support/service.ts';
 
 const unknownToDns = `https://${'a'.repeat(64)}.example/`;
 
-/** Every way to be refused before a ride is made, and the status it has. */
+/** Every kind of refusal before a ride is created, with its status. */
 const refusals: [title: string, status: number, send: (partner: Client) => Promise<{ status: number }>][] = [
   ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
   ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
@@ -22,7 +22,7 @@ const refusals: [title: string, status: number, send: (partner: Client) => Promi
   ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
 ];
 
-describe('POST /rides: a refusal leaves nothing behind', () => {
+describe('POST /rides: refused creations', () => {
   const api = useTestApi();
 
   const jobs = async () => {
@@ -31,7 +31,7 @@ describe('POST /rides: a refusal leaves nothing behind', () => {
   };
 
   for (const [title, status, send] of refusals) {
-    it(`no ride, no charge and no job after ${title} (${status})`, async () => {
+    it(`a creation refused for ${title} (${status}) leaves no ride, no charge and no job`, async () => {
       const partner = await api.partner();
       const [ridesBefore, jobsBefore] = [await rides.countDocuments({}), await jobs()];
       const answer = await send(partner);

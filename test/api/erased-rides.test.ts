@@ -17,7 +17,7 @@ import { outcomeOf, storedRide } from '../support/stored-rides.ts';
 describe('an erased ride', () => {
   const api = useTestApi();
 
-  /** A ride of a new account that ended a minute ago, and was erased. */
+  /** Creates an erased ride of a new account; the ride ended a minute ago. */
   async function erased() {
     const visitor = await signedIn(api);
     const accountId = visitor.account._id;
@@ -28,7 +28,7 @@ describe('an erased ride', () => {
   }
   const withoutPersonal = (text: string) => expect(personal.filter((one) => text.includes(one))).to.deep.equal([]);
 
-  it('is retrieved with its offers as before, without what was erased', async () => {
+  it('an erased ride and its offers can be retrieved, without personal data', async () => {
     const { client, before, rideId } = await erased();
     const { status, body } = await client.get(`/rides/${rideId}`);
     expect(status).to.equal(200);
@@ -44,7 +44,7 @@ describe('an erased ride', () => {
     withoutPersonal(JSON.stringify([body, offers.body]));
   });
 
-  it('keeps its events in the feed and among its own, with body null, and is listed under no reference', async () => {
+  it('the events of an erased ride keep their places with body null, and its reference finds nothing', async () => {
     const { client, before, rideId } = await erased();
     await age(rideId);
     const { events } = (await client.get(`/rides/${rideId}/events`)).body;
@@ -60,7 +60,7 @@ describe('an erased ride', () => {
     withoutPersonal(JSON.stringify([events, (await client.get('/rides')).body]));
   });
 
-  it('has a link that shows what any link shows that has run out', async () => {
+  it('the track link of an erased ride answers like any expired link', async () => {
     const { client, before, rideId } = await erased();
     const { trackUrl } = (await client.get(`/rides/${rideId}`)).body;
     expect(trackUrl).to.equal('https://rides.example/track/erased');
@@ -73,31 +73,31 @@ describe('an erased ride', () => {
     }
   });
 
-  it('keeps its page and timeline, which say that it was erased and offer neither the map nor to send again', async () => {
+  it('the pages of an erased ride say that it was erased, without a link to the map and without resend', async () => {
     const { visitor, before, rideId } = await erased();
     const path = `/dashboard/rides/${rideId}`;
     const created = await visitor.get(`${path}?entry=created`);
     const pages = [created, await visitor.get(`${path}?entry=event-3`), await visitor.get(`${path}?entry=delivery-3`)];
     for (const { status, html } of pages) {
       expect(status).to.equal(200);
-      expect(textOf(html)).to.include('What was personal in this ride was erased on').and.include('Trip completed');
+      expect(textOf(html)).to.include('The personal data of this ride was erased on').and.include('Trip completed');
       withoutPersonal(html);
       expect(hrefsIn(html).filter((href) => href.includes('/track/'))).to.deep.equal([]);
       expect(formIn(html, `${path}/events/3/send-again`)).to.equal(undefined);
     }
     expect(textOf(pages[1]?.html ?? '')).to.include('The body of this event is no longer kept.');
-    expect(textOf(pages[2]?.html ?? '')).to.include('What was sent and answered is no longer kept.');
+    expect(textOf(pages[2]?.html ?? '')).to.include('The request and the answer are no longer kept.');
     const sent = await visitor.post(`${path}/events/3/send-again`);
     expect(sent.status).to.equal(410);
     const attempt = await attempts.findOne({ rideId, seq: 3 });
     const delivery = await visitor.get(`/dashboard/deliveries/${attempt?._id}`);
-    expect(textOf(delivery.html)).to.include('What was sent and answered is no longer kept.');
+    expect(textOf(delivery.html)).to.include('The request and the answer are no longer kept.');
     const list = await visitor.get('/dashboard/rides');
     expect(hrefsIn(list.html)).to.include(path);
     expect((await storedRide(rideId)).seq).to.equal(before.seq);
   });
 
-  it('stays in the statement of its month, with its price', async () => {
+  it('an erased ride stays in the statement of its month, with its price', async () => {
     const { visitor, before, rideId } = await erased();
     const month = monthOf(before.statusAt);
     for (const path of [`/dashboard/usage/${month}`, `/dashboard/usage/${month}/statement.csv`]) {
@@ -108,30 +108,30 @@ describe('an erased ride', () => {
     }
   });
 
-  describe('is refused, and nothing is erased,', () => {
+  describe('rides that cannot be erased', () => {
     const refused = async ({ _id }: Pick<Ride, '_id'>) => {
       const before = await rides.findOne({ _id });
       expect(await outcomeOf(eraseRide(_id))).to.equal('not_erasable');
       expect(await rides.findOne({ _id })).to.deep.equal(before);
     };
 
-    it('while the ride goes on', async () => {
+    it('refuses to erase an active ride', async () => {
       await refused({ _id: await newRide(api.ctx) });
       await refused({ _id: (await rideIn(api.ctx, 'in_progress')).rideId });
     });
 
-    it('while an event is to be sent', async () => {
+    it('refuses to erase a ride with a pending event', async () => {
       await refused({ _id: (await rideIn(api.ctx, 'completed')).rideId });
     });
 
-    it('while an event is sent again', async () => {
+    it('refuses to erase a ride with a pending resend', async () => {
       const ride = await endedRide(api.ctx, 1);
       await attempts.updateOne({ rideId: ride._id }, { $set: { dueAt: new Date() } });
       await refused(ride);
       expect(await personalIn(ride._id)).to.deep.equal(personal);
     });
 
-    it('where it was erased, or is not there', async () => {
+    it('refuses to erase an erased or unknown ride', async () => {
       const { before } = await erased();
       await refused(before);
       expect(await outcomeOf(eraseRide('ride_unknown'))).to.equal('ride_not_found');

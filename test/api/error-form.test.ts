@@ -14,7 +14,7 @@ import { usePartner, useTestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
 
-describe('the form of an error', () => {
+describe('form of errors', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
@@ -43,7 +43,7 @@ describe('the form of an error', () => {
     [413, 'a large body', () => partner.createRide({ filler: 'x'.repeat(20_000) }), 'payload_too_large'],
   ];
   for (const [status, title, send, code] of failures) {
-    it(`is the same for ${title} (${status}), with the code ${code}`, async () => {
+    it(`${title} answers ${status} in the common error form, with the code ${code}`, async () => {
       const answer = await send();
       expect(answer.status).to.equal(status);
       expect(answer.headers.get('x-service-error')).to.equal(code);
@@ -51,7 +51,7 @@ describe('the form of an error', () => {
     });
   }
 
-  it('has one code for every 401, whatever is wrong with the key', async () => {
+  it('every 401 has the same code, for every kind of invalid key', async () => {
     const revoked = await api.partner('live');
     await revokeKey(revoked.keyId, 'anyone');
     const driver = await newGatewayDriver(api);
@@ -68,7 +68,7 @@ describe('the form of an error', () => {
     }
   });
 
-  it('has a code in every part of the service, also for pages and for what no part owns', async () => {
+  it('errors have a code in every part of the service, on pages and on unknown paths', async () => {
     const visitor = await signedIn(api);
     const suspended = await signedIn(api);
     await suspendAccount(suspended.account._id);
@@ -103,7 +103,7 @@ describe('the form of an error', () => {
     expect(codes).to.deep.equal(['not_found', 'invalid_request', 'account_suspended', null]);
   });
 
-  it('is the same for a conflict (409)', async () => {
+  it('a conflict answers 409 in the common error form', async () => {
     const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
     const answer = await partner.post(`/rides/${rideId}/cancel`);
     expect(answer.status).to.equal(409);
@@ -113,7 +113,7 @@ describe('the form of an error', () => {
   const unknownError = () => new Error(`E11000 ${secret} { fare: 25 }`);
   const operations: [title: string, collection: () => object, method: string, send: (id: string) => Promise<Answer>][] =
     [
-      ['the look at the key', () => keys, 'find', () => partner.get('')],
+      ['the read of the key', () => keys, 'find', () => partner.get('')],
       ['the insert', database, 'command', () => partner.createRide()],
       ['the read of a ride', () => keys, 'aggregate', (id) => partner.get(`/rides/${id}`)],
       ['the read of offers', () => keys, 'aggregate', (id) => partner.get(`/rides/${id}/offers`)],
@@ -121,7 +121,7 @@ describe('the form of an error', () => {
       ['the write of cancel', () => rides, 'updateOne', (id) => partner.post(`/rides/${id}/cancel`)],
     ];
   for (const [title, collection, method, send] of operations) {
-    it(`is a 500 that tells nothing where ${title} fails, and the next request is served`, async () => {
+    it(`answers 500 without internal details when ${title} fails, and serves the next request`, async () => {
       const { rideId } = (await partner.createRide()).body;
       failOnce(collection(), method, unknownError());
       const failed = await send(rideId);
@@ -133,7 +133,7 @@ describe('the form of an error', () => {
     });
   }
 
-  it('is a 503 in the same form where MongoDB is away, and says when to try again', async () => {
+  it('answers 503 in the common error form with Retry-After when MongoDB is unavailable', async () => {
     const { rideId } = (await partner.createRide()).body;
     failOnce(keys, 'aggregate', new mongoose.mongo.MongoNetworkError(`connect to ${secret}:27017 failed`));
     const answer = await partner.get(`/rides/${rideId}`);
@@ -145,17 +145,17 @@ describe('the form of an error', () => {
   const requestIdFor = async (given: string) =>
     (await partner.get('', { 'x-request-id': given })).headers.get('x-request-id');
 
-  it("keeps the client's request id where it has 8 to 64 letters, digits, dashes and underscores", async () => {
+  it("keeps the client's request id if it has 8 to 64 letters, digits, dashes and underscores", async () => {
     for (const given of ['order-17_A', '12345678', 'x'.repeat(64)]) expect(await requestIdFor(given)).to.equal(given);
   });
 
-  it('gives an answer a request id of its own where the client sends none that may be kept', async () => {
+  it("generates a request id if the client's is malformed or looks like a secret", async () => {
     const refused = ['mine', 'x'.repeat(65), 'has space', 'a,bcdefgh', partner.key, `whsec_${'a'.repeat(32)}`];
     for (const given of refused) expect(await requestIdFor(given), given).to.match(/^[0-9a-f-]{36}$/);
     expect(await requestIdFor('mine')).to.not.equal(await requestIdFor('mine'));
   });
 
-  it('has no CORS headers, also where a browser asks for them', async () => {
+  it('sends no CORS headers, even if a browser requests them', async () => {
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
     const preflight = await call(`${api.url}/v1/rides`, { method: 'OPTIONS', headers: origin });
     expect(preflight.status).to.equal(401);

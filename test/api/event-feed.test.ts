@@ -11,7 +11,7 @@ import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
-describe('events that are read', () => {
+describe('reading events', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
@@ -21,18 +21,18 @@ describe('events that are read', () => {
     await age(rideId, byMs);
     return rideId;
   };
-  /** An event of this age is shown a moment later. */
+  /** The feed shows an event of this age a moment later. */
   const almostShownMs = 2_900;
   const seqs = (events: { seq: number }[]) => events.map(({ seq }) => seq);
   const places = (events: { rideId: string; seq: number }[]) => events.map(({ rideId, seq }) => `${rideId} ${seq}`);
-  /** All events of the key as MongoDB has them, in the feed's order. */
+  /** All stored events of the key, in the feed's order. */
   const stored = async () =>
     (await rides.find({ keyId: partner.keyId }).toArray())
       .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, ...event })))
       .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.rideId < b.rideId ? -1 : 1));
 
   describe('of a ride', () => {
-    it('are all of its events, with the body that is sent, its id, and how its delivery went', async () => {
+    it('lists all events of a ride with id, body and delivery', async () => {
       const rideId = await ride(2);
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
@@ -53,14 +53,14 @@ describe('events that are read', () => {
       });
     });
 
-    it('have in their body the very text that is signed, once it is written as JSON again', async () => {
+    it('the body of a listed event, serialized as JSON, equals the text that is signed', async () => {
       const rideId = await ride(5);
       const sent = (await storedRide(rideId)).events.map(({ body }) => body);
       const { body } = await partner.get(`/rides/${rideId}/events`);
       expect(body.events.map((event: { body: object }) => JSON.stringify(event.body))).to.deep.equal(sent);
     });
 
-    it("name the partner's own request, and no driver's", async () => {
+    it("an event shows the id of the partner's request, but not of a driver's request", async () => {
       const rideId = await newRide(api.ctx, { keyId: partner.keyId });
       const { offerId } = await offerOn(api.ctx, rideId);
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.by': 'driver', 'events.0.requestId': 'of-driver' } });
@@ -72,7 +72,7 @@ describe('events that are read', () => {
       ]);
     });
 
-    it('are those after a number', async () => {
+    it('lists only the events of a ride after the given seq', async () => {
       const rideId = await ride(4);
       for (const [after, expected] of [
         [0, [1, 2, 3, 4]],
@@ -84,7 +84,7 @@ describe('events that are read', () => {
       }
     });
 
-    it('are waited for, and come as soon as there is one', async () => {
+    it('a long poll for events of a ride answers as soon as a new event exists', async () => {
       const rideId = await ride(1);
       const poll = partner.get(`/rides/${rideId}/events?after=1&waitSeconds=30`);
       await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
@@ -93,7 +93,7 @@ describe('events that are read', () => {
   });
 
   describe('of a key', () => {
-    it('are those of all its rides by time, in pages of any size, and no event of another key', async () => {
+    it('the feed lists the events of all rides of only this key by time, in pages of any size', async () => {
       await rideWithEvents(api.ctx, await api.partner('live'), 3);
       for (const count of [3, 5, 1, 4]) await aged(count);
       const expected = places(await stored());
@@ -101,7 +101,7 @@ describe('events that are read', () => {
       for (const limit of [1, 2, 5, 100]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
     });
 
-    it('are in one order where many have the same time', async () => {
+    it('the feed has a fixed order for events with the same time', async () => {
       const ids = [];
       for (let made = 0; made < 7; made++) ids.push(await ride(2));
       const [first, second] = [new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 3_600_000)];
@@ -110,14 +110,14 @@ describe('events that are read', () => {
       for (const limit of [1, 3, 7]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
     });
 
-    it('are shown only once they are 3 s old, so that none appears before one that was shown', async () => {
+    it('the feed shows events only once they are 3 s old, so that none appears out of order', async () => {
       const old = await aged(2);
       await ride(2);
       expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
       await until(async () => (await readFeedOf(partner)).length === 4, 100);
     });
 
-    it('go on after the cursor, which stays as it is where nothing follows', async () => {
+    it('the feed continues after the cursor, which stays the same if no event follows', async () => {
       await aged(3);
       const { body } = await partner.get('/events?limit=2');
       expect(body.hasMore).to.equal(true);
@@ -128,7 +128,7 @@ describe('events that are read', () => {
       expect(none).to.deep.equal({ events: [], cursor: rest.cursor, hasMore: false });
     });
 
-    it('begin with this moment after the cursor `now`', async () => {
+    it('the cursor `now` skips all earlier events', async () => {
       await aged(3);
       const { body } = await partner.get('/events?after=now');
       expect(body.events).to.deep.equal([]);
@@ -137,31 +137,31 @@ describe('events that are read', () => {
       expect(places(later.body.events)).to.deep.equal([`${rideId} 1`]);
     });
 
-    it('have the body null once it is erased', async () => {
+    it('the feed shows the body null for an erased event', async () => {
       const rideId = await aged(2);
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.body': '' } });
       expect((await readFeedOf(partner)).map(({ body }) => body === null)).to.deep.equal([true, false]);
     });
 
-    it('are none for a new key: there is no cursor yet, and an empty one begins at the start', async () => {
+    it('the feed of a new key is empty with cursor null, and treats empty parameters as absent', async () => {
       const { body } = await partner.get('/events?after=&waitSeconds=');
       expect(body).to.deep.equal({ events: [], cursor: null, hasMore: false });
     });
 
-    it('are waited for by many, who are all answered', async () => {
+    it('one new event answers all of 20 long polls', async () => {
       const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
       const rideId = await aged(1, almostShownMs);
       for (const { body } of await Promise.all(polls)) expect(places(body.events)).to.deep.equal([`${rideId} 1`]);
     });
 
-    it('are not shown to a key that is revoked while it waits', async () => {
+    it('a long poll answers 401 if its key is revoked while it waits', async () => {
       const poll = partner.get('/events?waitSeconds=30');
       await aged(1, almostShownMs);
       await revokeKey(partner.keyId, 'anyone');
       expect((await poll).status).to.equal(401);
     });
 
-    it('are read by an index in its own order', async () => {
+    it('reading the feed uses an index and no sort', async () => {
       await aged(3);
       const [plan] = await plansOf(() => readFeed(partner.keyId, null, 2, Date.now()));
       expect(plan?.stages).to.include('IXSCAN').and.not.include('"SORT');
@@ -169,7 +169,7 @@ describe('events that are read', () => {
     });
   });
 
-  it('end their wait without any when the time is over', async () => {
+  it('a long poll answers without events when its time is over', async () => {
     const rideId = await ride(1);
     const [ofRide, ofKey] = await Promise.all([
       partner.get(`/rides/${rideId}/events?after=1&waitSeconds=1`),
@@ -179,7 +179,7 @@ describe('events that are read', () => {
     expect(ofKey.body.events).to.deep.equal([]);
   });
 
-  it('are not waited for by a HEAD, nor by a client that has closed its side of the connection', async () => {
+  it('a HEAD and a client that has closed its side of the connection do not wait for events', async () => {
     const { url } = api;
     const head = await fetch(`${url}/v1/events?waitSeconds=30`, {
       method: 'HEAD',
@@ -204,7 +204,7 @@ describe('events that are read', () => {
     ['/rides/RIDE/events?after=cur_x', 'after'],
     ['/rides/RIDE/events?after=-1', 'after'],
   ] as const) {
-    it(`answers 400 and names the parameter for ${query}`, async () => {
+    it(`answers 400 and names the invalid parameter for ${query}`, async () => {
       const path = query.replace('RIDE', await newRide(api.ctx, { keyId: partner.keyId }));
       const { status, body } = await partner.get(path);
       expect(status).to.equal(400);

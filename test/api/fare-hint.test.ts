@@ -34,7 +34,7 @@ describe('GET /fare-hint', () => {
     return pickup;
   }
 
-  it('says the quartiles per km and for the trip, in cents', async () => {
+  it('a fare hint has the quartiles per km and for the trip, rounded to cents', async () => {
     const pickup = await knownPlace();
     const { status, body } = await ask({
       pickup: written(pickup),
@@ -51,14 +51,14 @@ describe('GET /fare-hint', () => {
     expect(body.fare.median).to.equal(Math.round(body.fare.median * 100) / 100);
   });
 
-  it('says null where too little is known, for a regular car where none is said', async () => {
+  it('a fare hint is null if too few rides are known, and defaults to a regular car', async () => {
     const query = { pickup: written(await knownPlace()), destination: written(destination) };
     const { status, body } = await ask(query);
     expect(status).to.equal(200);
     expect(body).to.include({ carType: 'regular', basis: null, perKm: null, fare: null });
   });
 
-  it('answers a test key with the documented sample, whatever is known of the place', async () => {
+  it('a test key always gets the documented sample as its fare hint', async () => {
     const tester = await api.partner('test');
     for (const pickup of [await knownPlace(), somewhere()]) {
       const query = new URLSearchParams({ pickup: written(pickup), destination: written(pickup), carType: 'comfort' });
@@ -67,7 +67,7 @@ describe('GET /fare-hint', () => {
     }
   });
 
-  it('needs a key', async () => {
+  it('a fare hint needs a key', async () => {
     const { status } = await partner.get('/fare-hint?pickup=1,2&destination=3,4', { authorization: '' });
     expect(status).to.equal(401);
   });
@@ -85,7 +85,7 @@ describe('GET /fare-hint', () => {
     [{ ...good, carType: 'bus' }, /^carType must be one of/],
   ];
   for (const [query, named] of wrong) {
-    it(`refuses ${new URLSearchParams(query)}`, async () => {
+    it(`a fare hint answers 400 for the query ${new URLSearchParams(query)}`, async () => {
       const { status, body } = await ask(query);
       expect(status).to.equal(400);
       expect(body.error).to.match(named);
@@ -96,7 +96,7 @@ describe('GET /fare-hint', () => {
 describe('GET /fare-hint of a service with a tariff', () => {
   const api = useTestApi({ FARE_HINT_BASE: '2.5', FARE_HINT_PER_KM: '1.2' });
 
-  it('answers the tariff to a live key where too few rides are known', async () => {
+  it('a live key gets the tariff as its fare hint if too few rides are known', async () => {
     const partner = await api.partner('live');
     const { lat, lng } = somewhere();
     const { body } = await partner.get(`/fare-hint?pickup=${lat},${lng}&destination=10,10`);
@@ -109,7 +109,7 @@ describe('GET /fare-hint of a service with a tariff', () => {
     });
   });
 
-  it('answers a test key with the sample', async () => {
+  it('a test key gets the sample as its fare hint, even with a tariff', async () => {
     const partner = await api.partner('test');
     const { body } = await partner.get('/fare-hint?pickup=1,2&destination=3,4');
     expect(body.basis).to.equal('sample');

@@ -13,13 +13,13 @@ import { useStarted } from '../support/use-started.ts';
 
 const hourMs = 3_600_000;
 
-describeOnLinux('the event feed of a key, when the clock of MongoDB is set', function () {
+describeOnLinux('event feed while the clock of MongoDB changes', function () {
   this.timeout(120_000);
 
   const mongo = useStarted(startSteppableMongo);
   const api = useTestApi(() => ({ MONGO_URL: mongo.url, BIDDING_TIMEOUT_MS: `${4 * hourMs}` }));
 
-  it('shows every event once and in order to a reader who asks and to one who waits', async () => {
+  it('clock changes of MongoDB never make the feed skip, repeat or reorder an event', async () => {
     const partner = await api.partner('live');
     const [asking, waiting]: [string[], string[]] = [[], []];
     let isOver = false;
@@ -33,7 +33,7 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     await tripOf(partner.keyId);
     await allShown();
     for (const steps of [
-      // Back by a minute; ahead by an hour and back; back and forth.
+      // Back by a minute; ahead by an hour and back; several times back and forth.
       [-60_000],
       [0, hourMs, 0],
       [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0],
@@ -57,7 +57,7 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     }
   });
 
-  it('shows an event within seconds whose time is an hour ahead of the clock', async () => {
+  it('the feed shows an event within seconds although its time is an hour ahead of the clock', async () => {
     const partner = await api.partner('live');
     await mongo.setClock(hourMs);
     await tripOf(partner.keyId);
@@ -80,7 +80,7 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     }
   });
 
-  /** A ride from its creation to its end, or until a step of the clock ends one of MongoDB's operations. */
+  /** Runs a ride from its creation to its end, or until a clock change aborts one of MongoDB's operations. */
   async function tripOf(keyId: string): Promise<void> {
     try {
       const rideId = await newRide(api.ctx, { keyId });
@@ -93,19 +93,19 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     }
   }
 
-  /** The places of each ride's events, as they were written. */
+  /** The places of each ride's events, in the order in which they were written. */
   async function placesOf(keyId: string): Promise<string[][]> {
     const all = await rides.find({ keyId }).toArray();
     return all.map(({ _id, events }) => events.map(({ seq }) => `${_id} ${seq}`));
   }
   const trip = [{ action: 'arrive' }, { action: 'start' }, { action: 'complete' }] as const;
 
-  /** Adds what it reads to `shown`, page by page, and reads once more after the end. */
+  /** Reads the feed page by page and adds the places to `shown`. Reads once more after the end. */
   async function readAlong(reader: Client, waitSeconds: number, shown: string[], isOver: () => boolean): Promise<void> {
     let cursor = '';
     for (let isLast = false; ; isLast = isOver()) {
       const { status, body } = await reader.get(`/events?limit=3&waitSeconds=${waitSeconds}&after=${cursor}`);
-      // A step ahead can end what MongoDB is doing.
+      // A clock change ahead can abort MongoDB's operations.
       if (status === 503) continue;
       expect(status).to.equal(200);
       shown.push(...body.events.map(({ rideId, seq }: ShownEvent) => `${rideId} ${seq}`));

@@ -6,7 +6,7 @@ import { endBidding, makeDue, statusesSent, storedRide } from '../support/stored
 
 const steps = ['offer', 'withdraw', 'arrive', 'start', 'complete', 'cancel', 'expire'];
 
-describe('a test ride that is stepped by hand', () => {
+describe('manual steps of a test ride', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'test');
 
@@ -23,7 +23,7 @@ describe('a test ride that is stepped by hand', () => {
     return rideId;
   }
 
-  it('goes from offer to completed, with one event for each step, and nothing happens by itself', async () => {
+  it('manual steps run a test ride from offer to completed, with one event each and no automatic steps', async () => {
     const rideId = await acceptedRideUnder('no_offers');
     for (const [name, status] of [
       ['arrive', 'arrived'],
@@ -42,7 +42,7 @@ describe('a test ride that is stepped by hand', () => {
     expect(ride.timers).to.deep.equal([]);
   });
 
-  it('takes offers of any price and ETA, each of another driver, and withdraws one', async () => {
+  it('manual offers have any price and ETA and each its own driver, and can be withdrawn', async () => {
     const rideId = await newRideUnder('no_offers');
     const first = await step(rideId, 'offer', { price: 31.5, etaMinutes: 9 });
     expect(first.body).to.deep.equal({ success: true, rideId, status: 'bidding', offerId: first.body.offerId });
@@ -57,20 +57,20 @@ describe('a test ride that is stepped by hand', () => {
     expect((await step(rideId, 'withdraw', { offerId: 'offer_none' })).status).to.equal(404);
   });
 
-  it('takes at most 50 offers', async () => {
+  it('the 51st manual offer on a ride answers 409', async () => {
     const rideId = await newRideUnder('no_offers');
     for (let count = 0; count < 50; count++) expect((await step(rideId, 'offer')).status).to.equal(200);
     expect((await step(rideId, 'offer')).status).to.equal(409);
     expect(new Set((await storedRide(rideId)).offers.map(({ driver }) => driver.driverId)).size).to.equal(50);
   });
 
-  it('has the price of its scenario where none is said', async () => {
+  it('a manual offer without a price has the price of the scenario', async () => {
     const countered = await newRideUnder('counter_offer');
     await step(countered, 'offer');
     expect((await storedRide(countered)).offers[0]).to.include({ price: 30, etaMinutes: 4 });
   });
 
-  it('is cancelled by its driver, but not before it has one', async () => {
+  it('a manual cancel by the driver answers 409 while the ride is bidding, and later cancels the ride', async () => {
     const bidding = await newRideUnder('no_offers');
     expect((await step(bidding, 'cancel')).status).to.equal(409);
     const rideId = await acceptedRideUnder('no_offers');
@@ -78,7 +78,7 @@ describe('a test ride that is stepped by hand', () => {
     expect((await partner.get(`/rides/${rideId}`)).body.cancelledBy).to.equal('driver');
   });
 
-  it('is cancelled by timeout at any time before its end', async () => {
+  it('a manual expire cancels a ride by timeout at any time before its end', async () => {
     const rides = [await newRideUnder('no_offers'), await acceptedRideUnder('no_offers')];
     for (const rideId of rides) {
       expect((await step(rideId, 'expire')).body.status).to.equal('cancelled');
@@ -87,7 +87,7 @@ describe('a test ride that is stepped by hand', () => {
     }
   });
 
-  it('is a 409 for each step that its status does not allow, and nothing changes', async () => {
+  it('a manual step that the status does not allow answers 409 and changes nothing', async () => {
     const cases = [
       { rideId: await newRideUnder('no_offers'), not: ['arrive', 'start', 'complete', 'cancel'] },
       { rideId: await acceptedRideUnder('no_offers'), not: ['offer', 'start', 'complete'] },
@@ -102,7 +102,7 @@ describe('a test ride that is stepped by hand', () => {
     expect((await step(late, 'offer')).body.error).to.equal('The bidding time of this ride is over');
   });
 
-  it('is a 400 that names the field of a bad body, and names the fields that are ignored', async () => {
+  it('a manual step answers 400 naming the invalid field, and lists ignored fields', async () => {
     const rideId = await newRideUnder('no_offers');
     for (const [name, sent, named] of [
       ['offer', { price: 0 }, 'price'],
@@ -123,7 +123,7 @@ describe('a test ride that is stepped by hand', () => {
     expect([status, headers.get('x-service-ignored-fields')]).to.deep.equal([200, 'driver']);
   });
 
-  it('is stepped only with its own test key: 403 for a live one, 404 for another', async () => {
+  it('manual steps need the test key of the ride: a live key gets 403, another test key 404', async () => {
     const rideId = await newRideUnder('no_offers');
     const [live, other] = [await api.partner('live'), await api.partner('test')];
     const liveRide = (await live.createRide()).body.rideId;
@@ -147,20 +147,20 @@ describe('a test ride that is stepped by hand', () => {
     expect((await storedRide(rideId)).rev).to.equal(0);
   });
 
-  it("is the partner's doing: its events name the request", async () => {
+  it("the event of a manual step records the partner and the request's id", async () => {
     const rideId = await newRideUnder('no_offers');
     const { headers } = await step(rideId, 'offer');
     const [event] = (await storedRide(rideId)).events;
     expect(event).to.include({ by: 'partner', requestId: headers.get('x-request-id') });
   });
 
-  describe('and the script of its scenario', () => {
+  describe('manual steps and scenarios', () => {
     const due = async (rideId: string, name: Parameters<typeof fireTimer>[2]) => {
       await makeDue(rideId, name);
       return fireTimer(api.ctx, rideId, name);
     };
 
-    it('finds done what was done by hand, and goes on from there', async () => {
+    it('the scenario skips its own steps after manual ones, and continues from there', async () => {
       const rideId = await newRideUnder('default');
       expect(await timersOf(rideId)).to.deep.equal(['expire', 'offer']);
       await step(rideId, 'offer');
@@ -177,7 +177,7 @@ describe('a test ride that is stepped by hand', () => {
       expect(statusesSent(await storedRide(rideId))).to.deep.equal(sent);
     });
 
-    it('has each step once, however many offers are made, withdrawn and made again', async () => {
+    it('the scenario has each of its steps only once after many manual offers and a withdrawal', async () => {
       const rideId = await newRideUnder('three_offers');
       const { offerId } = (await step(rideId, 'offer')).body;
       await step(rideId, 'withdraw', { offerId });
@@ -193,7 +193,7 @@ describe('a test ride that is stepped by hand', () => {
       expect(ride).to.include({ status: 'driver_arriving', agreedPrice: 25 });
     });
 
-    it('accepts nothing where every offer was withdrawn, and the ride goes on bidding', async () => {
+    it('the scenario accepts nothing if every offer is withdrawn, and the ride stays bidding', async () => {
       const rideId = await newRideUnder('default');
       const { offerId } = (await step(rideId, 'offer')).body;
       await step(rideId, 'withdraw', { offerId });
@@ -203,7 +203,7 @@ describe('a test ride that is stepped by hand', () => {
       expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
     });
 
-    it('lets a ride that stalls wait for each further step', async () => {
+    it('a ride with the scenario stalls waits again after each manual step', async () => {
       const rideId = await acceptedRideUnder('stalls');
       for (const name of ['arrive', 'start']) {
         expect(await timersOf(rideId)).to.deep.equal(['stall']);
@@ -212,7 +212,7 @@ describe('a test ride that is stepped by hand', () => {
       expect(await timersOf(rideId)).to.deep.equal(['stall']);
     });
 
-    it('takes each step once where the hand and the script race for it', async () => {
+    it('a manual offer that races with the offer of the scenario never makes two offers of one driver', async () => {
       await Promise.all(
         Array.from({ length: 10 }, async () => {
           const rideId = await newRideUnder('no_auto_accept');
@@ -220,7 +220,7 @@ describe('a test ride that is stepped by hand', () => {
           await Promise.all([step(rideId, 'offer'), fireTimer(api.ctx, rideId, 'offer')]);
           const { offers, timers } = await storedRide(rideId);
           expect(timers.map(({ name }) => name)).to.deep.equal(['expire']);
-          // The hand comes second: then it is the offer of a second driver.
+          // If the manual step is second, it makes an offer of a second driver.
           expect(offers.length).to.be.within(1, 2);
           expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(offers.length);
         }),

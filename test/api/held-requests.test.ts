@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
+import { type HttpServer, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.ts';
 import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('a request that waits before it is answered', () => {
+describe('held requests (long polls)', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let requests: HeldRequests;
   let waiting: Promise<{ request: RequestContext; held: HeldRequest }>;
 
@@ -39,7 +39,7 @@ describe('a request that waits before it is answered', () => {
     return { connection: response.headers.connection, body: JSON.parse(String(text)) };
   }
 
-  it('may be silent for as long as it waits, and no longer than others afterwards', async () => {
+  it('the silence limit of a connection is longer while its request is held, and normal afterwards', async () => {
     const answer = answerOf(send());
     const { request, held } = await waiting;
     const { socket } = request.req;
@@ -52,7 +52,7 @@ describe('a request that waits before it is answered', () => {
     expect(requests.size).to.equal(0);
   });
 
-  it('is answered at a stop, and the stop waits for it', async () => {
+  it('shutdown ends a held request and waits for its answer', async () => {
     const answer = answerOf(send());
     await waiting;
     const stopped = server.close();
@@ -61,7 +61,7 @@ describe('a request that waits before it is answered', () => {
     server = await serve(ctx, createApp(ctx));
   });
 
-  it('does not wait once its client is gone', async () => {
+  it('a held request ends when its client disconnects', async () => {
     const request = send().on('error', () => {});
     const { held } = await waiting;
     request.destroy();

@@ -5,8 +5,8 @@ import { useTestApi } from '../support/service.ts';
 
 const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
 
-/** What a request said of its way here, and whether it is believed to be HTTPS for each number of trusted hops. */
-const ways: [forwarded: Record<string, string>, believedBy: { 0: boolean; 1: boolean; 2: boolean }][] = [
+/** The forwarding headers of a request, and if it counts as HTTPS for each number of trusted hops. */
+const cases: [forwarded: Record<string, string>, isHttps: { 0: boolean; 1: boolean; 2: boolean }][] = [
   [{}, { 0: false, 1: false, 2: false }],
   [{ 'x-forwarded-proto': 'https' }, { 0: false, 1: true, 2: true }],
   [{ 'x-forwarded-proto': 'HTTPS' }, { 0: false, 1: true, 2: true }],
@@ -23,7 +23,7 @@ const ways: [forwarded: Record<string, string>, believedBy: { 0: boolean; 1: boo
 ];
 
 for (const hops of [0, 1, 2] as const) {
-  describe(`HTTPS only, in production behind ${hops} trusted proxies`, () => {
+  describe(`HTTPS in production, behind ${hops} trusted proxies`, () => {
     const api = useTestApi({ ...production, TRUSTED_PROXY_HOPS: String(hops) });
     let key: string;
 
@@ -31,11 +31,11 @@ for (const hops of [0, 1, 2] as const) {
       key = (await api.key()).key;
     });
 
-    for (const [forwarded, believedBy] of ways) {
-      it(`${believedBy[hops] ? 'serves' : 'refuses'} ${JSON.stringify(forwarded)}`, async () => {
+    for (const [forwarded, isHttps] of cases) {
+      it(`${hops} trusted hops: ${isHttps[hops] ? 'serves' : 'refuses'} ${JSON.stringify(forwarded)}`, async () => {
         for (const base of ['/v1', '/api/v1']) {
           const { status, body, headers } = await call(api.url + base, { headers: { 'x-api-key': key, ...forwarded } });
-          if (believedBy[hops]) expect(status).to.equal(200);
+          if (isHttps[hops]) expect(status).to.equal(200);
           else {
             expect(status).to.be.within(400, 499);
             expect(status).not.to.equal(401);
@@ -47,7 +47,7 @@ for (const hops of [0, 1, 2] as const) {
       });
     }
 
-    it('refuses a creation that came in the clear, and makes no ride', async () => {
+    it(`${hops} trusted hops: a creation over plain HTTP answers 403 and creates no ride`, async () => {
       const { keyId, key: own } = await api.key();
       const { status } = await call(`${api.url}/v1/rides`, {
         method: 'POST',
@@ -58,17 +58,17 @@ for (const hops of [0, 1, 2] as const) {
       expect(await rides.countDocuments({ keyId })).to.equal(0);
     });
 
-    it('answers health checks in the clear', async () => {
+    it(`${hops} trusted hops: health checks are answered over plain HTTP`, async () => {
       expect((await call(`${api.url}/healthz`)).status).to.equal(200);
       expect((await call(`${api.url}/readyz`)).status).to.equal(200);
     });
   });
 }
 
-describe('HTTPS only, in development', () => {
+describe('HTTPS in development', () => {
   const api = useTestApi();
 
-  it('serves plain HTTP', async () => {
+  it('serves plain HTTP in development', async () => {
     const { key } = await api.key();
     expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
   });

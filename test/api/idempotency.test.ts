@@ -18,7 +18,7 @@ describe('Idempotency-Key', () => {
   const expire = () =>
     rides.updateMany({ keyId: partner.keyId }, { $set: { 'idempotency.expiresAt': new Date(Date.now() - 1) } });
 
-  it('answers a repeat with the same 201, byte for byte, and makes and charges one ride', async () => {
+  it('a repeat with the same Idempotency-Key gets the same 201, and only one ride is created and charged', async () => {
     const first = await partner.createRide({ distanceKm: 12.345 }, under('a'));
     const second = await partner.createRide({ distanceKm: 12.345 }, under('a'));
     expect([first.status, second.status]).to.deep.equal([201, 201]);
@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
     expect(await charges()).to.equal(1);
   });
 
-  it('adds the job of the first timer when a repeat confirms a creation that added none', async () => {
+  it('a repeated creation adds the job of the first timer if it is missing', async () => {
     const { body } = await partner.createRide(undefined, under('a'));
     const firstJob = () => jobFor(api.ctx, 'simulator', { rideId: body.rideId, timer: 'offer' });
     await (await firstJob())?.remove();
@@ -36,16 +36,16 @@ describe('Idempotency-Key', () => {
     expect(await firstJob()).to.not.equal(undefined);
   });
 
-  it('takes the same request in another spelling for the same', async () => {
+  it('a repeat with the same values in another JSON form counts as the same request', async () => {
     const { pickup, destination, fare } = validRide;
     const first = await partner.post('/rides', { pickup, destination, fare }, under('a'));
-    const spelled = { unknown: 1, notes: null, carType: 'regular', passengerCount: 1, fare, destination, pickup };
-    const second = await partner.post('/rides', JSON.stringify(spelled, null, 2), under('a'));
+    const sameValues = { unknown: 1, notes: null, carType: 'regular', passengerCount: 1, fare, destination, pickup };
+    const second = await partner.post('/rides', JSON.stringify(sameValues, null, 2), under('a'));
     expect(second.text).to.equal(first.text);
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('answers the same 201 as then, however far the ride has gone', async () => {
+  it('a repeat gets the first 201 even after the ride has changed', async () => {
     const first = await partner.createRide({}, under('a'));
     const { offerId } = await offerOn(api.ctx, first.body.rideId);
     await partner.post(`/rides/${first.body.rideId}/accept`, { offerId });
@@ -64,7 +64,7 @@ describe('Idempotency-Key', () => {
     ['webhookUrl', 'https://partner.example/'],
     ['rideType', 'intercity'],
   ] as const) {
-    it(`refuses a repeat with another ${field} with a 409`, async () => {
+    it(`a repeat with another ${field} answers 409`, async () => {
       await partner.createRide({}, under('a'));
       const { status, body } = await partner.createRide({ [field]: value }, under('a'));
       expect(status).to.equal(409);
@@ -74,13 +74,13 @@ describe('Idempotency-Key', () => {
     });
   }
 
-  it('tells one Idempotency-Key from another, and capitals from small letters', async () => {
+  it('different Idempotency-Keys create different rides, and are case-sensitive', async () => {
     const ids = new Set<string>();
     for (const key of ['a', 'A', 'b']) ids.add((await partner.createRide({}, under(key))).body.rideId);
     expect(ids.size).to.equal(3);
   });
 
-  it('is separate for each API key', async () => {
+  it('the same Idempotency-Key with two API keys creates two rides', async () => {
     const other = await api.partner();
     const mine = await partner.createRide({}, under('a'));
     const theirs = await other.createRide({ fare: 99 }, under('a'));
@@ -88,14 +88,14 @@ describe('Idempotency-Key', () => {
     expect(theirs.body.rideId).not.to.equal(mine.body.rideId);
   });
 
-  it('holds over a rotation of the key and over both bases', async () => {
+  it('an Idempotency-Key stays valid after a rotation of the API key and under both bases', async () => {
     const first = await partner.createRide({}, under('a'));
     const rotated = await rotateKey(partner.keyId, 'anyone');
     const again = await clientOf(api.url, rotated.key, '/api/v1').createRide({}, under('a'));
     expect(again.text).to.equal(first.text);
   });
 
-  it('makes one ride of 20 concurrent repeats, gives all the same 201 and charges once', async () => {
+  it('20 concurrent repeats create one ride, get the same 201 and are charged once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => partner.createRide({}, under('a'))));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(201));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
@@ -103,14 +103,14 @@ describe('Idempotency-Key', () => {
     expect(await charges()).to.equal(1);
   });
 
-  it('takes one place under the limit for concurrent repeats, however few are left', async () => {
+  it('10 concurrent repeats succeed even if the limit has room for only one creation', async () => {
     await Promise.all(Array.from({ length: 29 }, () => partner.createRide()));
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide({}, under('a'))));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(201));
     expect((await partner.createRide()).status).to.equal(429);
   });
 
-  it('makes one ride of concurrent requests that differ: one is a 201, the others 409', async () => {
+  it('10 concurrent different requests with one Idempotency-Key create one ride: one 201, the others 409', async () => {
     const fares = Array.from({ length: 10 }, (_, i) => 10 + i);
     const answers = await Promise.all(fares.map((fare) => partner.createRide({ fare }, under('a'))));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, ...Array(9).fill(409)]);
@@ -118,7 +118,7 @@ describe('Idempotency-Key', () => {
     expect(await charges()).to.equal(1);
   });
 
-  it('replays also for a key that is over its limit', async () => {
+  it('a repeat gets the first 201 even if the key is over its limit', async () => {
     const first = await partner.createRide({}, under('a'));
     await Promise.all(Array.from({ length: 29 }, () => partner.createRide()));
     expect((await partner.createRide()).status).to.equal(429);
@@ -127,7 +127,7 @@ describe('Idempotency-Key', () => {
     expect(again.text).to.equal(first.text);
   });
 
-  it('is forgotten after its time: the same key then makes a new ride, also with another body', async () => {
+  it('an expired Idempotency-Key creates a new ride, with any body', async () => {
     const first = await partner.createRide({}, under('a'));
     await expire();
     const second = await partner.createRide({ fare: 99 }, under('a'));
@@ -138,7 +138,7 @@ describe('Idempotency-Key', () => {
     expect((await partner.get(`/rides/${first.body.rideId}`)).status).to.equal(200);
   });
 
-  it('makes one new ride of concurrent repeats after its time', async () => {
+  it('concurrent repeats with an expired Idempotency-Key create one new ride', async () => {
     await partner.createRide({}, under('a'));
     await expire();
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide({}, under('a'))));
@@ -147,33 +147,33 @@ describe('Idempotency-Key', () => {
     expect(await ridesMade()).to.equal(2);
   });
 
-  it('is kept for 24 hours', async () => {
+  it('an Idempotency-Key is valid for 24 hours', async () => {
     const { body } = await partner.createRide({}, under('a'));
     const ride = await rides.findOne({ _id: body.rideId });
     const lifeMs = (ride?.idempotency?.expiresAt.getTime() ?? 0) - (ride?.createdAt.getTime() ?? 0);
     expect(lifeMs).to.equal(24 * 3_600_000);
   });
 
-  it('does not remember a refused request: the corrected one makes the ride', async () => {
+  it('an invalid request does not use up its Idempotency-Key', async () => {
     expect((await partner.createRide({ fare: 0 }, under('a'))).status).to.equal(400);
     expect((await partner.createRide({}, under('a'))).status).to.equal(201);
   });
 
-  it('does not remember a request that was over the limit', async () => {
+  it('a request over the limit does not use up its Idempotency-Key', async () => {
     await Promise.all(Array.from({ length: 30 }, () => partner.createRide()));
     expect((await partner.createRide({}, under('a'))).status).to.equal(429);
     await forgetCharges(api.ctx, partner.keyId);
     expect((await partner.createRide({ fare: 5 }, under('a'))).status).to.equal(201);
   });
 
-  it('does not remember a request that failed', async () => {
+  it('a failed request does not use up its Idempotency-Key', async () => {
     failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide({}, under('a'))).status).to.equal(500);
     expect((await partner.createRide({}, under('a'))).status).to.equal(201);
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('takes the scenario default for the same request, named or not', async () => {
+  it('a repeat may name the scenario default explicitly, but another scenario answers 409', async () => {
     const named = { ...under('a'), 'x-service-test-scenario': 'default' };
     const first = await partner.createRide({}, under('a'));
     expect((await partner.createRide({}, named)).text).to.equal(first.text);
@@ -181,7 +181,7 @@ describe('Idempotency-Key', () => {
     expect(other.status).to.equal(409);
   });
 
-  /** The next insert fails when it is told to. */
+  /** Makes the next insert wait, and fail when `fail` is called. */
   function failingInsert(): { arrived: Promise<void>; fail: () => void } {
     let fail = () => {};
     const arrived = new Promise<void>((arrive) => {
@@ -195,7 +195,7 @@ describe('Idempotency-Key', () => {
     return { arrived, fail: () => fail() };
   }
 
-  it('charges once where the first of two at once fails and the second makes the ride', async () => {
+  it('two concurrent repeats are charged once if the first fails and the second creates the ride', async () => {
     const insert = failingInsert();
     const first = partner.createRide({}, under('a'));
     await insert.arrived;
@@ -206,7 +206,7 @@ describe('Idempotency-Key', () => {
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('charges nothing where both of two at once fail, and once for the repeat that makes the ride', async () => {
+  it('two concurrent failed requests are not charged; a later successful repeat is charged once', async () => {
     const inserts = [];
     const failed = [];
     for (let i = 0; i < 2; i++) {
@@ -232,7 +232,7 @@ describe('Idempotency-Key', () => {
     ['a letter that is not ASCII', 'é'],
     ['a tab', 'a\tb'],
   ] as const) {
-    it(`is refused with a 400 that names it: ${title}`, async () => {
+    it(`an Idempotency-Key with ${title} answers 400 naming the header`, async () => {
       const { status, body } = await partner.createRide({}, under(value));
       expect(status).to.equal(400);
       expect(body.error).to.match(/^Idempotency-Key /);
@@ -241,14 +241,14 @@ describe('Idempotency-Key', () => {
   }
 
   for (const value of ['a', 'a'.repeat(255), '!"#$%&/()=?,;:_~', '3f0c1d2e-8a4b-4c5d-9e6f-7a8b9c0d1e2f', '__proto__']) {
-    it(`is accepted: ${value.slice(0, 40)}`, async () => {
+    it(`accepts the Idempotency-Key ${value.slice(0, 40)}`, async () => {
       const first = await partner.createRide({}, under(value));
       expect(first.status).to.equal(201);
       expect((await partner.createRide({}, under(value))).text).to.equal(first.text);
     });
   }
 
-  it('is not needed: without it two equal requests make two rides', async () => {
+  it('two equal requests without an Idempotency-Key create two rides', async () => {
     const answers = [await partner.createRide(), await partner.createRide()];
     expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(2);
   });

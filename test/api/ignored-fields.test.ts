@@ -10,18 +10,18 @@ describe('X-Service-Ignored-Fields', () => {
 
   const named = ({ headers }: Answer) => headers.get('x-service-ignored-fields');
 
-  it('is absent where every field is known, given or null', async () => {
+  it('an answer has no X-Service-Ignored-Fields if every field is known', async () => {
     const all = { carType: 'regular', passenger: { name: 'A', phone: null }, notes: null, webhookUrl: null };
     const answer = await partner.createRide(all);
     expect([answer.status, named(answer)]).to.deep.equal([201, null]);
   });
 
-  it('names a field that was ignored, and no value', async () => {
+  it('X-Service-Ignored-Fields lists the name of an ignored field, not its value', async () => {
     const answer = await partner.createRide({ webhookURL: 'https://sEcReT.example/' });
     expect([answer.status, named(answer)]).to.deep.equal([201, 'webhookURL']);
   });
 
-  it('names nested fields by their own name, each name once', async () => {
+  it('X-Service-Ignored-Fields lists nested fields without their path, each name once', async () => {
     const answer = await partner.createRide({
       pickup: { lat, lng, adress: 'x', street: { lat: 1 } },
       destination: { lat, lng, adress: 'x' },
@@ -30,29 +30,29 @@ describe('X-Service-Ignored-Fields', () => {
     expect([answer.status, named(answer)]).to.deep.equal([201, 'adress, street, Name']);
   });
 
-  it('is part of a refusal, where a misspelt field is the cause', async () => {
+  it('a 400 for a misspelt required field lists it in X-Service-Ignored-Fields', async () => {
     const answer = await partner.createRide({ pickup: { latitude: lat, lng } });
     expect([answer.status, named(answer)]).to.deep.equal([400, 'latitude']);
     expect(answer.body.error).to.equal('pickup.lat is required');
   });
 
-  it('is part of the answer to a repeat with the same Idempotency-Key', async () => {
+  it('a repeat with the same Idempotency-Key gets X-Service-Ignored-Fields again', async () => {
     const send = () => partner.createRide({ webhookURL: 'x' }, { 'idempotency-key': 'again' });
     expect([named(await send()), named(await send())]).to.deep.equal(['webhookURL', 'webhookURL']);
   });
 
-  it('names what an acceptance ignored', async () => {
+  it('accept lists ignored fields of its body', async () => {
     const { body } = await partner.createRide();
     const answer = await partner.post(`/rides/${body.rideId}/accept`, { offerId: 'offer_x', offer_id: 'sEcReT' });
     expect([answer.status, named(answer)]).to.deep.equal([404, 'offer_id']);
   });
 
-  it('names 10 fields at most', async () => {
+  it('X-Service-Ignored-Fields lists at most 10 names', async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field_${index}`, 1]));
     expect(named(await partner.createRide(many))?.split(', ')).to.deep.equal(Object.keys(many).slice(0, 10));
   });
 
-  it('leaves out a name that may be a key, a secret, a token or a phone number itself', async () => {
+  it('X-Service-Ignored-Fields omits names that may be a key, a secret, a token or a phone number', async () => {
     const live = await api.partner('live');
     const secrets = [
       live.key,
@@ -70,7 +70,7 @@ describe('X-Service-Ignored-Fields', () => {
     expect([answer.status, named(answer)]).to.deep.equal([201, 'line_2, note2']);
   });
 
-  it('leaves out names of other characters, or of more than 40', async () => {
+  it('X-Service-Ignored-Fields omits names with special characters or more than 40 characters', async () => {
     const odd = ['', 'a b', 'a,b', 'a.b', 'a-b', 'ä', 'a\r\nX-Injected: 1', '\u0000', 'x'.repeat(41), '__proto__'];
     const body = `{${odd.map((name) => `${JSON.stringify(name)}:1,`).join('')}${JSON.stringify(validRide).slice(1)}`;
     const answer = await partner.post('/rides', body);
@@ -81,7 +81,7 @@ describe('X-Service-Ignored-Fields', () => {
     );
   });
 
-  it('comes with a live key too', async () => {
+  it('a live key gets X-Service-Ignored-Fields too', async () => {
     const live = await api.partner('live');
     const answer = await live.createRide({ webhookURL: 'sEcReT' });
     expect([answer.status, named(answer)]).to.deep.equal([201, 'webhookURL']);
@@ -89,7 +89,7 @@ describe('X-Service-Ignored-Fields', () => {
     expect([refused.status, named(refused)]).to.deep.equal([400, 'latitude']);
   });
 
-  it('is not needed to learn of WEBHOOK_LOCAL_TARGETS in development: the 400 names it', async () => {
+  it('a 400 for a local webhookUrl in development suggests WEBHOOK_LOCAL_TARGETS', async () => {
     const answer = await partner.createRide({ webhookUrl: 'http://127.0.0.1:4000/hook' });
     expect(answer.status).to.equal(400);
     expect(answer.body.error).to.match(

@@ -4,7 +4,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import { newRide, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
-describe('the list of rides', () => {
+describe('GET /rides', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
@@ -18,7 +18,7 @@ describe('the list of rides', () => {
   const idsAt = async (query: string) => idsOf(await partner.get(`/rides?${query}`));
   const newestFirst = (ids: string[]) => [...ids].sort().reverse();
 
-  it('shows each ride as it is retrieved, without its live location, and when it was created', async () => {
+  it('the list shows each ride as retrieve does, without liveLocation and with createdAt', async () => {
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
     const { liveLocation, ...retrieved } = (await partner.get(`/rides/${rideId}`)).body;
     const { status, body } = await partner.get('/rides');
@@ -30,12 +30,12 @@ describe('the list of rides', () => {
     });
   });
 
-  it('is empty for a key without rides, and needs a key', async () => {
+  it('the list is empty for a key without rides, and needs a key', async () => {
     expect((await partner.get('/rides')).body).to.deep.equal({ rides: [], nextCursor: null });
     expect((await partner.get('/rides', { authorization: 'Bearer nothing' })).status).to.equal(401);
   });
 
-  it("shows no ride of another key, not even by that ride's cursor or reference", async () => {
+  it("the list shows no ride of another key, not even for that ride's cursor or reference", async () => {
     const stranger = await api.partner('live');
     const foreign = await newRide(api.ctx, { keyId: stranger.keyId, reference: 'Room 12' });
     for (const query of ['', 'reference=Room%2012', `cursor=${foreign}`]) {
@@ -43,7 +43,7 @@ describe('the list of rides', () => {
     }
   });
 
-  it('is newest first, and its pages show every ride once while others are made and change their status', async () => {
+  it('the pages show every ride once, newest first, while others are created and change their status', async () => {
     const made = await makeSome(7);
     const seen: string[] = [];
     let cursor = '';
@@ -57,7 +57,7 @@ describe('the list of rides', () => {
     expect(seen).to.deep.equal(newestFirst(made));
   });
 
-  it('shows every ride once where its pages have a cursor and createdBefore', async () => {
+  it('the pages show every ride once with both a cursor and createdBefore', async () => {
     const made = await makeSome(5);
     const seen: string[] = [];
     let cursor = '';
@@ -70,7 +70,7 @@ describe('the list of rides', () => {
     expect(await idsAt(`createdBefore=1&cursor=${made[4]}`)).to.deep.equal([]);
   });
 
-  it('does not repeat or skip an acknowledged ride where an older one is inserted late', async () => {
+  it('the pages do not repeat or skip a ride if an older ride is inserted late', async () => {
     const [first, late, ...others] = await makeSome(6);
     const kept = await rides.findOneAndDelete({ _id: late });
     const { body } = await partner.get('/rides?limit=2');
@@ -81,7 +81,7 @@ describe('the list of rides', () => {
     );
   });
 
-  it('takes status, reference and times as filters, alone and together', async () => {
+  it('the list filters by status, reference and times, separately and combined', async () => {
     const [a, b, c] = [await make({ reference: 'A' }), await make({ reference: 'B' }), await make({ reference: 'A' })];
     await applyAction(api.ctx, c, { action: 'cancel', by: 'partner' }, 'anyone');
     const createdAt = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.createdAt.getTime() ?? 0;
@@ -113,7 +113,7 @@ describe('the list of rides', () => {
     ['cursor[$gt]=&cursor=x', 'cursor'],
   ];
   for (const [query, named] of refused) {
-    it(`answers 400 and names the parameter for ?${query.slice(0, 40)}`, async () => {
+    it(`the list answers 400 and names the invalid parameter for ?${query.slice(0, 40)}`, async () => {
       const { status, body } = await partner.get(`/rides?${query}`);
       expect(status).to.equal(400);
       expect(body.error.startsWith(`${named} must`), body.error).to.equal(true);

@@ -18,7 +18,7 @@ describe('malformed HTTP', () => {
 
   type Refusal = [title: string, status: number, text: () => string];
   const refusals: Refusal[] = [
-    ['no HTTP at all', 400, () => 'hello\r\n\r\n'],
+    ['text that is not HTTP', 400, () => 'hello\r\n\r\n'],
     ['TLS on the plain port', 400, () => '\u0016\u0003\u0001\u0002\u0000\u0001'],
     ['an unknown method', 400, () => 'FETCH /v1 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['no path', 400, () => 'GET  HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -41,14 +41,14 @@ describe('malformed HTTP', () => {
     ),
     ['a header without a name', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
     ['a control character in a header', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: \u0000\r\n\r\n'],
-    ['a Content-Length that is no number', 400, () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
+    ['a Content-Length that is not a number', 400, () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
     [
-      'two different lengths',
+      'two different Content-Lengths',
       400,
       () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
     ],
     [
-      'a length beside chunks',
+      'both Content-Length and Transfer-Encoding',
       400,
       () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
@@ -56,7 +56,7 @@ describe('malformed HTTP', () => {
     ['a path that is too large', 431, () => `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ];
   for (const [title, status, text] of refusals) {
-    it(`is refused in the contract's form: ${title} (${status})`, async () => {
+    it(`answers ${status} in the contract's error form to ${title}`, async () => {
       const answer = await rawRequest(api.url, Buffer.from(text(), 'latin1'));
       expect(answer.status).to.equal(status);
       expect(Object.keys(answer.body)).to.deep.equal(['error']);
@@ -67,13 +67,13 @@ describe('malformed HTTP', () => {
   }
 
   for (const host of ['', 'x:4100', 'RIDES.example.', '10.0.0.1:4100', '[::1]', '[2001:db8::1]:4100', 'a_b-c', '%41']) {
-    it(`takes the Host "${host}"`, async () => {
+    it(`accepts the Host "${host}"`, async () => {
       const lines = ['GET /v1 HTTP/1.1', `Host: ${host}`, `X-Api-Key: ${key}`, 'Connection: close'];
       expect((await rawRequest(api.url, requestText(lines))).status).to.equal(200);
     });
   }
 
-  it('refuses broken chunks of a body with a 400 or closes, and makes no ride', async () => {
+  it('answers 400 to a body with broken chunks', async () => {
     const lines = [
       'POST /v1/rides HTTP/1.1',
       'Host: x',
@@ -106,7 +106,7 @@ describe('malformed HTTP', () => {
     '/v1/../v1',
     'javascript:alert(1)',
   ]) {
-    it(`answers the request target ${target} with JSON and no 5xx`, async () => {
+    it(`answers the request target ${target} with JSON and without a 5xx`, async () => {
       for (const method of ['GET', 'OPTIONS', 'POST']) {
         const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `X-Api-Key: ${key}`, 'Connection: close'];
         const answer = await rawRequest(api.url, requestText(lines));
@@ -118,7 +118,7 @@ describe('malformed HTTP', () => {
   }
 
   for (const expectation of ['100-continue', 'nonsense']) {
-    it(`answers a request that has Expect: ${expectation} with JSON`, async () => {
+    it(`ignores the header Expect: ${expectation}`, async () => {
       const lines = ['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, `Expect: ${expectation}`, 'Connection: close'];
       const answer = await rawRequest(api.url, requestText(lines));
       expect(answer.status).to.equal(200);
@@ -136,7 +136,7 @@ describe('malformed HTTP', () => {
     ['GET /v1 HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x'],
     ['PRI * HTTP/2.0', 'Host: x'],
   ]) {
-    it(`survives ${lines[0]} (${lines[3] ?? 'no upgrade'})`, async () => {
+    it(`still serves requests after ${lines[0]} (${lines[3] ?? 'no upgrade'})`, async () => {
       const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
       const gone = new Promise((resolve) => socket.on('close', resolve));
       socket.on('error', () => {});
@@ -147,7 +147,7 @@ describe('malformed HTTP', () => {
     });
   }
 
-  it('survives a client that goes away in the middle of its body', async () => {
+  it('still serves requests after a client disconnects in the middle of its body', async () => {
     const lines = [
       'POST /v1/rides HTTP/1.1',
       'Host: x',
@@ -163,12 +163,12 @@ describe('malformed HTTP', () => {
     expect(await healthStatus()).to.equal(200);
   });
 
-  it('answers HTTP/1.0 without a Host', async () => {
+  it('answers an HTTP/1.0 request without a Host', async () => {
     const answer = await rawRequest(api.url, requestText(['GET /v1 HTTP/1.0', `X-Api-Key: ${key}`]));
     expect(answer.status).to.equal(200);
   });
 
-  it('answers each of two requests that come in one piece', async () => {
+  it('answers both of two requests that arrive in one packet', async () => {
     const one = requestText(['GET /v1/rides/x HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`]);
     const last = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, 'Connection: close']);
     const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');

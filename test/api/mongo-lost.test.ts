@@ -10,10 +10,10 @@ import { newRide } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 import { jobFor, outcomeOf } from '../support/stored-rides.ts';
 
-/** The service answers within 3 s, whatever MongoDB does. The driver alone would give up after 30 s. */
+/** The service answers within 3 s even if MongoDB hangs; the MongoDB driver itself gives up only after 30 s. */
 const patience = () => AbortSignal.timeout(25_000);
 
-describe('a lost connection to MongoDB', () => {
+describe('lost connections to MongoDB', () => {
   let proxy: MongoProxy;
   let api: TestApi;
 
@@ -35,10 +35,10 @@ describe('a lost connection to MongoDB', () => {
     });
 
   for (const [title, cut] of [
-    ['after an insert that arrived, before its answer', 'cutAnswerOfInsert'],
+    ['after the insert arrived and before its reply', 'cutAnswerOfInsert'],
     ['before the insert arrived', 'cutInsert'],
   ] as const) {
-    it(`${title}, still ends in a 201 and in exactly one ride, charged once`, async () => {
+    it(`a creation that loses MongoDB ${title} answers 201, with exactly one ride, charged once`, async () => {
       const partner = await api.partner();
       const lost = proxy[cut]('rides');
       const { status, body } = await partner.createRide();
@@ -49,7 +49,7 @@ describe('a lost connection to MongoDB', () => {
       expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
     });
 
-    it(`${title}, keeps the promise of an Idempotency-Key`, async () => {
+    it(`a repeat gets the same 201 if the first creation lost MongoDB ${title}`, async () => {
       const partner = await api.partner();
       const lost = proxy[cut]('rides');
       const first = await partner.createRide({}, { 'idempotency-key': 'a' });
@@ -61,7 +61,7 @@ describe('a lost connection to MongoDB', () => {
     });
   }
 
-  it('leads to one log line and the job of the first timer, also where the insert is confirmed late', async () => {
+  it('a creation whose insert is confirmed late writes one log line and adds the job of the first timer', async () => {
     const { ctx, lines } = withLogLines(api.ctx);
     const lost = proxy.cutAnswerOfInsert('rides');
     const rideId = await newRide(ctx, { idempotencyKey: 'a' });
@@ -70,7 +70,7 @@ describe('a lost connection to MongoDB', () => {
     expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.include({ rideId });
   });
 
-  it('leaves a creation unconfirmed whose first insert may have arrived, though later connections are refused', async () => {
+  it('a creation whose insert may have arrived stays unconfirmed if MongoDB then refuses connections', async () => {
     const lost = proxy.cutAnswerOfInsert('rides');
     const creation = newRide(api.ctx).catch((error) => error);
     await lost;
@@ -78,7 +78,7 @@ describe('a lost connection to MongoDB', () => {
     expect(await creation).to.be.an.instanceOf(UnconfirmedRide);
   });
 
-  it('for good refuses a creation within about 3 s, as one that was never sent', async () => {
+  it('a creation fails with `unavailable` within about 3 s if no connection to MongoDB is possible', async () => {
     await proxy.goAway();
     // The driver notices that its connections are closed.
     await rides.findOne({}).catch(() => {});
@@ -87,7 +87,7 @@ describe('a lost connection to MongoDB', () => {
     expect(performance.now() - startedAt).to.be.below(3_500);
   });
 
-  it('makes one ride of each of many creations that lose it together', async () => {
+  it('10 concurrent creations that lose MongoDB create exactly one ride each', async () => {
     const partner = await api.partner();
     const lost = proxy.cutAnswerOfInsert('rides');
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
@@ -97,7 +97,7 @@ describe('a lost connection to MongoDB', () => {
     expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(10);
   });
 
-  it('for good is a 5xx in JSON within about 3 s, for every operation', async () => {
+  it('every operation answers 5xx in JSON within about 3 s if no connection to MongoDB is possible', async () => {
     const { key } = await api.key();
     const { body } = await clientOf(api.url, key).createRide();
     await proxy.goAway();
@@ -116,7 +116,7 @@ describe('a lost connection to MongoDB', () => {
     expect((await call(`${api.url}/healthz`)).status).to.equal(200);
   });
 
-  it('to a server that hangs, after the key was seen, is a 5xx within about 3 s for a creation', async () => {
+  it('a creation answers 5xx within about 3 s if MongoDB hangs after authentication', async () => {
     const { key } = await api.key();
     onceInsteadOf(database(), 'command', (insert) => {
       proxy.hang();
@@ -127,7 +127,7 @@ describe('a lost connection to MongoDB', () => {
     expect(Object.keys(body)).to.deep.equal(['error']);
   });
 
-  it('to a server that hangs is a 5xx within about 3 s for every other operation too', async () => {
+  it('every other operation answers 5xx within about 3 s if MongoDB hangs', async () => {
     const { key } = await api.key();
     const { body } = await clientOf(api.url, key).createRide();
     proxy.hang();

@@ -7,14 +7,14 @@ describe('GET /rides/:rideId/offers', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
-  it('answers an empty list before the first offer', async () => {
+  it('the list of offers is empty before the first offer', async () => {
     const { rideId } = (await partner.createRide()).body;
     const { status, body } = await partner.get(`/rides/${rideId}/offers`);
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ rideId, offers: [] });
   });
 
-  it('shows an offer with exactly the fields of the contract, and not the phone of its driver', async () => {
+  it("the list shows an offer with exactly the fields of the contract, without the driver's phone", async () => {
     const driver = newDriver({ name: 'Ann', rating: 4.5, vehicle: 'V', plate: 'P', phone: '+12025550177' });
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', {
       by: partner,
@@ -35,7 +35,7 @@ describe('GET /rides/:rideId/offers', () => {
     expect(text).not.to.include('+12025550177');
   });
 
-  it('lists the cheapest first; ties by ETA, then by arrival', async () => {
+  it('the list orders offers by price, then by ETA, then by arrival', async () => {
     const { rideId } = (await partner.createRide()).body;
     const made = new Map<string, string>();
     for (const [name, price, etaMinutes] of [
@@ -60,7 +60,7 @@ describe('GET /rides/:rideId/offers', () => {
     ]);
   });
 
-  it('leaves out an offer that was withdrawn', async () => {
+  it('the list omits a withdrawn offer', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const other = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
@@ -69,7 +69,7 @@ describe('GET /rides/:rideId/offers', () => {
   });
 
   for (const after of [[], ['arrive'], ['arrive', 'start'], ['arrive', 'start', 'complete']] as const) {
-    it(`shows the accepted offer alone after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
+    it(`the list shows only the accepted offer after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       await offerOn(api.ctx, rideId, { price: 1 });
       await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -81,7 +81,7 @@ describe('GET /rides/:rideId/offers', () => {
   }
 
   for (const status of ['bidding', 'driver_arriving', 'in_progress'] as const) {
-    it(`is empty once a ride that was ${status} is cancelled, and offersCount stays`, async () => {
+    it(`cancelling a ride in status ${status} empties the list of offers and keeps offersCount`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await partner.post(`/rides/${rideId}/cancel`);
       const { body } = await partner.get(`/rides/${rideId}/offers`);

@@ -4,13 +4,13 @@ import { newRide, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { makeDue, storedRide } from '../support/stored-rides.ts';
 
-describe('who made and changed a ride', () => {
+describe('origin of changes to a ride', () => {
   const api = useTestApi();
 
   const originsOf = async (rideId: string) =>
     (await storedRide(rideId)).events.map(({ by, requestId }) => ({ by, requestId }));
 
-  it('is kept with the creation, the accept and the cancel of a partner, with the id of the request', async () => {
+  it('the creation, accept and cancel of a partner are stored with `partner` and the id of the request', async () => {
     const partner = await api.partner('live');
     const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accepted = await partner.post(`/rides/${rideId}/accept`, { offerId });
@@ -24,7 +24,7 @@ describe('who made and changed a ride', () => {
     ]);
   });
 
-  it('is kept of the simulated driver and of a timeout, which no request asked for', async () => {
+  it('changes by the simulator and by timeout are stored with their origin and without a request id', async () => {
     const simulated = await newRide(api.ctx, { mode: 'test' });
     await makeDue(simulated, 'offer');
     await fireTimer(api.ctx, simulated, 'offer');
@@ -36,7 +36,7 @@ describe('who made and changed a ride', () => {
     expect((await originsOf(expired)).at(-1)).to.deep.equal({ by: 'timeout', requestId: undefined });
   });
 
-  it('is no part of what an event sends', async () => {
+  it('the body of an event does not contain its origin', async () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'cancelled', { by: partner });
     await partner.post(`/rides/${rideId}/cancel`);

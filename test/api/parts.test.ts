@@ -9,7 +9,7 @@ import { useStarted } from '../support/use-started.ts';
 
 const secret = 'sEcReT-detail';
 
-/** A part with pages: its own policy, and errors as HTML. */
+/** A part with its own security policy and with errors as HTML. */
 const pages: Part = testPart({
   headers: new Map([['Content-Security-Policy', "default-src 'self'"]]),
   renderError: ({ status, message }) => `<h1>${status}</h1><p>${message}</p>`,
@@ -34,7 +34,7 @@ const pages: Part = testPart({
   },
 });
 
-describe('a part of the API', () => {
+describe('parts of the API', () => {
   const ctx = useTestContext();
   let closed = 0;
   const close = async () => {
@@ -45,7 +45,7 @@ describe('a part of the API', () => {
 
   const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.port}${path}`, init);
 
-  it('sends its own headers, and a request id, with every answer', async () => {
+  it("every answer of a part has the part's headers and a request id", async () => {
     for (const path of ['/test', '/test/refused', '/test/broken', '/test/nothing']) {
       const { headers } = await ask(path);
       expect(headers.get('content-security-policy')).to.equal("default-src 'self'");
@@ -59,7 +59,7 @@ describe('a part of the API', () => {
     ['/test/broken', 500, '<h1>500</h1><p>Internal error: the request is safe to retry</p>'],
     ['/test/typed', 503, '<h1>503</h1><p>The service is temporarily unavailable: the request is safe to retry</p>'],
   ] as const) {
-    it(`renders the ${status} of ${path} itself, from public text alone`, async () => {
+    it(`a part renders the ${status} of ${path} itself, only from the public text`, async () => {
       const answer = await ask(path);
       expect(answer.status).to.equal(status);
       expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -67,12 +67,12 @@ describe('a part of the API', () => {
     });
   }
 
-  it("leaves an error's status and headers as they are", async () => {
+  it('an answer has the status and headers of the thrown error', async () => {
     expect((await ask('/test/refused')).headers.get('x-why')).to.equal('gone');
     expect((await ask('/test/typed')).headers.get('retry-after')).to.equal('1');
   });
 
-  it('has a code with every error: of what it throws, or else of the status that it answers with', async () => {
+  it('every error answer of a part has a code: of the thrown error, or else of the status', async () => {
     const codes: [path: string, code: string][] = [
       ['refused', 'ride_not_found'],
       ['nothing', 'not_found'],
@@ -88,7 +88,7 @@ describe('a part of the API', () => {
     expect((await ask('/test')).headers.get('x-service-error')).to.equal(null);
   });
 
-  it('changes nothing for paths that it does not own', async () => {
+  it('a part does not affect paths that it does not own', async () => {
     for (const [path, status] of [
       ['/tests', 404],
       ['/v1', 401],
@@ -101,7 +101,7 @@ describe('a part of the API', () => {
     }
   });
 
-  it('never ends an answer as complete that has failed half-way, and the next request is served', async () => {
+  it('an answer that fails halfway is never complete, and the next request is served', async () => {
     const failure = await ask('/test/begun')
       .then((answer) => answer.text())
       .then(

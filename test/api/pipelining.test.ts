@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
@@ -13,9 +13,9 @@ import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { useTestContext } from '../support/service.ts';
 
-describe('requests on one connection', () => {
+describe('pipelined requests', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let partner: NewKey;
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('requests on one connection', () => {
     return (await client.createRide()).body.rideId as string;
   };
 
-  /** What came back for these bytes until the server closed. */
+  /** Sends bytes and returns the statuses of all answers until the server closes the connection. */
   async function statusesOf(bytes: string): Promise<number[]> {
     const connection = rawConnection(server.port);
     connection.socket.write(Buffer.from(bytes, 'latin1'));
@@ -48,7 +48,7 @@ describe('requests on one connection', () => {
     return answers.map(({ status }) => status);
   }
 
-  /** The next look-up of a key waits until it is let go. */
+  /** Makes the next read of a key wait until `letGo` is called. */
   function holdNextRequest(): { arrived: Promise<void>; letGo: () => void } {
     let letGo = () => {};
     const arrived = new Promise<void>((arrive) => {
@@ -64,32 +64,32 @@ describe('requests on one connection', () => {
   }
 
   const faults: [title: string, status: number, text: () => string][] = [
-    ['a request that is no HTTP', 400, () => 'junk\r\n\r\n'],
-    ['one without a path', 400, () => 'GET  HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['text that is not HTTP', 400, () => 'junk\r\n\r\n'],
+    ['a request without a path', 400, () => 'GET  HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['headers that are too large', 431, () => `GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['a CONNECT', 400, () => 'CONNECT rides.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a creation with broken chunks', 400, () => requestText([...jsonHead(), 'Transfer-Encoding: chunked'], 'zz\r\n')],
   ];
   for (const [title, status, text] of faults) {
-    it(`gives each creation before ${title} its own 201, and then answers ${status} and closes`, async () => {
+    it(`each creation before ${title} gets its own 201; then the server answers ${status} and closes`, async () => {
       expect(await statusesOf(create().repeat(5) + text())).to.deep.equal([...Array(5).fill(201), status]);
       expect(await ridesMade()).to.equal(5);
     });
   }
 
-  it('answers what came whole before the client closed its side in the middle of a request', async () => {
+  it('answers the complete requests, and 400 to the truncated one, of a client that closes in the middle', async () => {
     const connection = rawConnection(server.port);
     connection.socket.end(create() + create().slice(0, -10));
     expect((await connection.answers()).map(({ status }) => status)).to.deep.equal([201, 400]);
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('gives a cancel, which ignores its body, its own answer where that body is broken', async () => {
+  it('cancel answers 200 even if its ignored body is broken', async () => {
     const lines = [...head(`POST /v1/rides/${await newRideId()}/cancel`), 'Transfer-Encoding: chunked'];
     expect(await statusesOf(requestText(lines, 'zz\r\n'))).to.deep.equal([200]);
   });
 
-  it('are handled one after the other, in the order in which they came', async () => {
+  it('pipelined requests are handled one after the other, in their order', async () => {
     const rideId = await newRideId();
     const connection = rawConnection(server.port);
     connection.socket.write(get(`/v1/rides/${rideId}`) + cancel(rideId).repeat(2) + get(`/v1/rides/${rideId}`));
@@ -99,7 +99,7 @@ describe('requests on one connection', () => {
     expect(answers.map((answer) => answer.body.status)).to.deep.equal(['bidding', 'cancelled', undefined, 'cancelled']);
   });
 
-  it('are answered at a stop if they have begun, and never begin otherwise', async () => {
+  it('shutdown answers the pipelined request that has begun, and never begins the others', async () => {
     const held = holdNextRequest();
     const connection = rawConnection(server.port);
     connection.socket.write(create().repeat(5));
@@ -112,7 +112,7 @@ describe('requests on one connection', () => {
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('are read only as far as a bounded number of them waits, and are all answered', async () => {
+  it('the server reads only a bounded number of waiting pipelined requests, and answers all of them', async () => {
     let waiting = 0;
     let mostWaiting = 0;
     const started = () => {
@@ -130,7 +130,7 @@ describe('requests on one connection', () => {
     const anonymous = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Filler: ${'x'.repeat(1_000)}`]);
     connection.socket.write(get('/v1') + anonymous.repeat(count));
     await held.arrived;
-    // Time enough to read them all.
+    // Enough time to read all of them.
     for (let turns = 0; turns < 300; turns++) await setImmediate();
     held.letGo();
     const answers = await connection.answers(count + 1);
@@ -138,13 +138,13 @@ describe('requests on one connection', () => {
     diagnostics.unsubscribe('http.server.request.start', started);
     diagnostics.unsubscribe('http.server.response.finish', finished);
     expect(answers.map(({ status }) => status)).to.deep.equal([200, ...Array(count).fill(401)]);
-    // 16, and what Node reads at once: 64 kB.
+    // 16 waiting requests, plus those in the 64 kB that Node reads at once.
     expect(mostWaiting).to.be.within(17, 17 + 65);
   });
 
-  describe('of a client that has closed its side', () => {
+  describe('half-closed connections', () => {
     for (const count of [1, 20]) {
-      it(`are answered: ${count}`, async () => {
+      it(`answers ${count} pipelined requests of a client that has closed its side`, async () => {
         const connection = rawConnection(server.port);
         connection.socket.end(create().repeat(count));
         expect((await connection.answers()).map(({ status }) => status)).to.deep.equal(Array(count).fill(201));
@@ -152,7 +152,7 @@ describe('requests on one connection', () => {
       });
     }
 
-    it('are answered through a stop', async () => {
+    it('shutdown answers the request of a client that has closed its side', async () => {
       const held = holdNextRequest();
       const connection = rawConnection(server.port);
       connection.socket.end(create());
@@ -164,7 +164,7 @@ describe('requests on one connection', () => {
     });
   });
 
-  describe('that are slow to arrive', () => {
+  describe('slow requests', () => {
     beforeEach(async () => {
       await server.close();
       const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
@@ -172,15 +172,15 @@ describe('requests on one connection', () => {
     });
 
     for (const [title, text] of [
-      ['whose headers do not come', () => 'GET /v1 HTTP/1.1\r\nHost:'],
-      ['whose body does not come', () => requestText([...jsonHead(), 'Content-Length: 100'], '{')],
+      ['headers', () => 'GET /v1 HTTP/1.1\r\nHost:'],
+      ['body', () => requestText([...jsonHead(), 'Content-Length: 100'], '{')],
     ] as const) {
-      it(`are a 408: one ${title}`, async () => {
+      it(`answers 408 to a request whose ${title} never arrives completely`, async () => {
         expect(await statusesOf(text())).to.deep.equal([408]);
       });
     }
 
-    it('get one answer, the 413 of a body that is too large and then does not come', async () => {
+    it('answers only 413 to a body that is too large and never arrives completely', async () => {
       const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `5000\r\n${'x'.repeat(0x4800)}`);
       expect(await statusesOf(chunked)).to.deep.equal([413]);
       const whole = requestText([...jsonHead(), 'Content-Length: 20000'], '{');
@@ -188,7 +188,7 @@ describe('requests on one connection', () => {
     });
   });
 
-  it('go on after a body that was too large', async () => {
+  it('the connection continues after a body that is too large', async () => {
     const connection = rawConnection(server.port);
     const filled = 'x'.repeat(30_000);
     const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `7530\r\n${filled}\r\n0\r\n\r\n`);

@@ -11,7 +11,7 @@ describe('POST /rides/:rideId/fare', () => {
   const raise = (rideId: string, fare: unknown) => partner.post(`/rides/${rideId}/fare`, { fare });
   const newRideAt = async (fare: number): Promise<string> => (await partner.createRide({ fare })).body.rideId;
 
-  it('raises the fare, without an event, and the offers stay', async () => {
+  it('raises the fare without an event, and keeps the offers', async () => {
     const rideId = await newRideAt(20);
     await offerOn(api.ctx, rideId, { price: 24 });
     const { status, body } = await raise(rideId, 23.5);
@@ -27,7 +27,7 @@ describe('POST /rides/:rideId/fare', () => {
     expect(JSON.parse((await storedRide(rideId)).events[1]?.body ?? '').fare).to.equal(23.5);
   });
 
-  it('only raises: a lower fare is a 409, and the same one again a 200 that changes nothing', async () => {
+  it('a lower fare answers 409, and the same fare again answers 200 and changes nothing', async () => {
     const rideId = await newRideAt(20);
     await raise(rideId, 22);
     const { rev } = await storedRide(rideId);
@@ -37,14 +37,14 @@ describe('POST /rides/:rideId/fare', () => {
     expect((await storedRide(rideId)).rev).to.equal(rev);
   });
 
-  it('ends with the highest where many raise at once', async () => {
+  it('concurrent raises end with the highest fare', async () => {
     const rideId = await newRideAt(20);
     const answers = await Promise.all([24, 21, 30, 26, 22, 28].map((fare) => raise(rideId, fare)));
     for (const { status } of answers) expect(status).to.be.oneOf([200, 409]);
     expect((await storedRide(rideId)).fare).to.equal(30);
   });
 
-  it('is a 409 once the ride no longer bids, or its bidding time is over', async () => {
+  it('raising the fare answers 409 once the ride is not bidding or its bidding time is over', async () => {
     const cancelled = await newRideAt(20);
     await partner.post(`/rides/${cancelled}/cancel`);
     expect((await raise(cancelled, 25)).body.error).to.equal('The ride is no longer open for bidding');
@@ -54,7 +54,7 @@ describe('POST /rides/:rideId/fare', () => {
     expect((await storedRide(late)).fare).to.equal(20);
   });
 
-  it('has the rules for money of a creation', async () => {
+  it('raising the fare answers 400 to a fare that a creation would refuse', async () => {
     const rideId = await newRideAt(20);
     for (const fare of [0, -1, '25', null, undefined, 2 ** 60]) {
       const { status, body } = await raise(rideId, fare);
@@ -63,14 +63,14 @@ describe('POST /rides/:rideId/fare', () => {
     expect((await storedRide(rideId)).fare).to.equal(20);
   });
 
-  it('is a 404 for the ride of another key, with the text of an unknown ride', async () => {
+  it('raising the fare answers the same 404 for a ride of another key as for an unknown ride', async () => {
     const foreign = await newRide(api.ctx, { fare: 20 });
     const answers = [await raise(foreign, 25), await raise('ride_none', 25)];
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
     expect(answers[0]?.text).to.equal(answers[1]?.text);
   });
 
-  it('leaves the answer to a repeated creation as it was', async () => {
+  it('raising the fare does not change the answer to a repeated creation', async () => {
     const under = { 'idempotency-key': 'raised' };
     const first = await partner.createRide({ fare: 20 }, under);
     await raise(first.body.rideId, 22);
@@ -78,7 +78,7 @@ describe('POST /rides/:rideId/fare', () => {
     expect((await partner.createRide({ fare: 20 }, under)).text).to.equal(first.text);
   });
 
-  it('tells every driver who was asked, in the list of requests and in the stream', async () => {
+  it('drivers who were asked see the raised fare in the list of requests and in the stream', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId, fare: 20 });

@@ -7,7 +7,7 @@ import { useFolder } from '../support/folder.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
 
-describe('creations while Redis is away', () => {
+describe('creations while Redis is unavailable', () => {
   const folder = useFolder();
   const redis = useStarted(async () => {
     const server = await startRedis({ dataDir: folder.path });
@@ -24,7 +24,7 @@ describe('creations while Redis is away', () => {
   const statusesOf = async (answers: Promise<{ status: number }>[]) =>
     (await Promise.all(answers)).map(({ status }) => status).sort();
 
-  it('are answered also while Redis hangs', async () => {
+  it('a creation answers 201 while Redis hangs', async () => {
     const { key } = await api.key();
     process.kill(redis.pid, 'SIGSTOP');
     try {
@@ -34,14 +34,14 @@ describe('creations while Redis is away', () => {
     }
   });
 
-  describe('for good', () => {
+  describe('with Redis stopped', () => {
     before(async () => {
       await redis.stop();
       // The first creation may still find the connection open.
       await create((await api.key()).key);
     });
 
-    it('are answered with a 201, and the ride is stored', async () => {
+    it('a creation answers 201 and stores the ride while Redis is unavailable', async () => {
       const { key, keyId } = await api.key();
       const { status, body, headers } = await create(key);
       expect(status).to.equal(201);
@@ -51,7 +51,7 @@ describe('creations while Redis is away', () => {
       expect(read.status).to.equal(200);
     });
 
-    it('are limited to 30 per minute in this process, exactly', async () => {
+    it('a process accepts exactly 30 creations per minute of a key while Redis is unavailable', async () => {
       const { key, keyId } = await api.key();
       const statuses = await statusesOf(Array.from({ length: 40 }, () => create(key)));
       expect(statuses).to.deep.equal([...Array(30).fill(201), ...Array(10).fill(429)]);
@@ -63,7 +63,7 @@ describe('creations while Redis is away', () => {
       expect((await create(other.key)).status).to.equal(201);
     });
 
-    it('count for exactly 60,000 ms in the minute, and for exactly 3,600,000 ms in the hour', async () => {
+    it('the local limit counts a creation for exactly 60,000 ms and 3,600,000 ms', async () => {
       let nowMs = 0;
       const log = localLog(() => nowMs, keyWindows);
       const chargeAt = async (atMs: number, id: string) => {
@@ -80,7 +80,7 @@ describe('creations while Redis is away', () => {
       expect(await chargeAt(3_600_000, '0 0')).to.equal('charged');
     });
 
-    it('share the charge of an Idempotency-Key until all of its requests have failed', async () => {
+    it('the local charge of an Idempotency-Key stays until all of its requests have failed', async () => {
       const log = localLog(() => 0, keyWindows);
       const creation = { id: 'shared', isRepeatable: true };
       for (const result of ['charged', 'known']) {
@@ -92,21 +92,21 @@ describe('creations while Redis is away', () => {
       expect(await log.charge('key_of_tests', creation)).to.include({ result: 'charged' });
     });
 
-    it('charge repeats with an Idempotency-Key once', async () => {
+    it('the local limit charges repeats with an Idempotency-Key once', async () => {
       const { key } = await api.key();
       for (let i = 0; i < 5; i++) await create(key, { 'idempotency-key': 'once' });
       const { headers } = await create(key);
       expect(headers.get('ratelimit')).to.match(/^"minute";r=28;/);
     });
 
-    it('leave cancel and accept as they are', async () => {
+    it('cancel works while Redis is unavailable', async () => {
       const { key } = await api.key();
       const { body } = await create(key);
       const init = { method: 'POST', headers: { 'x-api-key': key } };
       expect((await call(`${api.url}/v1/rides/${body.rideId}/cancel`, init)).status).to.equal(200);
     });
 
-    it('leave the API healthy and ready', async () => {
+    it('the API stays ready while Redis is unavailable', async () => {
       expect((await call(`${api.url}/readyz`)).status).to.equal(200);
     });
   });

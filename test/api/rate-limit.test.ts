@@ -22,14 +22,14 @@ import { until } from '../support/until.ts';
 const perMinute = 30;
 const perHour = 300;
 
-describe('the limit on creations', () => {
+describe('rate limit of creations', () => {
   const api = useTestApi();
   const partner = usePartner(api);
 
   const charges = (keyId: string) => chargesOf(api.ctx, keyId);
 
-  /** As if so many creations had been charged, the oldest so many seconds ago and each ms one more. */
-  async function charged(keyId: string, count: number, agoSeconds: number): Promise<void> {
+  /** Adds `count` charges to the log of a key, one per ms, the oldest `agoSeconds` ago. */
+  async function addCharges(keyId: string, count: number, agoSeconds: number): Promise<void> {
     const first = Date.now() - agoSeconds * 1_000;
     const entries = Array.from({ length: count }, (_, i) => [first + i, `${agoSeconds}-${i}`]).flat();
     await api.ctx.redis.zadd(creationLog(keyId), ...(entries as [number, string]));
@@ -43,7 +43,7 @@ describe('the limit on creations', () => {
     return Number(retryAfter);
   }
 
-  it('lets exactly 30 of 60 concurrent creations through, and makes no other ride', async () => {
+  it('exactly 30 of 60 concurrent creations succeed, and no other ride is created', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => partner.createRide()));
     expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(perMinute);
     for (const answer of answers.filter(({ status }) => status !== 201)) {
@@ -53,10 +53,10 @@ describe('the limit on creations', () => {
     expect(await charges(partner.keyId)).to.equal(perMinute);
   });
 
-  it('names the limit that was reached in its 429', async () => {
+  it('the text of a 429 names the limit that was reached', async () => {
     const [inMinute, inHour] = [await api.partner(), await api.partner()];
-    await charged(inMinute.keyId, perMinute, 30);
-    await charged(inHour.keyId, perHour, 3_000);
+    await addCharges(inMinute.keyId, perMinute, 30);
+    await addCharges(inHour.keyId, perHour, 3_000);
     expect((await inMinute.createRide()).body.error).to.equal(
       'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
     );
@@ -65,7 +65,7 @@ describe('the limit on creations', () => {
     );
   });
 
-  it('has no limit for an account by default', async () => {
+  it('accounts have no limit on creations by default', async () => {
     const partners = [await api.partner(), await api.partner()];
     const answers = await Promise.all(
       partners.flatMap(({ createRide }) => Array.from({ length: perMinute }, () => createRide())),
@@ -73,7 +73,7 @@ describe('the limit on creations', () => {
     expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(2 * perMinute);
   });
 
-  it('counts all keys of an account together where the operator has set a limit for accounts, and charges no refusal', async () => {
+  it('a limit for accounts counts all keys of an account together and does not charge refused creations', async () => {
     const { ctx } = api;
     const limited = { ...ctx, config: { ...ctx.config, ridesPerAccountMinute: 5 } };
     const server = await serve(limited, createApp(limited));
@@ -84,7 +84,7 @@ describe('the limit on creations', () => {
     };
     try {
       const [one, other, full] = [await newPartner(), await newPartner(), await newPartner()];
-      await charged(full.keyId, perMinute, 30);
+      await addCharges(full.keyId, perMinute, 30);
       // A refusal of the key charges the account nothing.
       expect((await full.createRide()).body.error).to.include('for each key');
       const first = await one.createRide({}, { 'idempotency-key': 'a' });
@@ -109,9 +109,9 @@ describe('the limit on creations', () => {
     }
   });
 
-  it('says in the draft fields what is left of both windows', async () => {
-    await charged(partner.keyId, 10, 3_000);
-    await charged(partner.keyId, 4, 20);
+  it('the RateLimit headers show the remaining quota of both windows', async () => {
+    await addCharges(partner.keyId, 10, 3_000);
+    await addCharges(partner.keyId, 4, 20);
     const { headers } = await partner.createRide();
     expect(headers.get('ratelimit-policy')).to.equal('"minute";q=30;w=60, "hour";q=300;w=3600');
     const [minute, hour] = limits(headers);
@@ -121,8 +121,8 @@ describe('the limit on creations', () => {
     expect(hour?.frees).to.be.within(1, 600);
   });
 
-  it('counts down with every creation, and says 0 when refusing', async () => {
-    await charged(partner.keyId, perMinute - 1, 30);
+  it('the remaining quota decreases with every creation, and is 0 in a 429', async () => {
+    await addCharges(partner.keyId, perMinute - 1, 30);
     const last = await partner.createRide();
     expect(last.status).to.equal(201);
     expect(limits(last.headers)[0]?.left).to.equal(0);
@@ -134,7 +134,7 @@ describe('the limit on creations', () => {
   });
 
   it('refuses the 301st creation of an hour, until the oldest leaves the hour', async () => {
-    await charged(partner.keyId, perHour - 1, 3_000);
+    await addCharges(partner.keyId, perHour - 1, 3_000);
     expect((await partner.createRide()).status).to.equal(201);
     const refused = await partner.createRide();
     expect(expectRefused(refused)).to.be.within(61, 600);
@@ -142,29 +142,29 @@ describe('the limit on creations', () => {
     expect(await charges(partner.keyId)).to.equal(perHour);
   });
 
-  it('names the longer wait where both windows are exhausted', async () => {
-    await charged(partner.keyId, perHour - perMinute, 1_000);
-    await charged(partner.keyId, perMinute, 10);
+  it('Retry-After is the longer wait if both windows are exhausted', async () => {
+    await addCharges(partner.keyId, perHour - perMinute, 1_000);
+    await addCharges(partner.keyId, perMinute, 10);
     expect(expectRefused(await partner.createRide())).to.be.within(61, 2_600);
   });
 
-  it('names the wait for the minute alone where the hour has room', async () => {
-    await charged(partner.keyId, 100, 3_000);
-    await charged(partner.keyId, perMinute, 20);
+  it('Retry-After is the wait for the minute if the hour has room', async () => {
+    await addCharges(partner.keyId, 100, 3_000);
+    await addCharges(partner.keyId, perMinute, 20);
     expect(expectRefused(await partner.createRide())).to.be.within(1, 40);
   });
 
-  it('slides: what was created over a minute or an hour ago does not count', async () => {
-    await charged(partner.keyId, perMinute, 61);
+  it('creations more than a minute or an hour ago no longer count', async () => {
+    await addCharges(partner.keyId, perMinute, 61);
     expect((await partner.createRide()).status).to.equal(201);
     const other = await api.partner();
-    await charged(other.keyId, perHour, 3_601);
+    await addCharges(other.keyId, perHour, 3_601);
     expect((await other.createRide()).status).to.equal(201);
     expect(await charges(other.keyId)).to.equal(1);
   });
 
-  it('charges a valid creation only, and nothing for a refused one', async () => {
-    await charged(partner.keyId, perMinute - 1, 30);
+  it('only valid creations are charged, not invalid or refused ones', async () => {
+    await addCharges(partner.keyId, perMinute - 1, 30);
     const invalid = [
       await partner.createRide({ fare: 0 }),
       await partner.post('/rides', '{'),
@@ -180,18 +180,18 @@ describe('the limit on creations', () => {
     expect(await charges(partner.keyId)).to.equal(perMinute);
   });
 
-  it('tells an exhausted key what is wrong with its request, before its limit', async () => {
-    await charged(partner.keyId, perMinute, 30);
+  it('an invalid creation answers 400, not 429, even if the key is over its limit', async () => {
+    await addCharges(partner.keyId, perMinute, 30);
     expect((await partner.createRide({ fare: 0 })).status).to.equal(400);
   });
 
-  it('charges nothing where the insert fails', async () => {
+  it('a creation whose insert fails is not charged', async () => {
     failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide()).status).to.equal(500);
     expect(await charges(partner.keyId)).to.equal(0);
   });
 
-  it('keeps the charge of a creation whose insert may have arrived, which is answered in time', async () => {
+  it('a creation whose insert may have arrived answers 503 in time and keeps its charge', async () => {
     onceInsteadOf(database(), 'command', () => new Promise(() => {}));
     const { status, body } = await partner.createRide();
     expect(status).to.equal(503);
@@ -199,7 +199,7 @@ describe('the limit on creations', () => {
     expect(await charges(partner.keyId)).to.equal(1);
   });
 
-  /** Every insert is sent, and its answer lost, while `during` runs. */
+  /** Loses the reply to every insert while `during` runs; with `arrives`, MongoDB still executes it. */
   async function losingAnswers<T>(arrives: boolean, during: () => Promise<T>): Promise<T> {
     const db = database();
     const { command } = db;
@@ -214,28 +214,28 @@ describe('the limit on creations', () => {
     }
   }
 
-  it('takes the charge of such a one back when MongoDB says that there is no such ride', async () => {
+  it('the charge of an unconfirmed creation is refunded once MongoDB shows that the ride does not exist', async () => {
     const { status } = await losingAnswers(false, () => partner.createRide());
     expect([status, await charges(partner.keyId)]).to.deep.equal([503, 1]);
     await until(async () => (await charges(partner.keyId)) === 0);
   });
 
-  it('keeps that of a ride that was made though its answer was lost', async () => {
+  it('the charge of an unconfirmed creation stays if the ride exists', async () => {
     const error = await losingAnswers(true, () => newRide(api.ctx).catch((thrown) => thrown));
     expect(error).to.be.an.instanceOf(UnconfirmedRide);
-    expect(await error.isMade()).to.equal(true);
+    expect(await error.wasCreated()).to.equal(true);
   });
 
-  it('keeps that of a ride which a server that hung inserts after the first look', async () => {
+  it('the charge of an unconfirmed creation stays if MongoDB inserts the ride after the first check', async () => {
     const rideId = await newRide(api.ctx);
     const stored = await rides.findOneAndDelete({ _id: rideId });
-    const isMade = new UnconfirmedRide(rideId).isMade();
+    const wasCreated = new UnconfirmedRide(rideId).wasCreated();
     await setTimeout(1_500);
     await rides.insertOne(stored as Ride);
-    expect(await isMade).to.equal(true);
+    expect(await wasCreated).to.equal(true);
   });
 
-  it('charges nothing where no connection to MongoDB was free', async () => {
+  it('a creation that gets no free connection to MongoDB is not charged', async () => {
     const partner = await api.partner();
     const db = database();
     const { command } = db;
@@ -250,7 +250,7 @@ describe('the limit on creations', () => {
     expect(await charges(partner.keyId)).to.equal(0);
   });
 
-  it('says once in the log that it counts here alone, until Redis counts again', async () => {
+  it('logs once per outage that only this process counts creations', async () => {
     const { ctx, lines } = withLogLines(api.ctx);
     const { limit } = rideCreation(ctx);
     const keyId = newKeyId();
@@ -262,36 +262,36 @@ describe('the limit on creations', () => {
       // A value of another type: the script fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
       for (let made = 0; made < 3; made++) await create();
-      expect(lines.filter(({ msg }) => msg === 'limit counted here alone')).to.have.length(outage);
+      expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);
       await ctx.redis.del(creationLog(keyId));
       await create();
     }
   });
 
-  it('leaves other keys alone, also those of the same account', async () => {
+  it('an exhausted key does not limit other keys, not even of the same account', async () => {
     const [busy, other] = [await api.partner(), await api.partner()];
-    await charged(busy.keyId, perMinute, 30);
+    await addCharges(busy.keyId, perMinute, 30);
     expect((await busy.createRide()).status).to.equal(429);
     expect((await other.createRide()).status).to.equal(201);
   });
 
-  it('goes on counting over a rotation of the key', async () => {
-    await charged(partner.keyId, perMinute, 30);
+  it('a rotation of the key does not reset its limit', async () => {
+    await addCharges(partner.keyId, perMinute, 30);
     const { key } = await rotateKey(partner.keyId, 'anyone');
     expect((await clientOf(api.url, key).createRide()).status).to.equal(429);
   });
 
-  it('is one for both bases', async () => {
-    await charged(partner.keyId, perMinute - 1, 30);
+  it('both bases share one limit', async () => {
+    await addCharges(partner.keyId, perMinute - 1, 30);
     const legacy = clientOf(api.url, partner.key, '/api/v1');
     expect((await legacy.createRide()).status).to.equal(201);
     expect((await partner.createRide()).status).to.equal(429);
     expect((await legacy.createRide()).status).to.equal(429);
   });
 
-  it('does not touch reads, accept and cancel of an exhausted key', async () => {
+  it('an exhausted key can still read, accept and cancel', async () => {
     const { rideId } = (await partner.createRide()).body;
-    await charged(partner.keyId, perMinute, 30);
+    await addCharges(partner.keyId, perMinute, 30);
     expect((await partner.createRide()).status).to.equal(429);
     const reads = await Promise.all(
       Array.from({ length: 50 }, (_, i) => partner.get(i % 2 ? `/rides/${rideId}` : `/rides/${rideId}/offers`)),
@@ -301,7 +301,7 @@ describe('the limit on creations', () => {
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
   });
 
-  it('forgets a key that creates no more: its log expires', async () => {
+  it('the log of a key that creates no more rides expires', async () => {
     await partner.createRide();
     expect(await api.ctx.redis.pttl(creationLog(partner.keyId))).to.be.within(1, 3_600_000);
   });

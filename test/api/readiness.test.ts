@@ -25,7 +25,7 @@ describe('GET /readyz', () => {
   const ask = async () => (await call(`${api.url}/readyz`)).status;
   const askTogether = (count: number) => Promise.all(Array.from({ length: count }, ask));
 
-  it('asks MongoDB at most once a second, however often it is asked, and finds the end of an outage', async () => {
+  it('/readyz pings MongoDB at most once a second, and notices the end of an outage', async () => {
     const startedAt = performance.now();
     command = () => Promise.reject(new Error('away'));
     expect(new Set(await askTogether(20))).to.deep.equal(new Set([503]));
@@ -34,7 +34,7 @@ describe('GET /readyz', () => {
     expect(pings).to.be.within(2, 1 + (performance.now() - startedAt) / 1_000);
   });
 
-  it('asks once while an answer is awaited', async () => {
+  it('concurrent requests to /readyz share one ping', async () => {
     let answer = () => {};
     command = () =>
       new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ describe("a partner's own reference and metadata", () => {
 
   const own = { reference: 'Room 12, 🏨', metadata: { desk: 'Lobby', folio: '' } };
 
-  it('are in the answer to the creation, in the ride, in the list and in every event', async () => {
+  it('the creation, the ride, the list and every event show reference and metadata', async () => {
     const created = await partner.createRide(own);
     expect(created.status).to.equal(201);
     expect(created.body).to.deep.include(own);
@@ -27,14 +27,14 @@ describe("a partner's own reference and metadata", () => {
     for (const body of bodies) expect(body).to.deep.include(own);
   });
 
-  it('are nowhere where a partner gives none', async () => {
+  it('a ride and its events without reference and metadata omit both fields', async () => {
     const { rideId } = await rideIn(api.ctx, 'completed', { by: partner, reference: '', metadata: undefined });
     const { events } = await storedRide(rideId);
     const shown = [(await partner.get(`/rides/${rideId}`)).body, ...events.map(({ body }) => JSON.parse(body))];
     for (const body of shown) expect(body).to.not.have.any.keys('reference', 'metadata');
   });
 
-  it('are part of an idempotent repeat: in its answer, and compared whatever the order of the entries', async () => {
+  it('an idempotent repeat returns reference and metadata, and compares them independent of their order', async () => {
     const under = { 'idempotency-key': 'with-own-words' };
     const first = await partner.createRide(own, under);
     const again = await partner.createRide({ ...own, metadata: { folio: '', desk: 'Lobby' } }, under);
@@ -47,7 +47,7 @@ describe("a partner's own reference and metadata", () => {
     }
   });
 
-  it('are not named as ignored fields to a test key', async () => {
+  it('reference and metadata are not listed as ignored fields', async () => {
     const { headers } = await (await api.partner('test')).createRide(own);
     expect(headers.get('x-service-ignored-fields')).to.equal(null);
   });
@@ -55,7 +55,7 @@ describe("a partner's own reference and metadata", () => {
   const entries = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, number) => [`n${number}`, 'x']));
 
-  const taken: [string, object][] = [
+  const accepted: [string, object][] = [
     ['64 emoji as reference', { reference: '🏨'.repeat(64) }],
     ['null for both', { reference: null, metadata: null }],
     ['an empty reference', { reference: '' }],
@@ -63,10 +63,10 @@ describe("a partner's own reference and metadata", () => {
     ['no entry', { metadata: {} }],
     ['null as a value, which counts as absent', { metadata: { a: null } }],
     ['the longest name and value', { metadata: { [`a${'-'.repeat(39)}`]: 'é'.repeat(100) } }],
-    ['names that objects know', { metadata: { constructor: 'a', toString: 'b' } }],
+    ['names of properties of Object.prototype', { metadata: { constructor: 'a', toString: 'b' } }],
   ];
-  for (const [what, fields] of taken) {
-    it(`takes ${what}`, async () => {
+  for (const [what, fields] of accepted) {
+    it(`a creation accepts ${what} in reference or metadata`, async () => {
       const { status, text } = await (await api.partner()).createRide(fields);
       expect(status, text).to.equal(201);
     });
@@ -89,7 +89,7 @@ describe("a partner's own reference and metadata", () => {
     ]),
   ];
   for (const [what, fields, named] of refused) {
-    it(`refuses ${what}, and says why`, async () => {
+    it(`a creation answers 400 with the reason for ${what} in reference or metadata`, async () => {
       const { status, body } = await partner.createRide(fields);
       expect(status).to.equal(400);
       expect(body.error).to.match(named);

@@ -10,7 +10,7 @@ import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
-describe('the API on a replica set', () => {
+describe('API on a replica set', () => {
   let commands: Document[] = [];
   const replicaSet = useReplicaSet({ majorityMs: 5, onCommand: (command) => commands.push(command) });
   const api = useTestApi(() => ({ MONGO_URL: replicaSet.url }));
@@ -24,7 +24,7 @@ describe('the API on a replica set', () => {
   const committedReads = (count: number) =>
     until(async () => commands.filter(({ readConcern }) => readConcern?.level === 'majority').length >= count);
 
-  it('serves every operation of the contract', async () => {
+  it('serves every operation of the contract on a replica set', async () => {
     const partner = await api.partner('live');
     const created = await partner.createRide({}, { 'idempotency-key': 'a' });
     expect((await partner.createRide({}, { 'idempotency-key': 'a' })).text).to.equal(created.text);
@@ -40,7 +40,7 @@ describe('the API on a replica set', () => {
     expect((await (await api.partner()).get(path)).status).to.equal(404);
   });
 
-  it('answers 201 only when the majority has the ride, and makes one however often it tries', async () => {
+  it('a creation answers 201 only once the ride is majority-committed, and retries create one ride', async () => {
     const partner = await api.partner();
     replicaSet.hold(20);
     let isAnswered = false;
@@ -54,7 +54,7 @@ describe('the API on a replica set', () => {
     expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
   });
 
-  it('shows a ride as the majority has it', async () => {
+  it('retrieve shows only the majority-committed state of a ride', async () => {
     const partner = await api.partner();
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
@@ -66,7 +66,7 @@ describe('the API on a replica set', () => {
     expect((await partner.get(`/rides/${rideId}`)).body).to.include({ status: 'driver_arriving' });
   });
 
-  it('refuses nothing for the sake of a step that a failover takes back', async () => {
+  it('a cancel is not refused because of a step that a failover rolls back', async () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
@@ -79,7 +79,7 @@ describe('the API on a replica set', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
-  it('refuses as soon as the majority has the step that the refusal follows from', async () => {
+  it('a cancel answers 409 as soon as the earlier step is majority-committed', async () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
@@ -93,7 +93,7 @@ describe('the API on a replica set', () => {
   });
 
   const terms = { price: 20, etaMinutes: 5 };
-  /** Two drivers to whom two rides are open, and the offer of the first on the first ride. */
+  /** Opens two rides to two drivers; the first driver makes an offer on the first ride. */
   async function askedDrivers() {
     const partner = await api.partner('live');
     const pickup = somewhere();
@@ -108,7 +108,7 @@ describe('the API on a replica set', () => {
     const accept = () => partner.post(`/rides/${first}/accept`, { offerId });
     return { bidder, other, first, second, accept };
   }
-  /** Whether an answer waits for the proof that no failover takes back its reason. */
+  /** Resolves with true if an answer waits for the proof that no failover can roll back its reason. */
   async function waitsForProof(answer: Promise<unknown>): Promise<boolean> {
     let isAnswered = false;
     void answer.then(() => {
@@ -119,7 +119,7 @@ describe('the API on a replica set', () => {
     return !isAnswered;
   }
 
-  it('shows a driver how a request went as the majority has it', async () => {
+  it('the outcome of a request shows only majority-committed state', async () => {
     const { bidder, other, first, accept } = await askedDrivers();
     replicaSet.hold();
     const accepted = accept();
@@ -133,7 +133,7 @@ describe('the API on a replica set', () => {
     expect((await other.get(`/requests/${first}`)).body).to.include({ outcome: 'other_driver' });
   });
 
-  it('refuses no offer because of an accept that a failover takes back', async () => {
+  it('an offer is not refused because of an accept that a failover rolls back', async () => {
     const { bidder, first, second } = await askedDrivers();
     replicaSet.hold();
     const { driver } = (await storedRide(first)).offers[0] ?? {};
@@ -146,12 +146,12 @@ describe('the API on a replica set', () => {
     const answer = bidder.post(`/requests/${second}/offers`, terms);
     expect(await waitsForProof(answer)).to.equal(true);
     await replicaSet.stepDown();
-    // Nothing is known for sure, so the driver asks again.
+    // The state is uncertain, so the driver must retry.
     expect((await answer).status).to.equal(503);
     expect((await bidder.post(`/requests/${second}/offers`, terms)).status).to.equal(201);
   });
 
-  it('refuses an offer as soon as the majority has the accept of another one', async () => {
+  it("an offer answers 409 as soon as the accept of the driver's other offer is majority-committed", async () => {
     const { bidder, first, second, accept } = await askedDrivers();
     replicaSet.hold();
     const accepted = accept();
@@ -164,7 +164,7 @@ describe('the API on a replica set', () => {
     expect((await answer).body).to.deep.equal({ error: 'The driver is on a ride' });
   });
 
-  it('makes the rides that are asked for while there is no primary, one for each request', async () => {
+  it('creations during an election answer 201 and create exactly one ride each', async () => {
     const partner = await api.partner();
     const elected = replicaSet.stepDown(300);
     const answers = await Promise.all(Array.from({ length: 5 }, () => partner.createRide()));

@@ -8,7 +8,7 @@ describe('GET /rides/:rideId', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'test');
 
-  it('shows a bidding ride with exactly these fields: no driver, no location', async () => {
+  it('retrieve shows a bidding ride with exactly its fields, without driver and liveLocation', async () => {
     const partner = await api.partner('live');
     const { rideId, trackUrl } = await rideIn(api.ctx, 'bidding', { by: partner, passengerCount: 3, notes: 'n' });
     const { status, body, headers } = await partner.get(`/rides/${rideId}`);
@@ -29,7 +29,7 @@ describe('GET /rides/:rideId', () => {
   });
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed'] as const) {
-    it(`shows the driver and the agreed price of a ride that is ${status}, and the partner's own fare`, async () => {
+    it(`retrieve shows driver, agreedPrice and the partner's fare of a ride in status ${status}`, async () => {
       const partner = await api.partner('live');
       const driver = newDriver({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
       const { rideId } = await rideIn(api.ctx, status, { by: partner, offers: [{ driver, price: 31.5 }] });
@@ -41,7 +41,7 @@ describe('GET /rides/:rideId', () => {
   }
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`shows where the car of a test ride is while it is ${status}`, async () => {
+    it(`retrieve shows liveLocation of a test ride in status ${status}`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.testMode).to.equal(true);
@@ -55,7 +55,7 @@ describe('GET /rides/:rideId', () => {
   }
 
   for (const status of ['bidding', 'completed', 'cancelled'] as const) {
-    it(`shows no location of a test ride that is ${status}`, async () => {
+    it(`retrieve shows no liveLocation of a test ride in status ${status}`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.status).to.equal(status);
@@ -63,7 +63,7 @@ describe('GET /rides/:rideId', () => {
     });
   }
 
-  it('shows where the car stands once it has arrived: at the pickup, with its last heading', async () => {
+  it('liveLocation of an arrived ride is the pickup, with the last heading', async () => {
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
@@ -76,7 +76,7 @@ describe('GET /rides/:rideId', () => {
     expect(Math.min(turned, 360 - turned)).to.be.at.most(0.11);
   });
 
-  it('keeps the heading of a car whose trip goes nowhere', async () => {
+  it('liveLocation keeps its heading if pickup and destination are equal', async () => {
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, destination: validRide.pickup });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
@@ -86,11 +86,11 @@ describe('GET /rides/:rideId', () => {
   });
 
   for (const [title, pickup, destination] of [
-    ['at the poles', { lat: 90, lng: 0 }, { lat: -90, lng: 0 }],
+    ['between the poles', { lat: 90, lng: 0 }, { lat: -90, lng: 0 }],
     ['across the date line', { lat: 0, lng: 180 }, { lat: 0, lng: -179.99 }],
     ['to the other side of the earth', { lat: 5.2174, lng: 145.5125 }, { lat: -5.2174, lng: -34.4875 }],
   ] as const) {
-    it(`shows a location that is one ${title}`, async () => {
+    it(`liveLocation has valid coordinates for a trip ${title}`, async () => {
       for (const status of ['driver_arriving', 'in_progress'] as const) {
         const { rideId } = await rideIn(api.ctx, status, { by: partner, pickup, destination });
         const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
@@ -101,7 +101,7 @@ describe('GET /rides/:rideId', () => {
     });
   }
 
-  it('shows who cancelled, and keeps the driver of a ride that was cancelled on its way', async () => {
+  it('a cancelled ride shows cancelledBy, and keeps its driver if it had one', async () => {
     const partner = await api.partner('live');
     const cancelledBy = async (status: 'bidding' | 'arrived', by: 'partner' | 'driver' | 'timeout') => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
@@ -118,7 +118,7 @@ describe('GET /rides/:rideId', () => {
     expect(byDriver).to.include({ cancelledBy: 'driver', status: 'cancelled' }).and.have.property('driver');
   });
 
-  it('counts every offer that was received, also those that were withdrawn', async () => {
+  it('offersCount includes withdrawn offers', async () => {
     const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await offerOn(api.ctx, rideId);
@@ -127,14 +127,14 @@ describe('GET /rides/:rideId', () => {
     expect(body.offersCount).to.equal(2);
   });
 
-  it('counts 0 offers before the first', async () => {
+  it('offersCount is 0 before the first offer', async () => {
     const partner = await api.partner('live');
     const created = await partner.createRide();
     const { body } = await partner.get(`/rides/${created.body.rideId}`);
     expect(body).to.include({ offersCount: 0, status: 'bidding' });
   });
 
-  it('shows nothing that only the service or the driver may know', async () => {
+  it('retrieve shows no internal fields', async () => {
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, passenger: { name: 'Rider', phone: '+9' } });
     const { text } = await partner.get(`/rides/${rideId}`);
     for (const hidden of ['keyId', 'accountId', 'trackToken', 'driverId', 'rev', 'timers', partner.keyId]) {
@@ -142,7 +142,7 @@ describe('GET /rides/:rideId', () => {
     }
   });
 
-  it('answers HEAD like GET, without the body', async () => {
+  it('HEAD of a ride answers like GET, without the body', async () => {
     const partner = await api.partner();
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const response = await fetch(`${api.url}/v1/rides/${rideId}`, {

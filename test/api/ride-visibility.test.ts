@@ -40,10 +40,10 @@ const impossibleIds = [
   'ride_'.repeat(2_000),
 ];
 
-describe('a ride that the key does not own', () => {
+describe('rides of another key', () => {
   const api = useTestApi();
 
-  it('is not shown to anyone else who asks at the same moment as its owner', async () => {
+  it('concurrent requests of other keys in the same batch never see a ride', async () => {
     const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);
     const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
     await revokeKey(revoked.keyId, 'anyone');
@@ -79,10 +79,10 @@ describe('a ride that the key does not own', () => {
 
   for (const base of bases) {
     for (const operation of operations) {
-      it(`is, under ${base}, byte for byte an unknown ride to ${operation[0]}`, async () => {
+      it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown one`, async () => {
         const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
         const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
-        // As long as a real one and of the same form.
+        // Same length and form as a real id.
         const unknownId = `${rideId.slice(0, -5)}zzzzz`;
         const foreign = await ask(base, operation, rideId, stranger.key);
         const unknown = await ask(base, operation, unknownId, stranger.key);
@@ -102,7 +102,7 @@ describe('a ride that the key does not own', () => {
     }
   }
 
-  it('is not changed by what a stranger tries', async () => {
+  it('accept and cancel with another key answer 404 and do not change the ride', async () => {
     const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: owner });
     const answers: Answer[] = [
@@ -113,20 +113,20 @@ describe('a ride that the key does not own', () => {
     expect((await owner.get(`/rides/${rideId}`)).body.status).to.equal('bidding');
   });
 
-  it('is hidden from another key of the same account, and of the other mode', async () => {
+  it('another key of the same account and of the other mode gets a 404 for a ride', async () => {
     const owner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     const other = await api.partner('test');
     expect((await other.get(`/rides/${rideId}`)).status).to.equal(404);
   });
 
-  it('that has ended is 404 to a stranger too, not 409', async () => {
+  it('cancelling an ended ride of another key answers 404, not 409', async () => {
     const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
     const { rideId } = await rideIn(api.ctx, 'cancelled', { by: owner });
     expect((await stranger.post(`/rides/${rideId}/cancel`)).status).to.equal(404);
   });
 
-  it('stays visible under both bases and after a rotation of its key', async () => {
+  it('a ride stays visible under both bases after a rotation of its key', async () => {
     const owner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     const rotated = await rotateKey(owner.keyId, 'anyone');
@@ -137,7 +137,7 @@ describe('a ride that the key does not own', () => {
   });
 
   for (const id of impossibleIds) {
-    it(`whose id cannot exist (${id.slice(0, 30)}) is 404 in the same words, in every operation`, async () => {
+    it(`every operation answers the same 404 for the impossible ride id ${id.slice(0, 30)}`, async () => {
       const { key } = await api.partner();
       for (const operation of operations) {
         const unknown = await ask('/v1', operation, 'ride_unknown', key);
@@ -148,7 +148,7 @@ describe('a ride that the key does not own', () => {
     });
   }
 
-  it('is not found by a ride id in capitals, or with something around it', async () => {
+  it('a ride id in upper case or with extra characters answers 404', async () => {
     const owner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     for (const id of [rideId.toUpperCase(), `${rideId}%20`, `%20${rideId}`, `${rideId}%00`, `${rideId}%0A`]) {

@@ -5,7 +5,7 @@ import { useTestApi } from '../support/service.ts';
 
 const bases = ['/v1', '/api/v1'];
 
-/** Each route and what it answers to. */
+/** Each route and its methods. */
 const routes: [path: string, allowed: string[]][] = [
   ['', ['GET', 'HEAD']],
   ['/', ['GET', 'HEAD']],
@@ -47,7 +47,7 @@ describe('routes', () => {
     call(api.url + path, { method, headers });
 
   for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/']) {
-    it(`GET ${path} lists exactly the five operations of the contract as endpoints, with a key`, async () => {
+    it(`GET ${path} lists the five operations of the contract and the additional ones, and needs a key`, async () => {
       const { status, body, headers } = await ask('GET', path);
       expect(status).to.equal(200);
       expect(headers.get('content-type')).to.match(/^application\/json/);
@@ -89,7 +89,7 @@ describe('routes', () => {
       expect(body).to.have.all.keys('status');
     });
 
-    it(`POST ${path} is a 405`, async () => {
+    it(`POST ${path} answers 405`, async () => {
       const { status, headers, body } = await ask('POST', path, {});
       expect(status).to.equal(405);
       expect(headers.get('allow')?.split(', ')).to.have.members(['GET', 'HEAD']);
@@ -100,7 +100,7 @@ describe('routes', () => {
   for (const base of bases) {
     for (const [path, allowed] of routes) {
       for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
-        it(`${method} ${base}${path} is a 405 that names what is allowed, and a 401 without a key`, async () => {
+        it(`${method} ${base}${path} answers 405 with the allowed methods, and 401 without a key`, async () => {
           const { status, headers, body } = await ask(method, base + path);
           expect(status).to.equal(405);
           expect(headers.get('allow')?.split(', ')).to.have.members(allowed);
@@ -113,7 +113,7 @@ describe('routes', () => {
     }
 
     for (const path of unknownPaths) {
-      it(`${base}${path} is a 404, and a 401 without a key`, async () => {
+      it(`${base}${path} answers 404, and 401 without a key`, async () => {
         for (const method of ['GET', 'POST', 'DELETE']) {
           const { status, body } = await ask(method, base + path);
           expect(status).to.equal(404);
@@ -137,7 +137,7 @@ describe('routes', () => {
     '/rides',
     '/favicon.ico',
   ]) {
-    it(`${path} outside the versioned base is a 404, with and without a key`, async () => {
+    it(`${path} outside the versioned bases answers 404 with and without a key`, async () => {
       for (const headers of [{}, { 'x-api-key': key }] as Record<string, string>[]) {
         const { status, body } = await ask('GET', path, headers);
         expect(status).to.equal(404);
@@ -147,7 +147,7 @@ describe('routes', () => {
   }
 
   for (const method of ['TRACE', 'PROPFIND', 'LINK', 'M-SEARCH']) {
-    it(`${method} is a 405 in JSON`, async () => {
+    it(`${method} answers 405 in JSON`, async () => {
       const lines = [`${method} /v1/rides HTTP/1.1`, 'Host: x', `X-Api-Key: ${key}`, 'Connection: close'];
       const { status, body } = await rawRequest(api.url, requestText(lines));
       expect(status).to.equal(405);
@@ -155,12 +155,12 @@ describe('routes', () => {
     });
   }
 
-  it('ignores a query', async () => {
+  it('unknown query parameters are ignored', async () => {
     expect((await ask('GET', '/v1?x=1&x=2&x[$gt]=')).status).to.equal(200);
     expect((await ask('GET', '/v1/rides/x?%E0%A4%A')).status).to.equal(404);
   });
 
-  it('redirects nothing', async () => {
+  it('the API never redirects', async () => {
     for (const path of ['/v1', '/api/v1', '/v1/rides/', '/api/v1/rides/x/', '//v1', '/v1//rides']) {
       const response = await fetch(api.url + path, { redirect: 'manual', headers: { 'x-api-key': key } });
       expect(response.status).not.to.be.within(300, 399);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createApp, listenerOf } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { operatorsParts } from '../../api/ops/operators-pages.tsx';
 import type { Part, RouteName } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
@@ -12,19 +12,19 @@ import { newGatewayDriver } from '../support/drivers.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, testContext } from '../support/service.ts';
 
-/** Only ends a hang: each answer comes after 3 s, but all of them share a busy machine. */
+/** Only to end a hang: each answer takes 3 s, but all requests run at once on a busy machine. */
 const patience = () => AbortSignal.timeout(60_000);
 const opsToken = 'a-token-of-operators-1';
 
-/** Parts that ask MongoDB before they answer anything that a caller with a key or a session sends. */
+/** Parts that read from MongoDB before they answer any request with a key or a session. */
 const needsMongo = ['partner', 'drivers', 'drive-data'];
 
-describe('a MongoDB that answers after 3 s', () => {
+describe('API with a MongoDB that answers after 3 s', () => {
   let proxy: MongoProxy;
   let ctx: Context;
   let parts: readonly Part[];
-  let api: Serving;
-  let ops: Serving;
+  let api: HttpServer;
+  let ops: HttpServer;
   let signedInHeaders: (part: Part) => Record<string, string>;
 
   before(async () => {
@@ -76,14 +76,14 @@ describe('a MongoDB that answers after 3 s', () => {
   const sendAll = (headersOf?: (part: Part) => Record<string, string>) =>
     Promise.all(parts.flatMap((part) => part.routes().map((route) => send(part, route, headersOf?.(part)))));
 
-  // Mocha fails a test during which an exception is not caught: it would end a process of the service.
-  it('ends no process on any route, and each is answered, without a key or session', async () => {
+  // Mocha fails a test with an uncaught exception, which would crash a process of the service.
+  it('slow MongoDB: every route answers without a key or session, and none crashes the process', async () => {
     const answers = await sendAll();
     expect(answers.map(({ part }) => part)).to.include.members(parts.map(({ name }) => name));
     expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
   });
 
-  it('ends no process on any route, and each is answered in time, with a key or session', async () => {
+  it('slow MongoDB: every route answers with a key or session, 503 in time, and none crashes the process', async () => {
     const answers = await sendAll(signedInHeaders);
     expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
     for (const { part, status, route } of answers) if (needsMongo.includes(part)) expect(status, route).to.equal(503);
@@ -91,7 +91,7 @@ describe('a MongoDB that answers after 3 s', () => {
   });
 });
 
-/** Of the form of a track token, and of no other thing that exists. */
+/** Has the form of a track token, but matches nothing that exists. */
 const id = 'a'.repeat(22);
 
 async function operatorsCookieOf(service: Context): Promise<string> {

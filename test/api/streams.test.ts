@@ -4,24 +4,24 @@ import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import { createStreams, eventText, type Stream, type Streams } from '../../api/streams/streams.ts';
 import { call } from '../support/client.ts';
 import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('the stream of a page', function () {
+describe('streams of pages', function () {
   // Less than the 14 s after which the server closes any silent connection.
   this.timeout(10_000);
 
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let stopped: Promise<void> | undefined;
   let streams: Streams;
   let opened: { stream: Stream; closed: Promise<void> }[];
   let logged: { route?: string; status?: number }[];
-  /** Runs before the stream opens: a page reads its ride then. */
+  /** Runs before the stream opens, when a page would read its ride. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
   beforeEach(async () => {
@@ -66,7 +66,7 @@ describe('the stream of a page', function () {
     return { request, response, ...lastOpened() };
   }
 
-  /** Over a bare socket: after a test with nock in the same process, Node's client reads on though its response is paused. */
+  /** Over a bare socket: after a test with nock in this process, Node's client keeps reading a paused response. */
   async function openRaw() {
     const socket = net.connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => {}).write('GET /test HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -75,7 +75,7 @@ describe('the stream of a page', function () {
     return { socket, ...lastOpened() };
   }
 
-  it('sends its headers and text at once, is logged when it opens, and lets other requests through', async () => {
+  it('a stream sends headers and text immediately, is logged at its start, and blocks no other requests', async () => {
     const { response } = await open();
     expect(response.headers['content-type']).to.match(/^text\/event-stream/);
     expect(response.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
@@ -83,19 +83,19 @@ describe('the stream of a page', function () {
     expect((await call(`http://127.0.0.1:${server.port}/healthz`)).status).to.equal(200);
   });
 
-  it('is ended at a stop, which does not wait for it', async () => {
+  it('shutdown ends open streams completely, without waiting for their clients', async () => {
     const all = [];
     for (let count = 0; count < 10; count++) all.push(await open());
     const ends = all.map(({ response }) => once(response.resume(), 'end'));
     const closed = stop();
-    // As a timer of the part might still do.
+    // A timer of the part could still do this.
     for (const { stream } of all) stream.send(eventText(2, 'late'));
     await Promise.all([closed, ...ends]);
-    // Ended in order, not cut off.
+    // The streams have ended properly; their connections were not cut.
     expect(new Set(all.map(({ response }) => response.complete))).to.deep.equal(new Set([true]));
   });
 
-  it('is ended at once where it opens during a stop', async () => {
+  it('a stream that opens during shutdown ends immediately', async () => {
     let letGo = () => {};
     const gate = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -116,16 +116,16 @@ describe('the stream of a page', function () {
     await closed;
   });
 
-  it('is cut off at a stop where its client does not read', async () => {
+  it('shutdown cuts the stream of a client that does not read', async () => {
     const { socket, stream, closed } = await openRaw();
     socket.pause();
-    // More than the buffers of a connection hold.
+    // More than fits into the buffers of a connection.
     stream.send('x'.repeat(32_000_000));
     await Promise.all([closed, stop()]);
     socket.destroy();
   });
 
-  it('ends when its client closes its side, or is gone', async () => {
+  it('a stream ends when its client closes its side or disconnects', async () => {
     const [gone, halfClosed] = [await open(), await openRaw()];
     gone.request.destroy();
     halfClosed.socket.end();
@@ -133,7 +133,7 @@ describe('the stream of a page', function () {
     expect(streams.count).to.equal(0);
   });
 
-  it('is only its headers for HEAD', async () => {
+  it('HEAD of a stream gets only its headers', async () => {
     const [response] = (await once(get({ method: 'HEAD' }), 'response')) as [IncomingMessage];
     await once(response.resume(), 'end');
     expect(response.statusCode).to.equal(200);
@@ -141,7 +141,7 @@ describe('the stream of a page', function () {
     expect(streams.count).to.equal(0);
   });
 
-  it('is ended when its client leaves more than 64 kB unread, and no other stream is', async () => {
+  it('only the stream of a client that leaves more than 64 kB unread is ended', async () => {
     const [reading, stalled] = [await open(), await openRaw()];
     stalled.socket.pause();
     expect(streams.count).to.equal(2);
@@ -150,7 +150,7 @@ describe('the stream of a page', function () {
     void stalled.closed.then(() => {
       isClosed = true;
     });
-    // The system takes some megabytes for a client that does not read, before anything waits here.
+    // The operating system buffers some megabytes for a client that does not read, before data queues up here.
     const text = eventText(2, 'x'.repeat(60_000));
     while (!isClosed) {
       stalled.stream.send(text);
@@ -163,7 +163,7 @@ describe('the stream of a page', function () {
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
   });
 
-  it('is counted no longer when its client has reset the connection before it began', async () => {
+  it('a stream whose client resets the connection before it begins is not counted', async () => {
     for (let count = 1; count <= 3; count++) {
       const socket = net.connect({ port: server.port, host: '127.0.0.1' });
       beforeOpen = async ({ res }) => {
@@ -179,7 +179,7 @@ describe('the stream of a page', function () {
     for (let count = 0; count < 10; count++) expect((await open()).response.statusCode).to.equal(200);
   });
 
-  it('is refused with 429 beyond the limit, and accepted again when another has ended', async () => {
+  it('a stream beyond the limit answers 429, and is accepted once another one has ended', async () => {
     const all = [];
     for (let count = 0; count < 10; count++) all.push(await open());
     const [refused] = (await once(get(), 'response')) as [IncomingMessage];

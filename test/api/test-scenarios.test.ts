@@ -18,7 +18,7 @@ describe('X-Service-Test-Scenario', () => {
   const api = useTestApi();
 
   for (const scenario of scenarios) {
-    it(`accepts ${scenario} with a test key, and remembers it on the ride`, async () => {
+    it(`accepts the scenario ${scenario} with a test key, and stores it with the ride`, async () => {
       const partner = await api.partner('test');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(201);
@@ -28,7 +28,7 @@ describe('X-Service-Test-Scenario', () => {
   }
 
   for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
-    it(`refuses "${scenario}" with a 400 that names the header, with a test key`, async () => {
+    it(`answers 400 naming the header for the scenario "${scenario}" with a test key`, async () => {
       const partner = await api.partner('test');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(400);
@@ -38,7 +38,7 @@ describe('X-Service-Test-Scenario', () => {
   }
 
   for (const scenario of ['stalls', 'nope']) {
-    it(`ignores ${scenario} with a live key`, async () => {
+    it(`ignores the scenario ${scenario} with a live key`, async () => {
       const partner = await api.partner('live');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(201);
@@ -48,7 +48,7 @@ describe('X-Service-Test-Scenario', () => {
     });
   }
 
-  it('gives a live ride nothing of the simulator, and a test ride its first step', async () => {
+  it('a test ride has the first timer of the simulator, a live ride has none', async () => {
     const timersOf = async (mode: 'live' | 'test') => {
       const { body } = await (await api.partner(mode)).createRide();
       return (await rides.findOne({ _id: body.rideId }))?.timers.map(({ name }) => name);
@@ -57,7 +57,7 @@ describe('X-Service-Test-Scenario', () => {
     expect(await timersOf('test')).to.have.members(['expire', 'offer']);
   });
 
-  it('is a part of the request that an Idempotency-Key stands for', async () => {
+  it('a repeat with the same Idempotency-Key and another scenario answers 409', async () => {
     const partner = await api.partner('test');
     await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });
     const same = await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });

@@ -9,7 +9,7 @@ import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 import { until } from '../support/until.ts';
 
-/** Requests that wait: for a key's events at `ACCOUNT/KEY`, and for those of a ride at `ACCOUNT/KEY/RIDE`. */
+/** Serves long polls: for events of a key at `ACCOUNT/KEY`, for events of a ride at `ACCOUNT/KEY/RIDE`. */
 async function startPolls(most?: { perKey: number; perAccount: number }) {
   const ctx = await testContext();
   const wake = subscribeToRideChanges(ctx);
@@ -29,7 +29,7 @@ async function startPolls(most?: { perKey: number; perAccount: number }) {
   const server = await serve(ctx, createApp(ctx, [part]));
   return {
     ctx,
-    /** Resolves once the request waits or is refused. */
+    /** Resolves as soon as the request waits or is refused. */
     async send(path: string): Promise<{ answer: Promise<Response> }> {
       const before = asked;
       const answer = fetch(`http://127.0.0.1:${server.port}/test/${path}`);
@@ -46,8 +46,8 @@ async function startPolls(most?: { perKey: number; perAccount: number }) {
   };
 }
 
-describe('requests that wait for events', () => {
-  it('are limited for each key and for each account, and a 429 names the limit that was reached', async () => {
+describe('limits of long polls', () => {
+  it('long polls are limited per key and per account, and the 429 names the limit that was reached', async () => {
     const polls = await startPolls({ perKey: 2, perAccount: 3 });
     const waiting = [];
     for (const path of ['account/one', 'account/one']) waiting.push(await polls.send(path));
@@ -66,7 +66,7 @@ describe('requests that wait for events', () => {
     await polls.close();
   });
 
-  it('count no more towards the limits once they are answered', async () => {
+  it('answered long polls no longer count towards the limits', async () => {
     const polls = await startPolls({ perKey: 1, perAccount: 2 });
     const rideId = await newRide(polls.ctx);
     await rides.updateOne({ _id: rideId }, { $set: { seq: 1 } });

@@ -4,7 +4,7 @@ import { type Answer, call, validRide } from '../support/client.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
 const near = validRide.pickup;
-/** 999 and 1,001 km further north. */
+/** 999 km and 1,001 km north of `near`. */
 const [within, beyond] = [999, 1_001].map((km) => ({ lat: near.lat + km / 111.195, lng: near.lng }));
 
 describe('X-Service-Warnings', () => {
@@ -22,7 +22,7 @@ describe('X-Service-Warnings', () => {
     [{ autoAccept: { maxPrice: 24.99 } }, 'max_price_below_fare'],
   ];
   for (const [fields, warning] of suspicious) {
-    it(`names ${warning} for ${JSON.stringify(fields)}, and the ride is created as asked for`, async () => {
+    it(`warns with ${warning} for ${JSON.stringify(fields)}, and creates the ride as requested`, async () => {
       const answer = await partner.createRide(fields);
       expect(named(answer)).to.deep.equal([201, warning]);
       expect(answer.body.fare).to.equal({ ...validRide, ...fields }.fare);
@@ -40,18 +40,18 @@ describe('X-Service-Warnings', () => {
     { autoAccept: { maxPrice: 25 } },
   ];
   for (const fields of plausible) {
-    it(`is absent for ${JSON.stringify(fields)}`, async () => {
+    it(`sends no X-Service-Warnings for ${JSON.stringify(fields)}`, async () => {
       expect(named(await partner.createRide(fields))).to.deep.equal([201, null]);
     });
   }
 
-  it('names every doubt about one request, each once', async () => {
+  it('X-Service-Warnings lists every warning about a request once', async () => {
     const fields = { destination: beyond, fare: 0.001, passenger: { phone: '-' }, autoAccept: { maxPrice: 0.0001 } };
     const answer = await partner.post('/rides?a=1&a=2&b=3', { ...validRide, ...fields });
     expect(named(answer)).to.deep.equal([201, Object.keys(warnings).join(', ')]);
   });
 
-  it('names an unknown query parameter of every operation that succeeds, is not found, or conflicts', async () => {
+  it('warns about unknown query parameters in answers with 200, 404 and 409', async () => {
     const { rideId } = (await partner.createRide()).body;
     for (const path of ['', '/rides', `/rides/${rideId}`, `/rides/${rideId}/offers`, '/events']) {
       expect(named(await partner.get(`${path}?offset=1`)), path).to.deep.equal([200, 'unknown_query_parameter']);
@@ -71,7 +71,7 @@ describe('X-Service-Warnings', () => {
     ]);
   });
 
-  it('names the doubts about a raised fare and about the places of a fare hint', async () => {
+  it('warns about a raised fare and about the places of a fare hint', async () => {
     const { rideId } = (await partner.createRide()).body;
     expect(named(await partner.post(`/rides/${rideId}/fare`, { fare: 26.001 }))).to.deep.equal([
       200,
@@ -82,18 +82,18 @@ describe('X-Service-Warnings', () => {
     expect(named(await hint(within))).to.deep.equal([200, null]);
   });
 
-  it('is part of the answer to a repeat with the same Idempotency-Key', async () => {
+  it('a repeat with the same Idempotency-Key gets X-Service-Warnings again', async () => {
     const send = () => partner.createRide({ fare: 0.001 }, { 'idempotency-key': 'again' });
     expect([named(await send()), named(await send())]).to.deep.equal(Array(2).fill([201, 'fare_not_in_cents']));
   });
 
-  it('is absent where the request is invalid, and without a valid key', async () => {
+  it('sends no X-Service-Warnings with a 400 or 401', async () => {
     expect(named(await partner.post('/rides?a=1', { ...validRide, fare: 0.001, notes: 5 }))).to.deep.equal([400, null]);
     expect(named(await partner.get('/rides?a=1&limit=0'))).to.deep.equal([400, null]);
     expect(named(await call(`${api.url}/v1?a=1`))).to.deep.equal([401, null]);
   });
 
-  it('is part of no answer to a live key', async () => {
+  it('sends no X-Service-Warnings to a live key', async () => {
     const live = await api.partner('live');
     const answer = await live.post('/rides?a=1', { ...validRide, destination: beyond, fare: 0.001 });
     expect(named(answer)).to.deep.equal([201, null]);

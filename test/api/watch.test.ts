@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { watch } from '../../api/streams/watch.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 
-/** A look under way. */
+/** A look in progress. */
 interface Look {
   /** The watchers of each id. */
   watched: Record<string, readonly string[]>;
   end(error?: Error): void;
 }
 
-/** A watch of which the test sees each look, and ends it. Watchers are names. */
+/** Starts a watch whose looks the test observes and ends. Its watchers are names. */
 function startWatch(pollMs = 60_000) {
   const looks: Look[] = [];
   const logged: string[] = [];
@@ -53,7 +53,7 @@ function startWatch(pollMs = 60_000) {
 }
 
 describe('watch()', () => {
-  it('reads all ids with news in one look, each once for all its watchers, and no id that nobody watches', async () => {
+  it('watch() reads all watched ids with news in one look, each once for all its watchers', async () => {
     const { join, note, nextLook, looks, close } = startWatch();
     join('a', 'first');
     join('a', 'second');
@@ -69,7 +69,7 @@ describe('watch()', () => {
     close();
   });
 
-  it('counts the watchers of an id until they leave', () => {
+  it('watch() counts the watchers of an id until they leave', () => {
     const { join, count, close } = startWatch();
     const leave = [join('a', 'first'), join('a', 'second')];
     expect(count('a')).to.equal(2);
@@ -80,7 +80,7 @@ describe('watch()', () => {
     close();
   });
 
-  it('polls every id, at most 100 in one look, and reads an id with news in the very next look', async () => {
+  it('watch() polls every id, at most 100 per look, and reads an id with news in the next look', async () => {
     const { join, note, nextLook, close } = startWatch(10);
     const ids = Array.from({ length: 250 }, (_, index) => `ride_${index}`);
     for (const id of ids) join(id, 'viewer');
@@ -97,7 +97,7 @@ describe('watch()', () => {
     third.end();
   });
 
-  it('has one look at a time: what is noted during a look is read after it, also of the same id', async () => {
+  it('watch() runs one look at a time, and reads an id that gets news during a look again after it', async () => {
     const { join, note, lookNow, nextLook, looks, close } = startWatch();
     join('a', 'first');
     join('b', 'second');
@@ -113,7 +113,7 @@ describe('watch()', () => {
     close();
   });
 
-  it('shows a look only to those who watched when it began, and looks again for who joins during it', async () => {
+  it('watch() passes a look only to the watchers at its start, and looks again for later ones', async () => {
     const { join, lookNow, nextLook, close } = startWatch();
     join('a', 'first');
     lookNow('a');
@@ -127,10 +127,10 @@ describe('watch()', () => {
     close();
   });
 
-  it('logs a look that failed, and reads its ids again at the next poll', async () => {
+  it('watch() logs a failed look, and reads its ids again at the next poll', async () => {
     const { join, nextLook, logged, close } = startWatch(10);
     join('a', 'first');
-    (await nextLook()).end(new Error('MongoDB is away'));
+    (await nextLook()).end(new Error('MongoDB is unavailable'));
     const again = await nextLook();
     expect(again.watched).to.deep.equal({ a: ['first'] });
     expect(logged).to.deep.equal(['could not look']);
@@ -138,7 +138,7 @@ describe('watch()', () => {
     again.end();
   });
 
-  it('hears no news after it is closed', () => {
+  it('watch() receives no news after it is closed', () => {
     const { isListening, close } = startWatch();
     close();
     expect(isListening()).to.equal(false);

@@ -13,7 +13,7 @@ describe('GET /webhook-sources', () => {
     }
   });
 
-  it('is empty without EGRESS_ADDRESSES', async () => {
+  it('the list of webhook sources is empty without EGRESS_ADDRESSES', async () => {
     const { status, body } = await (await withoutSetting.partner()).get('/webhook-sources');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ addresses: [] });

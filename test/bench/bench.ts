@@ -3,20 +3,20 @@ import type { Profiles } from './profiles.ts';
 import type { Figure } from './report.ts';
 import type { Stack } from './stack.ts';
 
-/** What each measurement is given. */
+/** The tools and settings of a measurement. */
 export interface Bench {
   stack: Stack;
-  /** Fewer and shorter rounds: the same figures, less steady. */
+  /** Fewer and shorter rounds: the same figures, but less stable. */
   quick: boolean;
   rounds: number;
   profiles: Profiles;
-  /** How many whole rides a second are to be held. */
+  /** The rate of whole rides that `whole-rides` tries to sustain. */
   ridesPerSecond: number;
-  /** Tells, in a line, what is going on. */
+  /** Prints one line of progress. */
   say(line: string): void;
 }
 
-/** A measurement: it yields one or more figures, and throws where the work itself was not done right. */
+/** A measurement. Resolves with one or more figures, and throws if the measured work had a wrong result. */
 export type Measurement = (bench: Bench) => Promise<Figure[]>;
 
 /** Throws unless every request was answered with this status. */
@@ -27,5 +27,5 @@ export function assertAll(status: number, { operations, statuses }: LoadResult, 
 }
 
 export function assertCount(expected: number, found: number, what: string): void {
-  if (found !== expected) throw new Error(`${what}: ${found} where ${expected} were expected`);
+  if (found !== expected) throw new Error(`${what}: found ${found}, expected ${expected}`);
 }

@@ -12,15 +12,15 @@ const usage = `Usage: npm run bench -- [--quick] [--only NAME[,NAME]]
            [--rounds N] [--rides N] [--json FILE]
        npm run bench -- --profile NAME
 
-Measures every path beside the least that could do the same
-durable work; test/bench/README.md says how.
+Compares every path with the smallest program that does the
+same durable work; see test/bench/README.md.
 
-  --quick         less steady figures, in 4 min, not 15
-  --only NAME     these measurements
-  --rounds N      so many rounds, not 3 (2 with --quick)
-  --rides N       whole rides a second, not 60
-  --json FILE     writes the rows to a file, too
-  --profile NAME  where one measurement's CPU time goes
+  --quick         less stable figures, 4 instead of 15 min
+  --only NAME     only these measurements
+  --rounds N      number of rounds (default 3; --quick 2)
+  --rides N       whole rides a second (default 60)
+  --json FILE     also write the rows to a file
+  --profile NAME  show the CPU profile of one measurement
 
 Measurements
 ${wrapped(Object.keys(measurements).join(', '), 58)
@@ -36,13 +36,13 @@ if (asksForHelp(process.argv.slice(2))) {
   console.log(usage);
   process.exit();
 }
-const { values, names } = read();
+const { values, names } = parse();
 const progress = newProgress();
 const rows: Row[] = [];
 let broken = 0;
 
 const stack = await startStack(progress.say);
-const ended = endOnSignal(stack);
+const isInterrupted = stopOnSignal(stack);
 const rounds = Number(values.rounds ?? (values.profile ? 1 : values.quick ? 2 : 3));
 const profiles = newProfiles(values.profile !== undefined);
 const { quick } = values;
@@ -51,13 +51,13 @@ for (const name of names) {
   try {
     const measured = (await measurements[name](bench)).map(rowOf);
     rows.push(...measured);
-    // Shown at once, and all again at the end: a run that is cut off has told what it knew.
+    // Prints each table immediately and all of them at the end, so that an interrupted run has printed its results.
     if (names.length > 1) progress.print(tableOf(measured));
     if (values.json) await writeRows(values.json);
     await stack.clean();
   } catch (error) {
-    if (ended()) break;
-    // What was done wrong has no speed. The others are still measured.
+    if (isInterrupted()) break;
+    // The measured work had a wrong result. The other measurements continue.
     broken += 1;
     progress.say(`${name} FAILED: ${(error as Error).stack}`);
     await stack.clean();
@@ -67,7 +67,7 @@ progress.end();
 await stack.close();
 
 console.log(values.profile ? profiles.text() : `${tableOf(rows)}\n\n${summaryOf(rows)}`);
-process.exit(broken > 0 || ended() ? 1 : 0);
+process.exit(broken > 0 || isInterrupted() ? 1 : 0);
 
 function writeRows(file: string): Promise<void> {
   return fs.writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
@@ -78,8 +78,8 @@ function summaryOf(all: readonly Row[]): string {
   return `${withGoal.filter(({ ok }) => ok === false).length} of ${withGoal.length} goals missed`;
 }
 
-/** The options, and the measurements that they choose. Ends the process where the command line is wrong. */
-function read() {
+/** Parses the command line: the options and the chosen measurements. Exits if the command line is wrong. */
+function parse() {
   try {
     const { values } = parseCommandLine({
       options: {
@@ -92,12 +92,12 @@ function read() {
       },
     });
     for (const name of ['rounds', 'rides'] as const) {
-      if (!/^[1-9]\d*$/.test(values[name] ?? '1')) throw new UsageError(`--${name} takes a whole number above 0`);
+      if (!/^[1-9]\d*$/.test(values[name] ?? '1')) throw new UsageError(`--${name} needs a whole number above 0`);
     }
-    // What is profiled is measured once, and alone.
+    // A profile is of one measurement only.
     return {
       values,
-      names: chosen(values.profile ? [values.profile] : values.only.flatMap((list) => list.split(','))),
+      names: chooseNames(values.profile ? [values.profile] : values.only.flatMap((list) => list.split(','))),
     };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -106,22 +106,24 @@ function read() {
   }
 }
 
-function chosen(asked: string[]): (keyof typeof measurements)[] {
+function chooseNames(asked: string[]): (keyof typeof measurements)[] {
   const all = Object.keys(measurements) as (keyof typeof measurements)[];
   const unknown = asked.find((name) => !all.includes(name as keyof typeof measurements));
-  if (unknown !== undefined) throw new UsageError(`there is no measurement ${unknown}`);
+  if (unknown !== undefined) throw new UsageError(`unknown measurement: ${unknown}`);
   return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
 }
 
-/** Whoever interrupts it is shown what is known so far, and nothing is left running. */
-function endOnSignal({ stopPrograms }: { stopPrograms(): Promise<void> }): () => boolean {
-  let isEnded = false;
-  const end = () => {
-    if (isEnded) process.exit(1);
-    isEnded = true;
+/**
+ * On SIGINT or SIGTERM stops all programs; the bench then prints its results so far. A second signal exits immediately.
+ */
+function stopOnSignal({ stopPrograms }: { stopPrograms(): Promise<void> }): () => boolean {
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
     void stopPrograms();
   };
-  process.on('SIGINT', end);
-  process.on('SIGTERM', end);
-  return () => isEnded;
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return () => isStopping;
 }

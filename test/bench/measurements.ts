@@ -22,7 +22,7 @@ import { wholeRides } from './rides/whole-rides.ts';
 import { backlog } from './scale/backlog.ts';
 import { million } from './scale/million.ts';
 
-/** All that the bench measures, by the names that `--only` takes, in the order in which it runs. */
+/** All measurements, by their names for `--only`, in the order of a full run. */
 export const measurements = {
   machine,
   create,

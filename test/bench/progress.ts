@@ -1,11 +1,13 @@
 export interface Progress {
   say(line: string): void;
-  /** Prints a text above the line. */
+  /** Prints a text above the progress line. */
   print(text: string): void;
   end(): void;
 }
 
-/** A line that shows what the bench is at and for how long it has run: on a terminal one that moves, else a line each. */
+/**
+ * Shows the current step and the elapsed time: on a terminal as one updating line, otherwise as one line for each step.
+ */
 export function newProgress(): Progress {
   const startedAt = Date.now();
   const { stderr } = process;

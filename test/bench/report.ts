@@ -1,20 +1,20 @@
 import { type Spread, spreadOf } from './statistics.ts';
 
-/** A limit to the ratio, or to the service's own figure where there is no floor. */
+/** A limit of the ratio, or of the service's own figure if there is no floor. */
 export type Goal = `${'<=' | '>='} ${number}`;
 
-/** One figure: the rounds of the service and, where there is one, of the floor. */
+/** One figure: the values of each round, of the service and of the floor if there is one. */
 export interface Figure {
   name: string;
   unit: string;
   service: readonly number[];
   floor?: readonly number[];
   goal?: Goal;
-  /** The largest share of the machine's CPU that others took in a round, 0 to 1. */
+  /** The largest share of the machine's CPU that other processes used in a round, 0 to 1. */
   others?: number;
 }
 
-/** What `--json` holds a list of: medians, the ratio of medians, and beside them the ranges. */
+/** One row of the table and of `--json`: medians, the ratio of the medians, and the ranges. */
 export interface Row {
   name: string;
   unit: string;
@@ -22,7 +22,7 @@ export interface Row {
   floor: number | null;
   ratio: number | null;
   goal: Goal | null;
-  /** Null where the figure is only reported. */
+  /** Null if the figure has no goal. */
   ok: boolean | null;
   serviceRange: [min: number, max: number];
   floorRange: [min: number, max: number] | null;
@@ -52,7 +52,7 @@ function isReached(goal: Goal, value: number): boolean {
   return goal.startsWith('<=') ? value <= limit : value >= limit;
 }
 
-/** A readable table, which is Markdown too: medians, and the range of the rounds in brackets. */
+/** A Markdown table: medians, with the range of the rounds in brackets. */
 export function tableOf(rows: readonly Row[]): string {
   const head = ['name', 'unit', 'service', 'floor', 'ratio', 'goal', 'ok', 'others'];
   const cells = rows.map((row) => [

@@ -24,20 +24,20 @@ const root = path.join(import.meta.dirname, '..', '..');
 const secretsKeyBytes = Buffer.alloc(32, 7);
 export const secretsKeys: SecretsKeys = [secretsKey(secretsKeyBytes)];
 
-/** What every measurement stands on: one MongoDB, one Redis, the compiled service, and this process's own connections. */
+/** The base of every measurement: one MongoDB, one Redis, the compiled service, and this process's own connections. */
 export interface Stack {
   mongo: RunningServer;
   redisServer: RunningServer;
   redis: Redis;
   queues: Queues;
   start(name: string, script: string, more?: StartOptions): Promise<Program>;
-  /** An API process that serves; `ready` is its port. */
+  /** Starts an API process; `ready` is its port. */
   startApi(env?: NodeJS.ProcessEnv): Promise<Program>;
-  /** Empties both, for the next measurement. No process of the service may run. */
+  /** Stops all programs, and empties MongoDB and Redis for the next measurement. */
   clean(): Promise<void>;
-  /** Ends what was started since the stack was, or was cleaned. */
+  /** Stops all running programs. */
   stopPrograms(): Promise<void>;
-  /** See `watchOthers`; of this process and all that it has started. */
+  /** `watchOthers` of machine-cpu.ts, where this process and all that it has started count as ours. */
   watchOthers(): () => number;
   close(): Promise<void>;
 }
@@ -104,12 +104,12 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   };
 }
 
-/** What `shared/` needs to add jobs as the service does: MongoDB's clock is this machine's. */
+/** A context that suffices to add jobs as the service does. MongoDB has this machine's clock. */
 export function producer({ queues, redis }: Pick<Stack, 'queues' | 'redis'>): Context {
   return { queues, redis, log: createLogger('silent', 'bench'), now: Date.now } as unknown as Context;
 }
 
-/** As `producer`, and what it takes to change rides: at real speed, with no time limit near. */
+/** A context that can also change rides: at real speed, with time limits far in the future. */
 export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
   const config: Partial<Config> = {
     simulationSpeed: 1,
@@ -120,7 +120,10 @@ export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
   return { ...producer(stack), config } as Context;
 }
 
-/** As for production, with the bench's programs beside it, into the project's cache, where its packages are found. */
+/**
+ * Compiles the service as for production, and the bench's programs, into the project's .cache, where packages are
+ * found.
+ */
 async function compile(): Promise<string> {
   await fs.mkdir(path.join(root, '.cache'), { recursive: true });
   const folder = await fs.mkdtemp(path.join(root, '.cache', 'bench-'));
@@ -131,12 +134,12 @@ async function compile(): Promise<string> {
     await buildAssets(path.join(folder, 'api/pages/built'));
   } catch (error) {
     await fs.rm(folder, { recursive: true, force: true });
-    throw new Error(`the compiler refuses:\n${(error as { stdout?: string }).stdout}`);
+    throw new Error(`compilation failed:\n${(error as { stdout?: string }).stdout}`);
   }
   return folder;
 }
 
-/** Nothing of the caller's environment changes what is measured. */
+/** All settings are explicit, so that the caller's environment does not influence the measurement. */
 function serviceSettings(mongoUrl: string, redisUrl: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,

@@ -1,4 +1,4 @@
-/** Several rounds of one figure. */
+/** The spread of several rounds of one figure. */
 export interface Spread {
   min: number;
   median: number;
@@ -12,13 +12,13 @@ export function spreadOf(rounds: readonly number[]): Spread {
 
 export const median = (numbers: readonly number[]): number => spreadOf(numbers).median;
 
-/** The p-quantile of many numbers in any order: the smallest that at least a share p of them does not exceed. */
+/** The p-quantile of unsorted numbers: the smallest number that at least a share p of all numbers does not exceed. */
 export function percentile(numbers: ArrayLike<number>, p: number): number {
   const sorted = Float64Array.from(numbers).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
 }
 
-/** Between two neighbours it is their mean, as a median of few is. */
+/** Between two neighbours this is their mean, as for a median of few numbers. */
 function quantile(sorted: number[], p: number): number {
   const place = (sorted.length - 1) * p;
   const [below, above] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN];

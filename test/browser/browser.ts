@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from './install-chromium.ts';
 
-/** Pictures of every page that a test looked at; git ignores them. */
+/** Screenshots of every page that a test checked; git ignores them. */
 export const shotFolder = path.join(import.meta.dirname, 'shots');
 
 const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -34,12 +34,12 @@ export async function closeBrowser(): Promise<void> {
 
 const profiles: BrowserContext[] = [];
 
-/** Ends every profile that a test has opened. */
+/** Closes every profile that a test has opened. */
 export async function closeProfiles(): Promise<void> {
   await Promise.all(profiles.splice(0).map((profile) => profile.close()));
 }
 
-/** A browser profile of its own, which reaches this machine alone. */
+/** Opens a separate browser profile. Its pages may only send requests to the tested server (`openPage`). */
 export async function openProfile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   launched ??= launch();
   const browser = await launched;
@@ -53,7 +53,7 @@ export async function openProfile(options: BrowserContextOptions = {}): Promise<
   return profile;
 }
 
-/** A page that keeps what it must not have: messages on its console, and requests to another host. */
+/** Opens a page. `complaints` collects forbidden events: console messages, errors and requests to another host. */
 export async function openPage(profile: BrowserContext, url: string): Promise<Page & { complaints: string[] }> {
   const page = await profile.newPage();
   const complaints: string[] = [];
@@ -63,7 +63,7 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
     if (response.request().isNavigationRequest()) pages.add(response.url());
   });
   page.on('console', (message) => {
-    // Chromium notes the status of a page that is an error page, or of a form that came back: the test asked for it.
+    // Chromium logs the status of error pages and of refused forms. Tests provoke these on purpose.
     if (!pages.has(message.location().url)) complaints.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
@@ -77,8 +77,8 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
 }
 
 /**
- * Each page is looked at on a phone by day and on a desktop by night. The colours of a page do not depend on its width, nor
- * its structure on the colours, so the other two would only take as long again.
+ * Each page is checked on a phone in light colours and on a desktop in dark colours. Layout and colours do not depend
+ * on each other, so the other two combinations would only cost time.
  */
 const screens = [
   { name: '360-light', viewport: { width: 360, height: 740 }, hasTouch: true, colorScheme: 'light' },
@@ -99,8 +99,8 @@ async function lookAtScreen(
 }
 
 /**
- * Opens a page on each screen: nothing on the console, no request to another host, nothing that axe-core calls serious,
- * nothing wider than the screen. Leaves a picture of each in `shots/`.
+ * Opens a page on each screen and checks it: no console message, no request to another host, no serious finding of
+ * axe-core, nothing wider than the screen. Saves a screenshot of each in `shots/`.
  */
 export async function lookAt(
   name: string,
@@ -126,7 +126,7 @@ export async function lookAt(
   }
 }
 
-/** The same for a page that is open, in the state that it is in. */
+/** Checks an open page on each screen in its current state, like `lookAt`. */
 export async function lookAround(name: string, page: Page & { complaints: string[] }): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
   const before = page.viewportSize();
@@ -138,11 +138,13 @@ export async function lookAround(name: string, page: Page & { complaints: string
   if (before) await page.setViewportSize(before);
 }
 
-/** What axe-core finds serious or critical, a line each. It is put in past the page's own content policy. */
+/**
+ * The serious and critical findings of axe-core, one line each. Its script bypasses the page's content security policy.
+ */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(axeSource, 'utf8'));
   return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window.
+    // biome-ignore lint/suspicious/noExplicitAny: axe adds itself to the window.
     const { violations } = await (window as any).axe.run({ resultTypes: ['violations'] });
     return violations
       .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')

@@ -37,7 +37,7 @@ describe('the test console in a browser', () => {
   const profile = (options: BrowserContextOptions = {}): Promise<BrowserContext> =>
     openProfile({ ...stateOf(visitor), ...options });
 
-  /** Starts a ride on the page: the ride's id. */
+  /** Starts a ride on the page. Resolves with the ride's id. */
   async function start(page: Page, scenario: string): Promise<string> {
     await page.getByRole('radio', { name: scenario }).check();
     await page.getByRole('button', { name: 'Start a test ride' }).click();
@@ -48,7 +48,7 @@ describe('the test console in a browser', () => {
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
 
-  it('starts a ride and watches it to its end, with the answer to each event', async () => {
+  it('starts a ride and follows it to its end, with the answer to each event', async () => {
     const page = await openPage(await profile(), consoleUrl());
     await page.getByLabel('Fare in USD').fill('31.40');
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
@@ -67,7 +67,7 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('accepts an offer that waits for it, and cancels the trip', async () => {
+  it('accepts an offer and cancels the trip', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_auto_accept');
     await accept(page).click();
@@ -80,7 +80,7 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('keeps the focus on a button while the timeline goes on, and gives it to the offers when the button goes', async () => {
+  it('keeps the focus on a button during updates, and moves it to the offers when the button disappears', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
@@ -94,7 +94,7 @@ describe('the test console in a browser', () => {
     expect(await focused()).to.equal('Offers');
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('starts a ride and accepts an offer with only the keyboard', async () => {
     const page = await openPage(await profile(), consoleUrl());
     await page.getByLabel('Test key').focus();
     await page.keyboard.press('Tab');
@@ -109,7 +109,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Offer accepted').waitFor();
   }).timeout(60_000);
 
-  it('is driven by hand: an offer at a price of its own, a withdrawal, each step, and its end as it comes', async () => {
+  it('drives a ride with manual steps: a custom offer, a withdrawal, and each step to the end', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -124,7 +124,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Offer withdrawn').waitFor();
     await accept(page).focus();
     await page.keyboard.press('Enter');
-    // What is possible now comes by itself, as for everybody who looks at this ride.
+    // Every open page of this ride shows the possible steps automatically.
     const onlooker = await openPage(await profile(), page.url());
     await button('Arrive at the pickup').click();
     await onlooker.getByRole('button', { name: 'Start the trip' }).waitFor();
@@ -132,12 +132,12 @@ describe('the test console in a browser', () => {
     await button('Start the trip').click();
     await button('Complete the trip').click();
     await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'Step by hand' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Manual steps' }).waitFor({ state: 'detached' });
     expect((await storedRide(rideId)).status).to.equal('completed');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('works without scripts: start, reload, accept, cancel', async () => {
+  it('starts, reloads, accepts and cancels without scripts', async () => {
     const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
     const rideId = await start(page, 'no_auto_accept');
     await until(async () => (await storedRide(rideId)).offers.length === 1);
@@ -148,7 +148,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Ride cancelled').waitFor();
   }).timeout(60_000);
 
-  it('leads to the sign-in page, and from there back, when the session ends', async () => {
+  it('redirects to the sign-in page, and back afterwards, when the session ends', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const isSignIn = (url: string) => new URL(url).searchParams.get('next') === `/dashboard/console/${rideId}`;
@@ -158,7 +158,7 @@ describe('the test console in a browser', () => {
     await page.getByLabel('E-mail').waitFor();
   }).timeout(60_000);
 
-  it('looks finished: the form empty, full and broken, and a ride at each step', async () => {
+  it('passes layout and accessibility checks: empty, filled and invalid form, and a ride at each step', async () => {
     const options = stateOf(visitor);
     const fullPage = true;
     await lookAt('console-start', consoleUrl(), { options, fullPage });
@@ -196,7 +196,7 @@ describe('the test console in a browser', () => {
     await lookAt('console-cancelled', requested.url, { options, fullPage });
   }).timeout(180_000);
 
-  it('shows what fails: no URL, a receiver that refuses, and what was not done', async () => {
+  it('passes layout and accessibility checks for a ride without a webhook URL', async () => {
     const options = stateOf(visitor);
     const silent = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'No URL', mode: 'test' });
     const page = await openPage(await profile(), `${consoleUrl()}?key=${silent.keyId}`);
@@ -226,7 +226,7 @@ describe('the test console in a browser', () => {
       return (await page.locator('#result').textContent()) ?? '';
     }
 
-    it('says of a real delivery that it is valid, and what is wrong with a changed one', async () => {
+    it('accepts a real delivery, and names the fault of a changed one', async () => {
       const page = await openPage(await profile(), consoleUrl());
       const before = receiver.receipts.length;
       const rideId = await start(page, 'no_offers');
@@ -243,7 +243,7 @@ describe('the test console in a browser', () => {
       expect(page.complaints).to.deep.equal([]);
     });
 
-    it('sends nothing, and keeps nothing for Back and reload', async () => {
+    it('sends nothing, and restores no secret after Back or a reload', async () => {
       const page = await openPage(await profile(), signatureUrl());
       const requests: string[] = [];
       page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
@@ -261,7 +261,7 @@ describe('the test console in a browser', () => {
       expect(requests.join()).not.to.include(key.signingSecret);
     });
 
-    it('is used with the keyboard alone, and the result is read out', async () => {
+    it('checks a signature with only the keyboard, and focuses the result for screen readers', async () => {
       const page = await openPage(await profile(), signatureUrl());
       await page.getByLabel('Header').focus();
       for (const text of [headerOf(), body, key.signingSecret]) {
@@ -273,7 +273,7 @@ describe('the test console in a browser', () => {
       expect(await page.evaluate(() => document.activeElement?.id)).to.equal('result');
     });
 
-    it('says without scripts that it needs them, and how to check by hand', async () => {
+    it('shows the manual check without scripts', async () => {
       const page = await openPage(await profile({ javaScriptEnabled: false }), signatureUrl());
       await page.locator('noscript p').waitFor();
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
@@ -281,15 +281,15 @@ describe('the test console in a browser', () => {
       await page.screenshot({ path: path.join(shotFolder, 'signature-no-scripts.png'), fullPage: true });
     });
 
-    it('says where the browser offers no cryptography', async () => {
+    it('reports a browser without cryptography', async () => {
       const context = await profile();
       await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
       const page = await openPage(context, signatureUrl());
-      await page.getByText('only on pages that came over https').waitFor();
+      await page.getByText('only on pages that were loaded over https').waitFor();
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
     });
 
-    it('looks finished: empty, valid, wrong', async () => {
+    it('passes layout and accessibility checks: empty, valid, wrong', async () => {
       const options = stateOf(visitor);
       const fullPage = true;
       await lookAt('signature-empty', signatureUrl(), { options, fullPage });

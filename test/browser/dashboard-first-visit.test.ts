@@ -9,15 +9,15 @@ import { useStarted } from '../support/use-started.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, openPage, openProfile } from './browser.ts';
 
-describe('a developer who comes for the first time', () => {
+describe('the first time a developer uses the dashboard', () => {
   const receiver = useReceiver();
   const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin, SIMULATION_SPEED: '20' }));
   const dev = useStarted(() => serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)])));
   before(() => LimitModel.deleteMany({}));
   afterEach(closeProfiles);
 
-  // `npm run test:browser -- --grep "first time"` prints how long it takes, at the pace of somebody who types and reads.
-  it('signs in, gets a key, is sent a test event and sends a ride, each by clicking', async () => {
+  // `npm run test:browser -- --grep "first time"` prints the duration, at the pace of a person who types and reads.
+  it('signs in, creates a key, receives a test event and sends the first ride', async () => {
     const profile = await openProfile();
     const email = `${randomBase62(10).toLowerCase()}@partner.example`;
     const page = await openPage(profile, `http://127.0.0.1:${dev.port}/dashboard`);
@@ -61,7 +61,7 @@ describe('a developer who comes for the first time', () => {
       }),
     });
     expect(ride.status).to.equal(201);
-    // The page ticks the last step by itself.
+    // The page ticks the last step automatically.
     await page.getByText('Your first ride is sent').waitFor();
     expect(page.complaints).to.deep.equal([]);
   });

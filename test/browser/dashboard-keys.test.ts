@@ -48,7 +48,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     lookAt(`dashboard-${name}`, api.url + path, { prepare, options: { storageState: cookies() }, fullPage: true });
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  /** Keys as an account has them after some months. */
+  /** The keys of a typical account after some months. */
   async function fullAccount() {
     const desk = await key('live', 'Front desk', 'https://hooks.seaview-hotel.example/rides/events?source=partner');
     const others: [Mode, string, string?][] = [
@@ -71,7 +71,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     return desk;
   }
 
-  it('look finished while an account is empty', async () => {
+  it('passes layout and accessibility checks for an empty account', async () => {
     await look('overview-first', '/dashboard');
     await look('keys-empty', '/dashboard/keys');
     await look('keys-new', '/dashboard/keys/new');
@@ -94,7 +94,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('overview-second', '/dashboard');
   }).timeout(240_000);
 
-  it('look finished while an account is full', async () => {
+  it('passes layout and accessibility checks for a typical account', async () => {
     const { keyId } = await fullAccount();
     await look('overview-full', '/dashboard');
     await look('keys-full', '/dashboard/keys', (page) => page.getByText('Revoked keys (2)').click());
@@ -116,7 +116,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('key-revoked', `/dashboard/keys/${_id}`);
   }).timeout(300_000);
 
-  it('look finished with as many keys as an account may have', async () => {
+  it('passes layout and accessibility checks with the most keys that an account may have', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, index) => key('test', `Kiosk ${index + 1}`)));
     for (const [name, path] of [
       ['overview-many', ''],
@@ -127,7 +127,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   }).timeout(120_000);
 
-  it('look finished while deliveries fail', async () => {
+  it('passes layout and accessibility checks while deliveries fail', async () => {
     const { keyId } = await fullAccount();
     const now = api.ctx.now();
     const failing = { failuresInRow: 12, since: new Date(now - 7_000_000), reason: 'refused' as const };
@@ -162,7 +162,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   }).timeout(120_000);
 
-  it('keep markup that was typed as text', async () => {
+  it('shows typed markup as text', async () => {
     const { params, visitor: hostile } = await hostileAccount(api);
     visitor = hostile;
     for (const path of ['', '/keys', `/keys/${params.keyId}`, `/keys/${params.keyId}/rotate`, '/account']) {
@@ -173,7 +173,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   });
 
-  it('lead from a first visit to a working key by the keyboard alone', async () => {
+  it('leads a new account to a working key with only the keyboard', async () => {
     const page = await open('/dashboard');
     const tabTo = async (name: string) => {
       for (let presses = 0; presses < 40; presses += 1) {
@@ -216,7 +216,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('work without scripts, and a reload makes no second key', async () => {
+  it('works without scripts, and a reload creates no second key', async () => {
     const page = await open('/dashboard/keys', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Front desk');
@@ -252,7 +252,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('copy the key, disable the button that was pressed, and show the key no more after Back', async () => {
+  it('copies the key, disables a clicked button, and does not show the key after Back', async () => {
     const profile = await openProfile({ storageState: cookies(), permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
     await page.getByLabel('Name').fill('Front desk');
@@ -263,17 +263,17 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
     await page.getByRole('link', { name: 'Set its webhook URL' }).click();
     await page.getByLabel('Default webhook URL').waitFor();
-    // Chromium may keep the page as it was left, ask for it again, or say that it would have to send the form again.
+    // Chromium may restore the page, request it again, or report that it would have to send the form again.
     await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
     const content = () => page.evaluate(() => document.documentElement.outerHTML).catch(() => null);
     let html = await content();
-    // Null while the browser is on its way to another page.
+    // Null while the browser navigates to another page.
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('tick the steps of a first visit by themselves', async () => {
+  it('ticks the onboarding steps automatically', async () => {
     const page = await open('/dashboard');
     const ticked = (count: number) =>
       page.waitForFunction((n) => document.querySelectorAll('.first-steps li.done').length === n, count);
@@ -289,7 +289,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
   });
 });
 
-/** A part that serves pages which were rendered before. */
+/** A part that serves pre-rendered pages. */
 function partWith(pages: Record<string, string>): Part {
   return {
     name: 'shown',

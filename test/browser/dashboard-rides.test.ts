@@ -21,7 +21,7 @@ import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' };
 const cityHall = { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' };
-/** Of one ride each: a driver drives one at a time. */
+/** A new driver for each ride, because a driver drives one ride at a time. */
 const dana = () => newDriver({ name: 'Dana Okoye', vehicle: 'Toyota Prius, blue', plate: 'TST 1043' });
 const alex = () => newDriver({ name: 'Alex Rivera', vehicle: 'Kia Niro, white', plate: 'TST 1091' });
 
@@ -34,7 +34,7 @@ const asVisitor = ({ cookie }: Visitor, options: BrowserContextOptions = {}): Br
 };
 
 describe('the pages of rides and deliveries', () => {
-  // Without workers: every delivery is as a test has made it.
+  // No workers run, so every delivery stays as the test has stored it.
   const api = useTestApi();
   afterEach(closeProfiles);
 
@@ -43,7 +43,7 @@ describe('the pages of rides and deliveries', () => {
 
   type Outcome = Partial<AttemptRecord> & { outcome: Delivery['outcome'] };
 
-  /** A ride whose events were delivered with these outcomes, the attempts kept beside it. */
+  /** Stores a ride whose events have these outcomes, with the records of the attempts. */
   async function rideWith(
     visitor: Visitor,
     keyId: string,
@@ -117,7 +117,7 @@ describe('the pages of rides and deliveries', () => {
     no_url: { outcome: 'no_url', ...nothing, url: undefined, address: undefined, durationMs: 0 },
   } satisfies Record<string, Outcome>;
 
-  it('look finished, full, empty and filtered to nothing, on a phone and a desktop, light and dark', async () => {
+  it('passes layout and accessibility checks: full, empty, and without matches', async () => {
     const visitor = await signedIn(api, 'front.desk@grand-hotel.example');
     const look = (name: string, path: string) =>
       lookAt(`dashboard-rides-${name}`, `${api.url}/dashboard${path}`, {
@@ -156,7 +156,7 @@ describe('the pages of rides and deliveries', () => {
     }
   }).timeout(300_000);
 
-  it('look finished once a ride is erased, and where the operator has changed something', async () => {
+  it('passes layout and accessibility checks for an erased ride and a suspended account', async () => {
     const visitor = await signedIn(api, 'night.desk@grand-hotel.example');
     const { account } = visitor;
     const options = asVisitor(visitor);
@@ -184,7 +184,7 @@ describe('the pages of rides and deliveries', () => {
     });
   }).timeout(300_000);
 
-  /** A ride of which one event did not arrive, and the address of its page. */
+  /** A ride with one event that did not arrive, and the URL of its page. */
   async function failedRide() {
     const visitor = await signedIn(api);
     const { keyId } = await newKey(visitor, 'Front desk');
@@ -193,7 +193,7 @@ describe('the pages of rides and deliveries', () => {
     return { visitor, keyId, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
-  it('lead through a timeline with the keyboard alone, and back, without loading the page anew', async () => {
+  it('opens timeline entries, and goes back, with only the keyboard and without loading a new page', async () => {
     const { visitor, url, rideId } = await failedRide();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
@@ -216,7 +216,7 @@ describe('the pages of rides and deliveries', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('bring the chosen detail into view on a phone', async () => {
+  it('scrolls to the chosen detail on a phone', async () => {
     const { visitor, url } = await failedRide();
     const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
     for (const javaScriptEnabled of [true, false]) {
@@ -228,7 +228,7 @@ describe('the pages of rides and deliveries', () => {
     }
   });
 
-  it('are filtered and paged with the keyboard alone', async () => {
+  it('filters rides and resends failed events with only the keyboard', async () => {
     const { visitor, keyId } = await failedRide();
     const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
     await page.getByLabel('Status').focus();
@@ -250,7 +250,7 @@ describe('the pages of rides and deliveries', () => {
   });
 });
 
-describe('an event that is sent again from its page', () => {
+describe('an event that is resent from the page of its ride', () => {
   let answers: number;
   const receiver = useReceiver({
     answer: (response) => {
@@ -261,7 +261,7 @@ describe('an event that is sent again from its page', () => {
   const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
   afterEach(closeProfiles);
 
-  /** A ride whose one event was answered with a 404, and the address of its page. */
+  /** A ride whose only event was answered with 404, and the URL of its page. */
   async function failedRide() {
     answers = 404;
     const visitor = await signedIn(api);
@@ -273,7 +273,7 @@ describe('an event that is sent again from its page', () => {
     return { visitor, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
-  it('shows the answer by itself', async () => {
+  it('shows the answer to a resend automatically', async () => {
     const { visitor, url, rideId } = await failedRide();
     answers = 200;
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
@@ -286,7 +286,7 @@ describe('an event that is sent again from its page', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('shows it without scripts, too', async () => {
+  it('shows the answer to a resend without scripts', async () => {
     const { visitor, url } = await failedRide();
     answers = 500;
     const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);

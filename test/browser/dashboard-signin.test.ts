@@ -13,10 +13,10 @@ import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
-describe('signing in to the dashboard', () => {
+describe('sign-in to the dashboard', () => {
   const api = useTestApi();
   const dev = useStarted(() => serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)])));
-  // All browsers of a test have one address.
+  // All browsers of a test share one client address.
   beforeEach(() => LimitModel.deleteMany({}));
   afterEach(closeProfiles);
   const dashboard = () => `${api.url}/dashboard`;
@@ -32,7 +32,7 @@ describe('signing in to the dashboard', () => {
   }
   const signedIn = (page: Page) => page.getByRole('button', { name: 'Sign out' }).waitFor();
 
-  it('looks finished in each state, on a phone and a desktop, light and dark', async () => {
+  it('passes layout and accessibility checks in each state, on a phone and a desktop, light and dark', async () => {
     const options = { fullPage: true };
     await lookAt('signin-address', dashboard(), options);
     await lookAt('signin-address-fault', dashboard(), {
@@ -41,7 +41,7 @@ describe('signing in to the dashboard', () => {
         await page.getByLabel('E-mail').fill('dana@partner');
         await page.getByRole('button', { name: 'Send code' }).click();
         await page.getByRole('alert').waitFor();
-        // The answer's 422 is on the console, as it is asked for here.
+        // Chromium logs the expected 422 on the console.
         forget(page);
       },
     });
@@ -83,7 +83,7 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  it('looks finished after the link of the mail, and where it is of another browser', async () => {
+  it('passes layout and accessibility checks for a valid and an invalid link of a mail', async () => {
     const options = { fullPage: true };
     const prepare = async (page: Page) => {
       const email = someone();
@@ -117,7 +117,7 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  it('signs in by the link of the mail, with the keyboard', async () => {
+  it('signs in by the link of the mail with only the keyboard', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     await ask(page, email);
     await page.goto(api.url + (await linkSentTo(api.ctx, email)));
@@ -126,7 +126,7 @@ describe('signing in to the dashboard', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('looks finished where a new code is asked for, and in the list of browsers', async () => {
+  it('passes layout and accessibility checks for the confirmation and the list of browsers', async () => {
     const options = { fullPage: true };
     const withOldCode = async (page: Page) => {
       const email = someone();
@@ -169,7 +169,7 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  it('says that mail is not set up, and looks meant', async () => {
+  it('reports that mail is not set up, and passes layout and accessibility checks', async () => {
     const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
     const bare = await serve(api.ctx, createApp({ ...api.ctx, config }));
     try {
@@ -180,7 +180,7 @@ describe('signing in to the dashboard', () => {
     }
   });
 
-  it('shows its mails on the development stack', async () => {
+  it('shows the sent mails on the development stack', async () => {
     await mails.deleteMany({});
     const url = `http://127.0.0.1:${dev.port}/dev/mail`;
     await lookAt('signin-mail-box-empty', url);
@@ -191,7 +191,7 @@ describe('signing in to the dashboard', () => {
     await lookAt('signin-mail-box', url, { fullPage: true });
   });
 
-  it('works with the keyboard alone', async () => {
+  it('signs in with only the keyboard', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     const { keyboard } = page;
     await page.locator('#email:focus').waitFor();
@@ -207,7 +207,7 @@ describe('signing in to the dashboard', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('puts the focus on what is wrong, and the link there on the field', async () => {
+  it('focuses the fault summary, and its link focuses the field', async () => {
     const page = await openPage(await openProfile(), dashboard());
     await page.getByLabel('E-mail').fill('dana@partner');
     await page.keyboard.press('Enter');
@@ -220,7 +220,7 @@ describe('signing in to the dashboard', () => {
     expect(await page.getByLabel('E-mail').inputValue()).to.equal('dana@partner');
   });
 
-  it('works without scripts', async () => {
+  it('signs in without scripts', async () => {
     const profile = await openProfile({ javaScriptEnabled: false });
     const [email, page] = [someone(), await openPage(profile, dashboard())];
     await ask(page, email);
@@ -228,7 +228,7 @@ describe('signing in to the dashboard', () => {
     await signedIn(page);
   });
 
-  it('sends one code at a double click', async () => {
+  it('sends one code for a double click', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     await mails.deleteMany({});
     await page.getByLabel('E-mail').fill(email);
@@ -239,7 +239,7 @@ describe('signing in to the dashboard', () => {
     await signedIn(page);
   });
 
-  it('shows the sign-in page at Back after sign-out, and nothing of the account', async () => {
+  it('shows the sign-in page after sign-out and Back, without account data', async () => {
     const [email, profile] = [someone(), await openProfile()];
     const page = await signIn(profile, email);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -249,7 +249,7 @@ describe('signing in to the dashboard', () => {
     expect(await page.content()).not.to.include('Sign out');
   });
 
-  it('keeps another browser out with the code of this one', async () => {
+  it('refuses the code of this browser in another one', async () => {
     const email = someone();
     const [own, other] = await Promise.all([openProfile(), openProfile()]);
     const page = await openPage(own, dashboard());
@@ -258,7 +258,7 @@ describe('signing in to the dashboard', () => {
     const stranger = await openPage(other, dashboard());
     await ask(stranger, email);
     await enter(stranger, code);
-    await stranger.getByText('This is not the code').first().waitFor();
+    await stranger.getByText('This code is wrong').first().waitFor();
     await enter(page, code);
     await signedIn(page);
   });
@@ -272,7 +272,7 @@ describe('signing in to the dashboard', () => {
   }
 });
 
-/** Chromium notes the status of a page that is an error page: that is what the test asked for. */
+/** Drops the expected complaints: Chromium logs the status of an error page on the console. */
 function forget(page: Page): void {
   const { complaints } = page as Page & { complaints: string[] };
   complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4(04|22|29)/.test(one)));

@@ -7,7 +7,7 @@ import { linesPerPart } from '../../shared/usage/statement-parts.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { useTestApi } from '../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../support/usage.ts';
+import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../support/usage.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 const now = at('2026-11-21 12:00');
@@ -30,12 +30,12 @@ describe('the dashboard: usage in a browser', () => {
   const open = async (page: string, options: BrowserContextOptions = {}) =>
     openPage(await openProfile({ ...cookies(), ...options }), `${api.url}/dashboard/usage${page}`);
 
-  async function key(name: string, mode: Mode = 'live'): Promise<Whose> {
+  async function key(name: string, mode: Mode = 'live'): Promise<UsageKey> {
     const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name, mode });
     return { accountId: visitor.account._id, keyId, mode };
   }
 
-  /** Keys and rides as an account has them after some months. */
+  /** The keys and rides of a typical account after some months. */
   async function fullAccount(): Promise<void> {
     const desk = await key('Front desk');
     const others = [
@@ -55,11 +55,11 @@ describe('the dashboard: usage in a browser', () => {
           await ridesAt(other, ...many(2 + ((daysAgo * 7) % 5)));
       }
     }
-    await revokeKey((others[3] as Whose).keyId, { accountId: visitor.account._id });
+    await revokeKey((others[3] as UsageKey).keyId, { accountId: visitor.account._id });
     await sumThrough(at('2026-11-21 00:00'));
   }
 
-  /** Statements of some trips, so far and of a closed month, and one of more trips than a page shows. */
+  /** Statements of an open month, a closed month, and a month with more trips than a page shows. */
   async function statements(): Promise<void> {
     const desk = await key('Front desk');
     const night = await key(
@@ -101,13 +101,13 @@ describe('the dashboard: usage in a browser', () => {
     ['statement-so-far', statements, '/2026-11'],
     ['statement-last-page', statements, '/2026-09?page=2'],
   ] as const) {
-    it(`looks finished: ${name}`, async () => {
+    it(`passes layout and accessibility checks: ${name}`, async () => {
       await prepareAccount();
       await look(name, page, prepare);
     });
   }
 
-  it('leads by the keyboard from the figures to a statement and its CSV', async () => {
+  it('opens a statement and downloads its CSV with only the keyboard', async () => {
     await fullAccount();
     const page = await open('');
     await page.keyboard.press('Tab');
@@ -123,20 +123,20 @@ describe('the dashboard: usage in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('reads out what the chart shows, and has the same as a table', async () => {
+  it('describes the chart for screen readers, and shows the same numbers as a table', async () => {
     await fullAccount();
     const page = await open('?month=2026-10');
     const label = await page.getByRole('img').getAttribute('aria-label');
-    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October, \d+$/);
+    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October: \d+$/);
     await page.getByText('The same as a table').press('Enter');
     expect(await page.getByRole('table', { name: 'Rides a day' }).getByRole('row').count()).to.equal(32);
     expect(await page.locator('[style]').count()).to.equal(0);
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`prints a statement as a table, dark on white, without what only a screen needs (${colorScheme})`, async () => {
+    it(`prints a statement as a table, dark on white, without controls (${colorScheme})`, async () => {
       await statements();
-      // The width of a sheet of A4 between its margins.
+      // The width of an A4 sheet between its margins.
       const page = await open('/2026-10', { colorScheme, viewport: { width: 690, height: 1_000 } });
       await page.emulateMedia({ media: 'print' });
       await page.screenshot({

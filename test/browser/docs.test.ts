@@ -8,12 +8,12 @@ describe('the documentation in a browser', () => {
   afterEach(closeProfiles);
 
   for (const name of pageNames) {
-    it(`looks finished: ${name}`, async () => {
+    it(`passes layout and accessibility checks: ${name}`, async () => {
       await lookAt(`docs-${name}`, `${api.url}/docs/${name === 'index' ? '' : name}`, { fullPage: true });
     });
   }
 
-  it('works with the keyboard alone: skip link, menu, anchors', async () => {
+  it('works with only the keyboard: skip link and anchors', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -24,7 +24,7 @@ describe('the documentation in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('shows its pages in a menu on a phone', async () => {
+  it('lists its pages in a menu on a phone', async () => {
     const profile = await openProfile({ viewport: { width: 360, height: 740 }, hasTouch: true });
     const page = await openPage(profile, `${api.url}/docs`);
     await page.getByText('All pages').click();
@@ -32,7 +32,7 @@ describe('the documentation in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
   });
 
-  it('prints the text alone, with every verifier', async () => {
+  it('prints only the text, with every verifier', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.emulateMedia({ media: 'print' });
     for (const part of ['.top', '.rail', '.contents'])

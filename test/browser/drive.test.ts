@@ -29,7 +29,7 @@ describe("the driver's page", () => {
     await page.getByLabel('Driver key').fill(key);
     await press(page, 'Sign in');
   }
-  /** The browser's options of a phone that stands at a place. */
+  /** The browser options of a phone at a place. */
   const standingAt = ({ lat, lng }: Point) => ({
     ...phone,
     geolocation: { latitude: lat, longitude: lng },
@@ -43,7 +43,7 @@ describe("the driver's page", () => {
     await profile.addCookies([{ name: 'driver_session', value, url: api.url }]);
     return { profile, page: await openPage(profile, `${api.url}/drive`) };
   }
-  /** A driver who is online, on a phone. */
+  /** A driver who is online on a phone. */
   async function online(at: Point) {
     const driver = await newGatewayDriver(api, { at });
     return { ...driver, ...(await phoneOf(driver, standingAt(at))) };
@@ -71,7 +71,7 @@ describe("the driver's page", () => {
     until(async () => (await rideNow(rideId)).status === wantedStatus);
   const offers = (rideId: string, count: number) => until(async () => (await offersOn(rideId)).length === count);
 
-  /** A driver who signs in with the key, and goes online. */
+  /** A driver who signs in with the key and goes online. */
   async function entering(at: Point) {
     const { key } = await newGatewayDriver(api);
     const profile = await openProfile(standingAt(at));
@@ -82,7 +82,7 @@ describe("the driver's page", () => {
     return { profile, page };
   }
 
-  it('shows a raised fare in its place: it is what is accepted, and where a counter-offer begins', async () => {
+  it('shows a raised fare, which Accept and a new counter-offer use', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const rideId = await openRide(place);
@@ -97,7 +97,7 @@ describe("the driver's page", () => {
     expect((await offersOn(rideId))[0].price).to.equal(27.5);
   });
 
-  it('plays a live ride on two phones: a counter-offer wins, an accepted fare is told, a step follows a step', async () => {
+  it('completes a live ride with two drivers: a counter-offer wins, and the other driver is notified', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];
     const rideId = await openRide(place);
@@ -149,7 +149,7 @@ describe("the driver's page", () => {
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
 
-  it('withdraws an offer, and says when the partner cancels, before and after the driver was chosen', async () => {
+  it('withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const withdrawn = await openRide(place);
@@ -186,7 +186,7 @@ describe("the driver's page", () => {
     await heading(driver.page, 'Drive to the pickup');
     return { ...driver, rideId };
   }
-  /** What the page sends of its steps. */
+  /** Collects the steps that the page sends, with the status of their answers. */
   function stepsSent(profile: BrowserContext): string[] {
     const sent: string[] = [];
     profile.on('response', (response) => {
@@ -196,11 +196,11 @@ describe("the driver's page", () => {
     return sent;
   }
 
-  it('keeps steps in a tunnel, says so, and sends each once and in order when the network is back', async () => {
+  it('stores steps without a network, shows this, and sends each once and in order afterwards', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     const sent = stepsSent(profile);
     await profile.setOffline(true);
-    await page.getByText('No connection. What you do is kept and sent later.').waitFor();
+    await page.getByText('No connection. Your actions are kept and sent later.').waitFor();
     await press(page, 'Arrived');
     await heading(page, 'Wait for the passenger');
     await press(page, 'Start trip');
@@ -218,11 +218,11 @@ describe("the driver's page", () => {
     expect(await page.evaluate(() => localStorage.length)).to.equal(0);
   });
 
-  it('sends a step again whose answer was lost, also after the page was closed, and takes it once', async () => {
+  it('repeats a step whose answer was lost, also after the page was closed, with one effect', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
-    // The service takes the step, and its answer never comes.
+    // The service accepts the step, but its answer never arrives.
     await page.route('**/drive/api/ride/arrive', async (route) => {
-      // The browser adds this one itself, behind what a test can see.
+      // The browser adds this header after the point where a test can see it.
       await route.fetch({ headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' } });
       await route.abort();
     });
@@ -240,7 +240,7 @@ describe("the driver's page", () => {
     expect(again.complaints).to.deep.equal([]);
   });
 
-  it('tells a driver who comes out of a tunnel that the ride was cancelled meanwhile', async () => {
+  it('shows a driver whose network is back that the ride was cancelled in the meantime', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     await profile.setOffline(true);
     await press(page, 'Arrived');
@@ -251,10 +251,10 @@ describe("the driver's page", () => {
     await until(async () => (await page.evaluate(() => localStorage.length)) === 0);
   });
 
-  it('cancels a ride only after asking, with the keyboard alone', async () => {
+  it('cancels a ride only after confirmation, with only the keyboard', async () => {
     const { page, rideId } = await chosen(somewhere());
     const { keyboard } = page;
-    // A button takes nothing in the moment in which it comes up.
+    // A button that has just appeared ignores taps for a moment.
     await until(() => button(page, 'Cancel ride').isEnabled());
     await button(page, 'Cancel ride').focus();
     await keyboard.press('Enter');
@@ -277,7 +277,7 @@ describe("the driver's page", () => {
     await page.getByLabel('Driver key').waitFor();
   });
 
-  it('says what it needs where there are no scripts, no position, or the wrong key', async () => {
+  it('shows what is missing without scripts, without a position, and with a wrong key', async () => {
     const bare = await openPage(await openProfile({ ...phone, javaScriptEnabled: false }), `${api.url}/drive`);
     expect(await bare.locator('noscript').textContent()).to.include('This page needs JavaScript');
     const driver = await newGatewayDriver(api);
@@ -295,7 +295,7 @@ describe("the driver's page", () => {
     await heading(page, 'You are offline');
   });
 
-  it('looks finished on every screen, by day and by night', async () => {
+  it('passes layout and accessibility checks in every state', async () => {
     const place = somewhere();
     const signInPage = await openPage(await openProfile(phone), `${api.url}/drive?wrong`);
     await lookAround('drive-sign-in', signInPage);
@@ -336,7 +336,7 @@ describe("the driver's page", () => {
     await profile.setOffline(true);
     await press(page, 'Arrived');
     await page.getByText('Kept and sent later: Arrived').waitFor();
-    // The stream that broke is on the console.
+    // Chromium logs the broken stream on the console.
     page.complaints.length = 0;
     await lookAround('drive-tunnel', page);
     await press(page, 'Start trip');

@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** Debian's Chromium without its windows takes about two thirds of the time of the whole one. */
+/** Debian's headless Chromium needs about two thirds of the time of the full one. */
 const installed = ['/usr/lib/chromium/chromium-headless-shell', '/usr/bin/chromium'];
 const run = promisify(execFile);
 
-/** The Chromium of this machine; undefined where there is none. */
+/** The path of Chromium on this machine; undefined if it is not installed. */
 export const chromiumPath = (): string | undefined =>
   process.env.CHROMIUM_PATH ?? installed.find((file) => existsSync(file));
 
-/** Sees to it that there is a Chromium: installs Debian's where this user may, and else says what to do. */
+/** Makes sure that Chromium is installed. Installs Debian's package as root; otherwise throws with instructions. */
 export async function ensureChromium(): Promise<void> {
   if (chromiumPath()) return;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {

@@ -9,9 +9,9 @@ describe('the operators’ pages', () => {
   before(() => newRide(operators.ctx, { mode: 'test' }));
   afterEach(closeProfiles);
 
-  it('look finished where the token is asked for', () => lookAt('operators-token', `${operators.url}/ops`));
+  it('passes page checks for the token form', () => lookAt('operators-token', `${operators.url}/ops`));
 
-  it('show the queues by keyboard alone, with the banner, and ask no other host', async () => {
+  it('shows the queues and the banner with only the keyboard, without requests to other hosts', async () => {
     for (const viewport of [
       { width: 360, height: 740 },
       { width: 1280, height: 800 },
@@ -24,7 +24,7 @@ describe('the operators’ pages', () => {
       await page.locator('input:focus').waitFor();
       await page.keyboard.type(opsToken);
       await page.keyboard.press('Enter');
-      await page.getByText('Read-only: MongoDB holds what is to be done').waitFor();
+      await page.getByText('Read-only: MongoDB decides what is pending').waitFor();
       await page.getByText('1 Job').first().waitFor();
       await page.screenshot({ path: `test/browser/shots/operators-queues-${viewport.width}.png` });
       expect(page.complaints).to.deep.equal([]);

@@ -23,7 +23,7 @@ describe('the live map', () => {
   });
   afterEach(closeProfiles);
 
-  /** A ride whose driver does nothing by itself, and the address of its map. */
+  /** A ride whose driver does nothing automatically, and the URL of its map. */
   async function rideWithMap(scenario = 'no_offers', fields: object = {}) {
     const { body } = await partner.createRide(
       { pickup: timesSquare, destination: cityHall, ...fields },
@@ -49,7 +49,7 @@ describe('the live map', () => {
   }
   const headline = (page: Page, words: string | RegExp, timeout = 30_000) =>
     page.locator('#headline', { hasText: words }).waitFor({ timeout });
-  /** Headless Chromium shows every tab: the page is told what a browser tells it. */
+  /** Headless Chromium shows every tab, so the test simulates the events of a hidden tab. */
   const setHidden = (page: Page, hidden: boolean) =>
     page.evaluate((value) => {
       Object.defineProperty(document, 'hidden', { value, configurable: true });
@@ -57,7 +57,7 @@ describe('the live map', () => {
     }, hidden);
   const carOn = async (page: Page) => (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
 
-  it('looks finished at each step, on a phone and a desktop, light and dark', async () => {
+  it('the live map passes layout and accessibility checks at each step of a ride', async () => {
     const { url, accept, act, rideId } = await rideWithMap();
     await lookAt('track-bidding', url);
     await accept();
@@ -74,7 +74,7 @@ describe('the live map', () => {
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
-  it('follows a ride from bidding to its end by itself', async () => {
+  it('follows a ride from bidding to its end automatically', async () => {
     const { url, rideId } = await rideWithMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -87,7 +87,7 @@ describe('the live map', () => {
     expect(after).not.to.deep.equal(before, 'the car has moved');
     const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
     const [lat = 0, lng = 0] = (await carOn(page)) ?? [];
-    // What the car drives in 2.5 s, of 6 s for 5.3 km.
+    // Less than the car drives in 3 s: it needs 6 s for the 5.3 km.
     expect(Math.abs(lat - liveLocation.lat)).to.be.below((timesSquare.lat - cityHall.lat) / 2);
     expect(Math.abs(lng - liveLocation.lng)).to.be.below((timesSquare.lng - cityHall.lng) / 2);
     await headline(page, 'Trip completed');
@@ -96,7 +96,7 @@ describe('the live map', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('says when a ride is cancelled, and that a stalled one is still on its way', async () => {
+  it('shows a cancelled ride, and a stalled one as still arriving', async () => {
     const [cancelled, stalled] = [await rideWithMap('no_auto_accept'), await rideWithMap('stalls')];
     const profile = await openProfile();
     const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
@@ -128,7 +128,7 @@ describe('the live map', () => {
     }
   });
 
-  it('is followed by eight tabs of one link over HTTP/1.1', async () => {
+  it('updates eight tabs of one link over HTTP/1.1', async () => {
     const { url, accept, rideId } = await rideWithMap();
     const profile = await openProfile();
     const pages = [];
@@ -141,7 +141,7 @@ describe('the live map', () => {
     await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
   }).timeout(90_000);
 
-  it('holds no stream while it is hidden, and has the present state when it is shown again', async () => {
+  it('closes its stream while hidden, and shows the current state when visible again', async () => {
     const { url, rideId } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
@@ -154,7 +154,7 @@ describe('the live map', () => {
     await headline(page, 'Ride cancelled');
   });
 
-  it('says when its connection is lost, and follows again after 6 s of 503', async () => {
+  it('reports a lost connection, and resumes after 6 s of 503', async () => {
     const { url, rideId } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -173,7 +173,7 @@ describe('the live map', () => {
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
 
-  it('has all facts as text without scripts, and says to reload', async () => {
+  it('shows all facts as text without scripts, and asks for a reload', async () => {
     const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);
@@ -183,7 +183,7 @@ describe('the live map', () => {
     expect(await page.locator('noscript').textContent()).to.match(/Reload/);
   });
 
-  it('is used with the keyboard alone: the map is skipped, zoomed and moved by keys', async () => {
+  it('works with only the keyboard: skips and moves the map', async () => {
     const { url } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     await page.keyboard.press('Tab');
@@ -195,7 +195,7 @@ describe('the live map', () => {
     await page.getByRole('button', { name: 'Show all' }).waitFor();
   });
 
-  it('costs less than 120 kB over the wire', async () => {
+  it('the live map transfers less than 120 kB', async () => {
     const { url } = await rideWithMap();
     const page = await (await openProfile()).newPage();
     const sizes: Promise<number>[] = [];
@@ -210,7 +210,7 @@ describe('the live map', () => {
     expect(total).to.be.below(120_000);
   });
 
-  it('never slides the car where motion is not wanted', async () => {
+  it('does not animate the car with reduced motion', async () => {
     const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);
@@ -243,7 +243,7 @@ describe('the live map of an API that restarts', () => {
     await closeProfiles();
   });
 
-  it('follows again by itself', async () => {
+  it('the live map resumes automatically after the API restarts', async () => {
     const rideId = await newRide(ctx);
     const { trackToken } = await storedRide(rideId);
     const page = await openPage(await openProfile(), `${url}/track/${trackToken}`);

@@ -15,7 +15,7 @@ const partner: Partner = {
   acceptOffer: async () => ({ status: 'driver_arriving' }),
 };
 
-/** What arrives in a demo that goes well. */
+/** The events of a successful demo. */
 function wholeTrip(): ReceivedEvent[] {
   const statuses = [undefined, 'driver_arriving', 'arrived', 'in_progress', 'completed'];
   return statuses.map((status, index) => ({
@@ -48,9 +48,9 @@ function tripWith(index: number, change: (event: ReceivedEvent) => void): Receiv
   return events;
 }
 
-describe('the demo', () => {
+describe('npm run demo', () => {
   for (const columns of [60, 80]) {
-    it(`fits ${columns} columns, says what happened and what was paid, and has one clock`, async () => {
+    it(`prints the events and the price in ${columns} columns, with times since the start`, async () => {
       let text = '';
       const out = { columns, isTTY: false, write: (chunk: string) => (text += chunk) } as never;
       const begun = createTimeline(out, Date.now() - 4_000);
@@ -69,7 +69,7 @@ describe('the demo', () => {
     });
   }
 
-  it('accepts a whole trip', async () => {
+  it('plays a complete ride and counts its events', async () => {
     expect(await play(wholeTrip())).to.equal(5);
   });
 
@@ -79,29 +79,29 @@ describe('the demo', () => {
       tripWith(2, (event) => Object.assign(event, { isVerified: false })),
       /signature of .*arrived/,
     ],
-    ['a missing event', wholeTrip().toSpliced(2, 1), /in_progress arrived where ride.status arrived was due/],
-    ['an event that comes twice', wholeTrip().toSpliced(2, 0, ...wholeTrip().slice(1, 2)), /where .* arrived was due/],
-    ['a silence', wholeTrip().slice(0, 4), /no event arrived/],
-    ['one event too many', [...wholeTrip(), ...wholeTrip().slice(4)], /more events/],
-    ['a wrong number', tripWith(3, (event) => Object.assign(event, { sequence: 5 })), /event 5 .* event 4 was due/],
+    ['a missing event', wholeTrip().toSpliced(2, 1), /in_progress arrived, but ride.status arrived was due/],
+    ['a duplicate event', wholeTrip().toSpliced(2, 0, ...wholeTrip().slice(1, 2)), /but .* arrived was due/],
+    ['a missing last event', wholeTrip().slice(0, 4), /no event arrived/],
+    ['an additional event', [...wholeTrip(), ...wholeTrip().slice(4)], /more events/],
+    ['a wrong sequence', tripWith(3, (event) => Object.assign(event, { sequence: 5 })), /event 5 .* event 4 was due/],
     ['an event of another ride', tripWith(1, ({ body }) => Object.assign(body, { rideId: 'ride_2' })), /another ride/],
-    ['a time that stands still', tripWith(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
+    ['a time that does not increase', tripWith(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
   ];
   for (const [what, events, reason] of faults) {
-    it(`fails with the reason at ${what}`, async () => {
+    it(`fails with the reason for ${what}`, async () => {
       const error = await play(events).catch((rejection) => rejection);
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });
   }
 
-  it('fails when the ride is not completed in the end', async () => {
+  it('fails if the ride is not completed at the end', async () => {
     const error = await play(wholeTrip(), { ...partner, retrieveRide: async () => ride }).catch((e) => e);
     expect(error).to.have.property('message', 'the ride was not completed');
   });
 });
 
 describe("the demo's receiver", () => {
-  it('verifies the signature over the raw body, and hands events on in the order of arrival', async () => {
+  it('verifies the signature of the raw body, and returns events in order of arrival', async () => {
     const receiver = await startReceiver();
     receiver.secret = 'whsec_test';
     const now = Math.floor(Date.now() / 1000);

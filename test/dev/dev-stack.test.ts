@@ -12,13 +12,13 @@ import { stacksDir } from '../../dev/stack/stack-state.ts';
 import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
 
-/** Nothing that is set where the tests run; an empty setting is an unset one. */
+/** Unsets the settings of the test run: an empty setting counts as unset. */
 const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
 const env = { ...process.env, ...given };
 
 type Answer = { code: number; stdout: string; stderr: string };
 
-/** Runs one of the command lines of `dev/` to its end. */
+/** Runs a command of `dev/` to its end. */
 async function command(script: string, ...words: (string | NodeJS.ProcessEnv)[]): Promise<Answer> {
   const args = words.filter((word) => typeof word === 'string');
   const settings = Object.assign({}, ...words.filter((word) => typeof word === 'object'));
@@ -94,19 +94,19 @@ describe('npm run dev', function () {
     expect(await response.json()).to.include({ status: 'bidding', testMode: true });
   });
 
-  it('shows the code to sign in to the dashboard at the address of its mail', async () => {
+  it('shows sign-in codes in its mail box', async () => {
     const browser = plainBrowser({ url: `http://127.0.0.1:${port}` });
     await browser.get('/dashboard');
     await browser.press('Send code', { email: 'dana@partner.example' });
     expect(output).to.include(`http://127.0.0.1:${port}/dev/mail`);
     const mail = async () => (await fetch(`http://127.0.0.1:${port}/dev/mail`)).text();
-    // The mail pool has had it.
+    // Wait until the mail pool has processed it.
     await until(async () => !(await mail()).includes('waiting to be sent'));
     const [, code = ''] = /dana@partner\.example.*?<code>(\d{6})<\/code>/s.exec(await mail()) ?? [];
     expect((await browser.press('Sign in', { code })).html).to.include('Sign out');
   });
 
-  it('shows the queues with the ride and the step of each job', async () => {
+  it('shows on the queue board the ride and the step of each job', async () => {
     const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
     const page = await board('');
     expect(page.type).to.match(/^text\/html/);
@@ -122,7 +122,7 @@ describe('npm run dev', function () {
     expect(Date.parse(job.data.due)).to.equal(job.timestamp + job.opts.delay);
   });
 
-  it('shows the queues read-only, and of their states only those that are used', async () => {
+  it('shows the queue board read-only, with only the used job states', async () => {
     const { queues } = JSON.parse((await board('/api/queues')).text);
     for (const queue of queues) {
       expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
@@ -132,20 +132,20 @@ describe('npm run dev', function () {
     expect(pause.status).to.equal(405);
   });
 
-  it('shows again at any time what it has shown at its start', async () => {
+  it('shows the start overview again with status', async () => {
     const { code, stdout } = await command('main', 'status', '--port', String(port));
     expect(code).to.equal(0);
-    // After this line come the logs, whose hints name keys too.
-    const [atStart = ''] = output.split('Ctrl-C ends it all');
+    // The logs follow this line, and their hints contain keys too.
+    const [atStart = ''] = output.split('Press Ctrl-C to stop');
     const isShown = (row: string) => /API {2}|key|secret|board|KEY=|curl|MongoDB|Redis/.test(row);
-    // A start that takes over 5 s says what it is waiting for.
+    // A start that takes over 5 s prints its progress.
     const isProgress = (row: string) => /^ *\d+\.\d s /.test(row) || row.includes('Ride Partner API');
     for (const line of atStart.split('\n')) {
       if (isShown(line) && !isProgress(line)) expect(stdout).to.include(line);
     }
   });
 
-  it('names in one line a server that does not answer and an address that is not its own', async () => {
+  it('reports an unreachable Redis, a foreign HOST and a missing stack in one line each', async () => {
     const elsewhere = String(await freePort());
     const [redis, host, none] = await Promise.all([
       command('main', '--port', elsewhere, { REDIS_URL: 'redis://user:secret@127.0.0.1:1' }),
@@ -159,7 +159,7 @@ describe('npm run dev', function () {
     await fs.rm(path.join(stacksDir, elsewhere), { recursive: true, force: true });
   });
 
-  it('shows the queues to nobody but this machine', async () => {
+  it('refuses the queue board to other hosts and origins', async () => {
     const foreign = [
       { host: `rides.example:${port}` },
       { host: '127.0.0.1.example' },
@@ -178,13 +178,13 @@ describe('npm run dev', function () {
     }
   });
 
-  it('is found by npm run keys, and by its port', async () => {
+  it('is found by npm run keys through its port', async () => {
     const [found, none] = await Promise.all([
       command('command', 'keys', 'create', '--port', String(port), '--name', 'a', '--mode=test', '--json'),
       command('command', 'keys', 'list', `--port=${await freePort()}`),
     ]);
     expect(found.code).to.equal(0);
-    expect(found.stderr).to.equal(`keys: asking the stack on port ${port}\n`);
+    expect(found.stderr).to.equal(`keys: using the stack on port ${port}\n`);
     const created = JSON.parse(found.stdout);
     expect(created).to.have.all.keys('keyId', 'key', 'mode', 'name', 'webhookUrl', 'signingSecret');
     expect((await createRide(created.key)).status).to.equal(201);
@@ -193,21 +193,21 @@ describe('npm run dev', function () {
     expect(none.stderr).to.match(/^keys: no stack is running on port \d+: .*\n$/);
   });
 
-  it('starts again what was killed, and says so', async () => {
+  it('restarts a killed process, and reports it', async () => {
     const processes = await childrenOf(stack.pid as number);
     const worker = processes.find(({ command: line }) => line.endsWith('workers/main.js simulator'));
     process.kill(worker?.pid as number, 'SIGKILL');
-    await printed(/>>> simulator has ended \(killed by SIGKILL\): starting it again/);
+    await printed(/>>> simulator has ended \(killed by SIGKILL\): restarting it/);
     await printed(/>>> simulator is running again/);
   });
 
-  it('refuses a port that is taken, in one line', async () => {
+  it('refuses a port that is in use, with one line', async () => {
     const { code, stderr } = await command('main', '--port', String(port));
     expect(code).to.equal(1);
     expect(stderr).to.match(/^dev: a stack is running on port \d+ .*\n$/);
   });
 
-  it('refuses an unknown option, in one line', async () => {
+  it('refuses an unknown option, with one line', async () => {
     const answers = await Promise.all([command('main', '--prot', '1'), command('main', '--port', '0')]);
     for (const { code, stderr } of answers) {
       expect(code, stderr).to.equal(2);
@@ -215,7 +215,7 @@ describe('npm run dev', function () {
     }
   });
 
-  it('ends all that it started at the first signal, and keeps the data for the next start', async () => {
+  it('ends all its processes at the first signal, and keeps the data for the next start', async () => {
     const before = await state();
     const firstKey = printedKey();
     const { rideId } = (await (await createRide(firstKey)).json()) as { rideId: string };
@@ -237,7 +237,7 @@ describe('npm run dev', function () {
     expect(printedKey(), 'the key of the first start').to.equal(firstKey);
   });
 
-  it('leaves nothing running when it is killed, and the next start removes what was compiled for it', async () => {
+  it('leaves no process running when it is killed, and the next start removes its compiled files', async () => {
     const processes = await childrenOf(stack.pid as number);
     expect(processes.length).to.be.at.least(7);
     await stop('SIGKILL');
@@ -249,7 +249,7 @@ describe('npm run dev', function () {
   });
 });
 
-/** The folder that a stack's processes were compiled into. */
+/** The folder with the compiled files of a stack's processes. */
 const buildOf = (processes: { command: string }[]): string =>
   processes.map(({ command: line }) => / (\S+)\/dev\/api\.js$/.exec(line)?.[1]).find(Boolean) ?? 'none';
 
@@ -263,7 +263,7 @@ async function childrenOf(parent: number): Promise<{ pid: number; command: strin
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {
     const [, pid, ppid, args = ''] = line.match(/^\s*(\d+)\s+(\d+)\s+(.*)$/) ?? [];
-    // The compiler of tsx ends by itself, as soon as its input does.
+    // The compiler of tsx ends automatically when its input ends.
     return Number(ppid) === parent && !args.includes('esbuild') ? [{ pid: Number(pid), command: args }] : [];
   });
 }

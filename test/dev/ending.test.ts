@@ -9,7 +9,7 @@ import { isAlive } from '../../dev/servers/processes.ts';
 import { namedTemporaryFolder, removeAbandonedFolders, temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-/** A process as `npm run dev` is one: it has a child that ignores SIGTERM, and stops when its signal says so. */
+/** A process like `npm run dev`: it has a child that ignores SIGTERM, and stops when its end signal aborts. */
 const script = `
   const { endSignal, aborted } = await import('./dev/stack/signals.ts');
   const { endWithThisProcess } = await import('./dev/servers/processes.ts');
@@ -29,15 +29,15 @@ async function childOf({ stderr }: ChildProcess): Promise<number> {
   return Number(chunk);
 }
 
-describe('what npm run dev and npm run demo have started', () => {
-  it('ends after a SIGKILL of the main process, also where it hangs', async () => {
+describe('a child process of npm run dev or npm run demo', () => {
+  it('ends after a SIGKILL of the main process, even if the child hangs', async () => {
     const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
     const child = await childOf(main);
     main.kill('SIGKILL');
     await until(async () => !isAlive(child));
   });
 
-  it('ends after a SIGHUP, with exit code 0', async () => {
+  it('ends after a SIGHUP of the main process, which exits with 0', async () => {
     const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
     const child = await childOf(main);
     main.kill('SIGHUP');
@@ -46,8 +46,8 @@ describe('what npm run dev and npm run demo have started', () => {
     await until(async () => !isAlive(child));
   });
 
-  it('ends when the reader of its output is gone, though it has nothing to write', async function () {
-    // Another tail than GNU's does not tell: then the next line does.
+  it('ends when the reader of the output closes the pipe, even if nothing is written', async function () {
+    // Only GNU tail detects the closed pipe at once. With another tail, the next write does.
     if (process.platform !== 'linux') this.skip();
     const shell = ['-c', '"$@" | (read -r line <&3); wait', 'sh', ...command];
     const main = spawn('sh', shell, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
@@ -62,7 +62,7 @@ describe('temporary folders', () => {
   const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '';
   const dead = `999999999 ${namespace}`;
 
-  it('of a process that was killed are removed by the next start, and no others, such as of another container', async () => {
+  it('of killed processes are removed by the next start, but not folders of another container', async () => {
     const own = await temporaryFolder('test');
     const abandoned = await temporaryFolder('test');
     const elsewhere = await temporaryFolder('test');
@@ -76,7 +76,7 @@ describe('temporary folders', () => {
     for (const folder of [own, elsewhere, unknown]) await fs.rm(folder, { recursive: true });
   });
 
-  it('that have a name belong to who asks for them after their owner is gone', async () => {
+  it('with a fixed name are taken over when their owner has ended', async () => {
     const folder = await namedTemporaryFolder(`test-${process.pid}`);
     await fs.writeFile(path.join(folder, 'owner'), dead);
     expect(await namedTemporaryFolder(`test-${process.pid}`)).to.equal(folder);

@@ -28,7 +28,7 @@ describe('npm run fleet', () => {
     const area = `${place.lat},${place.lng},1`;
     const args = ['--drivers', `${count}`, '--area', area, '--seed', '3', '--speed', '1000', '--url', api.url];
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', args);
-    // A closed standard output would end it.
+    // A closed standard output would end the fleet.
     fleet = spawn(file, rest, { env: { ...process.env, ...testSettings() }, stdio: ['ignore', 'ignore', 'pipe'] });
     fleet.stderr?.on('data', (chunk) => {
       said += chunk;
@@ -41,14 +41,14 @@ describe('npm run fleet', () => {
     const [code] = await once(fleet, 'exit');
     return code;
   }
-  /** The drivers of the fleet that would be asked for a ride, so long from now. */
+  /** The drivers of the fleet that a dispatch round would ask `afterMs` from now. */
   async function nearby(afterMs = 0): Promise<string[]> {
     const now = new Date(api.ctx.now() + afterMs);
     const wanted = { pickup: place, carType: 'regular', passengerCount: 1 } as const;
     const found = await findNearby(wanted, { radiusKm: 12, passed: [], limit: 50, now });
     return found.map(({ driverId }) => driverId);
   }
-  /** A partner's ride that was opened to drivers, once one of them has made an offer. */
+  /** Creates a ride, runs its dispatch round and waits for an offer. */
   async function rideWithOffer() {
     const partner = await api.partner('live');
     const { lat, lng } = place;
@@ -63,7 +63,7 @@ describe('npm run fleet', () => {
     return { rideId, accept };
   }
 
-  it('bids on a ride and drives it to its end; SIGTERM takes its drivers offline, with exit code 0', async () => {
+  it('bids on a ride and drives it to its end, and on SIGTERM takes its drivers offline and exits with 0', async () => {
     await start();
     const ids = await nearby();
     const driven = await rideWithOffer();
@@ -77,18 +77,18 @@ describe('npm run fleet', () => {
     const { status, offers } = await storedRide(rideId);
     expect(status).to.equal('bidding');
     expect(offers.filter(({ withdrawnAt }) => !withdrawnAt)).to.deep.equal([]);
-    // Nobody has their keys any more.
+    // The fleet has revoked them, because their keys are lost.
     expect(await drivers.countDocuments({ _id: { $in: ids }, revokedAt: { $exists: false } })).to.equal(0);
   });
 
-  it('leaves no driver behind who is asked 60 s after a SIGKILL', async () => {
+  it('has no driver who receives requests 60 s after a SIGKILL', async () => {
     await start();
     await end('SIGKILL');
     expect(await nearby()).to.have.lengthOf(count);
     expect(await nearby(60_001)).to.deep.equal([]);
   });
 
-  it('says in one line what is wrong with its arguments, and ends with exit code 2', async () => {
+  it('reports an invalid argument in one line, and ends with exit code 2', async () => {
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', ['--drivers', '5', '--area', 'here']);
     const child = spawn(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
     let text = '';
@@ -97,14 +97,14 @@ describe('npm run fleet', () => {
     });
     const [code] = await once(child, 'close');
     expect(code).to.equal(2);
-    expect(text).to.match(/^fleet: --area takes LAT,LNG,KM[^\n]+\n$/);
+    expect(text).to.match(/^fleet: --area must be LAT,LNG,KM[^\n]+\n$/);
   });
 });
 
-describe("a fleet's arguments", () => {
+describe('the arguments of npm run fleet', () => {
   const read = (...args: string[]) => readArguments(args, { SIMULATION_SPEED: '4' });
 
-  it('takes a place south of the equator, and the speed of SIMULATION_SPEED', () => {
+  it('accept an area south of the equator, and default to the speed in SIMULATION_SPEED', () => {
     const { area, speed, drivers: count } = read('--drivers', '20', '--area', '-33.87,-151.2,3');
     expect(area).to.deep.equal({ lat: -33.87, lng: -151.2, km: 3 });
     expect([speed, count]).to.deep.equal([4, 20]);
@@ -114,23 +114,23 @@ describe("a fleet's arguments", () => {
   const wrong: [args: string[], problem: RegExp][] = [
     [[], /--drivers is missing/],
     [['--drivers', '5'], /--area is missing/],
-    [['--drivers', '0', '--area', '1,2,3'], /--drivers takes a whole number from 1/],
-    [['--drivers', '5', '--area', '91,2,3'], /--area takes/],
-    [['--drivers', '5', '--area', '1,2'], /--area takes/],
-    [['--drivers', '5', '--area', '1,2,'], /--area takes/],
+    [['--drivers', '0', '--area', '1,2,3'], /--drivers must be a whole number from 1/],
+    [['--drivers', '5', '--area', '91,2,3'], /--area must be/],
+    [['--drivers', '5', '--area', '1,2'], /--area must be/],
+    [['--drivers', '5', '--area', '1,2,'], /--area must be/],
     [['--drivers', '5', '--area', '1,2,3', '--speed', '-1'], /--speed/],
-    [['--drivers', '5', '--area', '1,2,3', '--url', 'ftp://x'], /--url takes an address/],
+    [['--drivers', '5', '--area', '1,2,3', '--url', 'ftp://x'], /--url must be an address/],
     [['--keys', 'file', '--area', '1,2,3'], /--keys needs --url/],
-    [['--fleet'], /there is no option '--fleet'/],
+    [['--fleet'], /unknown option '--fleet'/],
   ];
   for (const [args, problem] of wrong) {
-    it(`refuses ${args.join(' ') || 'none'}`, () => {
+    it(`are refused: ${args.join(' ') || 'none'}`, () => {
       expect(() => read(...args)).to.throw(problem);
     });
   }
 });
 
-describe("a fleet's drivers", () => {
+describe('simulated drivers', () => {
   const choicesOf = (seed: number) => {
     const behaviour = behaviourOf(randomOf(seed, 0, 'character'));
     const random = randomOf(seed, 0, 'choices');
@@ -138,12 +138,12 @@ describe("a fleet's drivers", () => {
     return Array.from({ length: 50 }, () => bidOn(request, behaviour, random, 30));
   };
 
-  it('choose the same with the same seed', () => {
+  it('make the same choices with the same seed', () => {
     expect(choicesOf(5)).to.deep.equal(choicesOf(5));
     expect(choicesOf(5)).not.to.deep.equal(choicesOf(6));
   });
 
-  it('take the fare, ask for more, withdraw, or let a ride pass', () => {
+  it('accept the fare, counter it, withdraw, or ignore a request', () => {
     const all = Array.from({ length: 100 }, (_, seed) => choicesOf(seed)).flat();
     const bids = all.filter((bid) => bid !== undefined);
     expect(bids.length).to.be.within(1_000, 3_000);
@@ -153,10 +153,10 @@ describe("a fleet's drivers", () => {
     }
     expect(bids.filter(({ price }) => price === 20).length).to.be.above(bids.length / 4);
     expect(bids.filter(({ price }) => price > 20).length).to.be.above(bids.length / 8);
-    expect(bids.filter(({ standsMs }) => standsMs !== undefined).length).to.be.within(1, bids.length / 4);
+    expect(bids.filter(({ withdrawAfterMs }) => withdrawAfterMs !== undefined).length).to.be.within(1, bids.length / 4);
   });
 
-  it('have figures that fit a line of 80 characters', () => {
+  it('have counters that fit in a line of 80 characters', () => {
     const figures = { online: 1_000, requests: 12_345, offers: 9_999, underWay: 300, completed: 9_999 };
     const line = lineOf({ ...figures, cancelled: 99, errors: 9 }, 79);
     expect(line).to.equal('1000 online 12.3k asked 9999 offers 300 riding 9999 done 99 cancelled 9 errors');

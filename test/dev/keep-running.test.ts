@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { RunningProcess } from '../../dev/servers/processes.ts';
 import { keepRunning } from '../../dev/stack/keep-running.ts';
 
-/** A process that ends when it is told to. */
+/** A process that ends when `end` or `stop` is called. */
 function fakeProcess(): RunningProcess & { end(reason: string): void; isStopped: boolean } {
   const { promise, resolve } = deferred<string>();
   const running = {
@@ -27,7 +27,7 @@ function deferred<T>() {
 }
 
 describe('keepRunning', () => {
-  it('rejects when the first start fails', async () => {
+  it('rejects if the first start fails', async () => {
     const error = await keepRunning(
       'api',
       () => Promise.reject(new Error('no port')),
@@ -36,7 +36,7 @@ describe('keepRunning', () => {
     expect(error).to.have.property('message', 'no port');
   });
 
-  it('starts again what has died, also when an attempt fails, and says so', async () => {
+  it('restarts a process that has died, retries a failed start, and reports both', async () => {
     const said: string[] = [];
     const second = fakeProcess();
     const again = deferred<void>();
@@ -59,15 +59,15 @@ describe('keepRunning', () => {
     first.end('killed by SIGKILL');
     await again.promise;
     expect(said).to.deep.equal([
-      'api has ended (killed by SIGKILL): starting it again',
-      'api did not start (no port): trying again',
+      'api has ended (killed by SIGKILL): restarting it',
+      'api did not start (no port): retrying',
       'api is running again',
     ]);
     await kept.stop();
     expect(second.isStopped).to.equal(true);
   });
 
-  it('leaves nothing running when it is stopped during a start', async () => {
+  it('leaves no process running if it is stopped during a restart', async () => {
     const first = fakeProcess();
     const second = fakeProcess();
     const starting = deferred<void>();

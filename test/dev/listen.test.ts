@@ -35,7 +35,7 @@ describe('npm run listen', () => {
     await receiver.close();
   });
 
-  /** Starts it and waits until it listens. The key and the secret are no arguments, so that no process list shows them. */
+  /** Starts the command and waits until it listens. Variables hide the key and the secret from process lists. */
   async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
     const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
     const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);
@@ -49,7 +49,7 @@ describe('npm run listen', () => {
     if (listener.stdout) readline.createInterface({ input: listener.stdout }).on('line', (line) => lines.push(line));
     await shown(/^ {2}Begins/);
   }
-  /** Resolves with the first line that matches, as soon as it is there. */
+  /** Resolves with the first line that matches, as soon as it is printed. */
   async function shown(pattern: RegExp): Promise<string> {
     for (;;) {
       const line = lines.find((each) => pattern.test(each));
@@ -63,7 +63,7 @@ describe('npm run listen', () => {
     const [code] = await once(listener, 'exit');
     return code;
   }
-  /** A ride whose one event is so old that the feed shows it at once. */
+  /** Creates a ride with one event that is old enough for the feed to show it at once. */
   async function rideWithOffer(byMs?: number): Promise<string> {
     const rideId = await newRide(api.ctx, { keyId: partner.keyId, mode: 'test', scenario: 'no_offers' });
     await offerOn(api.ctx, rideId);
@@ -71,7 +71,7 @@ describe('npm run listen', () => {
     return rideId;
   }
 
-  it('brings new events alone, with the bytes, the headers and the signature of the real ones', async () => {
+  it('forwards only new events, with the body, the headers and a signature as in a real delivery', async () => {
     await rideWithOffer();
     await listen({ signsWith: secret });
     expect(lines.join('\n')).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
@@ -92,7 +92,7 @@ describe('npm run listen', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('begins with the first event where it is told to, and SIGTERM ends it with where to go on', async () => {
+  it('begins with the oldest event on request, and prints the cursor for the next run on SIGTERM', async () => {
     const rides = [await rideWithOffer(), await rideWithOffer()];
     await listen({}, '--after', 'first');
     const made = /Signing secret {2}(whsec_\w+), for this run/.exec(await shown(/Signing secret/))?.[1] ?? '';
@@ -102,14 +102,14 @@ describe('npm run listen', () => {
     expect(verifySignature(made, signature, receipts[0]?.raw ?? '', Date.now() / 1_000)).to.equal(true);
     await shown(new RegExp(`${rides[1]?.slice(-6)}  event 1`));
     expect(await end('SIGTERM')).to.equal(0);
-    const [, cursor = ''] = /to go on from here: --after (cur_\w+)/.exec(complaints) ?? [];
+    const [, cursor = ''] = /to resume from here: --after (cur_\w+)/.exec(complaints) ?? [];
     const more = await rideWithOffer(5_000);
     await listen({}, '--after', cursor);
     expect((await receiver.received(3)).map(({ body }) => body.rideId)).to.deep.equal([...rides, more]);
     expect(await end('SIGINT')).to.equal(0);
   });
 
-  it('goes on where it was after the service was away, and misses and repeats nothing', async () => {
+  it('resumes after an outage of the service, and neither misses nor repeats an event', async () => {
     await listen({ signsWith: secret });
     const rideId = await rideWithOffer(2_900);
     await receiver.received(1);
@@ -129,7 +129,7 @@ describe('npm run listen', () => {
     expect(await readFeedOf(partner)).to.have.length(3);
   });
 
-  it('says that the key is no longer valid, and ends with exit code 1', async () => {
+  it('reports a revoked key, and ends with exit code 1', async () => {
     await listen({ signsWith: secret });
     const exited = once(listener, 'exit');
     await revokeKey(partner.keyId, 'anyone');
@@ -141,7 +141,7 @@ describe('npm run listen', () => {
   });
 });
 
-describe('what npm run listen shows of a receiver', () => {
+describe('the output of npm run listen', () => {
   const event = {
     eventId: 'evt_1',
     rideId: 'ride_000000aB3xYz',
@@ -156,7 +156,7 @@ describe('what npm run listen shows of a receiver', () => {
     return eventLine(changed, await forward(changed, { url: new URL(url), secret }, never));
   };
 
-  it('is a refusal, a redirect that is not followed, or why there was no answer', async () => {
+  it('shows an error status, a redirect that is not followed, or the reason of a failed connection', async () => {
     const refusing = await startReceiver({ answer: (response) => void response.writeHead(500).end('no') });
     const elsewhere = { location: 'http://127.0.0.1:9/' };
     const moved = await startReceiver({ answer: (response) => void response.writeHead(302, elsewhere).end() });
@@ -166,13 +166,13 @@ describe('what npm run listen shows of a receiver', () => {
     expect(await lineFor(moved.url)).to.match(/not delivered: ECONNREFUSED$/);
   });
 
-  it('is nothing for an event whose body is erased', async () => {
+  it('says that an event with an erased body is not sent', async () => {
     expect(await lineFor('http://127.0.0.1:9/', null)).to.match(/event 12 ride\.status +not sent: its body is erased$/);
   });
 
-  it('shows no control characters of a service', () => {
+  it('contains no control characters from the service', () => {
     const line = eventLine({ ...event, body: { status: 'a\u001b[2Jb' } }, null);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the test is about.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks their absence.
     expect(line).not.to.match(/[\x00-\x1f]/);
   });
 });
@@ -181,25 +181,25 @@ describe('the arguments of npm run listen', () => {
   const key = 'svc_test_0000000000000000000000000000000000000';
   const wrong: [args: string[], problem: RegExp][] = [
     [[], /^RIDES_KEY is not set, and --key is missing$/],
-    [['--key', key], /^RIDES_KEY and --key take a whole key/],
-    [['--key', 'svc_test_...'], /^RIDES_KEY and --key take a whole key/],
-    [['--listen'], /there is no option '--listen'/],
+    [['--key', key], /^RIDES_KEY and --key must be a whole key/],
+    [['--key', 'svc_test_...'], /^RIDES_KEY and --key must be a whole key/],
+    [['--listen'], /unknown option '--listen'/],
   ];
   for (const [args, problem] of wrong) {
-    it(`refuses ${args.join(' ') || 'none'}`, () => {
+    it(`are refused: ${args.join(' ') || 'none'}`, () => {
       expect(() => readArguments(args, {})).to.throw(problem);
     });
   }
 
-  it('names the option that is wrong, and takes the address with and without its version', () => {
+  it('are refused with the name of the invalid option, and accept an address with or without /v1', () => {
     const good = newApiKey('test');
     const read = (...args: string[]) => readArguments(['--key', good, ...args], {});
     const to = ['--forward', 'http://localhost:3000/hook'];
     expect(() => read()).to.throw(/^--forward is missing$/);
-    expect(() => read('--forward', 'localhost:3000')).to.throw(/^--forward takes an address/);
-    expect(() => read(...to, '--secret', 'hush')).to.throw(/^RIDES_SECRET and --secret begin with whsec_$/);
-    expect(() => read(...to, '--after', 'yesterday')).to.throw(/^--after takes first/);
-    expect(() => read(...to, '--url', 'ftp://x')).to.throw(/^--url takes an address/);
+    expect(() => read('--forward', 'localhost:3000')).to.throw(/^--forward must be an address/);
+    expect(() => read(...to, '--secret', 'hush')).to.throw(/^RIDES_SECRET and --secret must begin with whsec_$/);
+    expect(() => read(...to, '--after', 'yesterday')).to.throw(/^--after must be first/);
+    expect(() => read(...to, '--url', 'ftp://x')).to.throw(/^--url must be an address/);
     for (const base of ['', '/', '/v1', '/v1/', '/api/v1']) {
       expect(read(...to, '--url', `https://rides.example${base}`).url).to.equal('https://rides.example');
     }
@@ -208,7 +208,7 @@ describe('the arguments of npm run listen', () => {
       .and.not.have.property('url');
   });
 
-  it('reads key and secret from the environment, where the options do not give them', () => {
+  it('take key and secret from the environment unless the options contain them', () => {
     const [given, other] = [newApiKey('test'), newApiKey('live')];
     const to = ['--forward', 'http://localhost:3000/hook'];
     const env = { RIDES_KEY: given, RIDES_SECRET: 'whsec_from_the_environment' };
@@ -226,7 +226,7 @@ describe('the arguments of npm run listen', () => {
       .and.not.match(/CANARY/);
   });
 
-  it('refuses to send a key over plain http, but for an address of this machine', () => {
+  it('never allow plain http, which exposes the key, except to this machine', () => {
     const read = (url: string) =>
       readArguments(['--forward', 'http://localhost:3000/hook', '--url', url], { RIDES_KEY: newApiKey('test') }).url;
     for (const url of ['http://localhost:4100', 'http://127.0.0.1:4100', 'http://127.8.9.1', 'http://[::1]:4100']) {
@@ -242,7 +242,7 @@ describe('the arguments of npm run listen', () => {
     ];
     for (const host of [...elsewhere, '127.0.0.1@evil.example', '0.0.0.0']) {
       expect(() => read(`http://${host}`), host).to.throw(
-        /^--url takes plain http for an address of this machine only/,
+        /^--url must be https, except for an address of this machine/,
       );
     }
   });

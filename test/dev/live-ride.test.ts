@@ -14,7 +14,7 @@ const offers = prices.map((price, index) => ({
 }));
 const chosen = offers[1]?.driver;
 
-/** What arrives where all goes well: the last offer comes between the choice and its event. */
+/** The events of a successful demo: the last offer arrives between the acceptance and its event. */
 function wholeTrip(): ReceivedEvent[] {
   const bodies: Partial<EventBody>[] = [
     ...offers.map((offer) => ({ event: 'offer.received', offer })),
@@ -57,32 +57,32 @@ function tripWith(index: number, change: (event: ReceivedEvent) => void): Receiv
   return events;
 }
 
-describe('the live demo', () => {
-  it('accepts the cheapest offer, and a whole trip with an offer that comes late', async () => {
+describe('npm run demo -- --live', () => {
+  it('accepts the cheapest offer and plays the ride to its end, also with a late offer', async () => {
     expect(await play(wholeTrip())).to.deep.equal({ count: 8, accepted: 'offer_1' });
   });
 
   const faults: [what: string, events: ReceivedEvent[], reason: RegExp][] = [
     ['a wrong signature', tripWith(1, (event) => Object.assign(event, { isVerified: false })), /signature of offer/],
-    ['a missing event', wholeTrip().toSpliced(5, 1), /event 7 arrived where event 6 was due/],
+    ['a missing event', wholeTrip().toSpliced(5, 1), /event 7 arrived, but event 6 was due/],
     [
-      'a step that was left out',
+      'a skipped step',
       tripWith(5, ({ body }) => Object.assign(body, { status: 'in_progress' })),
-      /in_progress arrived where ride.status arrived was due/,
+      /in_progress arrived, but ride.status arrived was due/,
     ],
     [
-      'a status where an offer was due',
+      'a status instead of an offer',
       tripWith(1, ({ body }) => Object.assign(body, { event: 'ride.status', status: 'cancelled', offer: undefined })),
-      /cancelled arrived where offer.received was due/,
+      /cancelled arrived, but offer.received was due/,
     ],
     ['another driver', tripWith(6, ({ body }) => Object.assign(body, { driver: offers[0]?.driver })), /another driver/],
     ['another price', tripWith(7, ({ body }) => Object.assign(body, { agreedPrice: 26 })), /another price/],
     ['an event of test mode', tripWith(4, ({ body }) => Object.assign(body, { testMode: true })), /testMode/],
-    ['a silence', wholeTrip().slice(0, 7), /no event arrived/],
-    ['one event too many', [...wholeTrip(), ...wholeTrip().slice(7)], /more events/],
+    ['a missing last event', wholeTrip().slice(0, 7), /no event arrived/],
+    ['an additional event', [...wholeTrip(), ...wholeTrip().slice(7)], /more events/],
   ];
   for (const [what, events, reason] of faults) {
-    it(`fails with the reason at ${what}`, async () => {
+    it(`fails with the reason for ${what}`, async () => {
       const error = await play(events).catch((rejection) => rejection);
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });

@@ -12,18 +12,18 @@ const request = (fields: object) => entry('request', { method: 'GET', status: 20
 const delivery = (fields: object) =>
   entry('delivery', { rideId, keyId, seq: 2, event: 'ride.status', durationMs: 12, ...fields });
 
-/** What a person sees of these lines, without the clock. */
+/** The printed text of these lines, without the time. */
 function shown(...lines: string[]): string[] {
   const printed: string[] = [];
   const view = createLogView((line) => printed.push(line));
   for (const line of lines) view.line('api', line);
   view.end();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with this character.
   return printed.map((line) => line.replace(/\x1b\[\d+m/g, '').replace(/^\d\d:\d\d:\d\d {2}/, ''));
 }
 
-describe('the log of npm run dev', () => {
-  it('has a short line for each request, step and delivery, with the last six characters of the ride', () => {
+describe('the log view of npm run dev', () => {
+  it('prints a short line for each request, step and delivery, with the last six characters of the ride', () => {
     const lines = shown(
       request({ method: 'POST', route: '/v1/rides', status: 201 }),
       entry('ride created', { rideId, mode: 'test' }),
@@ -31,7 +31,7 @@ describe('the log of npm run dev', () => {
       entry('ride changed', { rideId, status: 'bidding', fare: 27 }),
       delivery({ outcome: 'delivered', httpStatus: 204 }),
       entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
-      entry('attempt by hand', {
+      entry('manual attempt', {
         kind: 'redelivery',
         rideId,
         seq: 2,
@@ -39,7 +39,7 @@ describe('the log of npm run dev', () => {
         httpStatus: 204,
         durationMs: 12,
       }),
-      entry('attempt by hand', { kind: 'test', outcome: 'failed', reason: 'status', httpStatus: 500, durationMs: 12 }),
+      entry('manual attempt', { kind: 'test', outcome: 'failed', reason: 'status', httpStatus: 500, durationMs: 12 }),
     );
     expect(lines).to.deep.equal([
       '        POST /v1/rides                201  5 ms',
@@ -64,13 +64,13 @@ describe('the log of npm run dev', () => {
     [{ outcome: 'no_url' }, 'no URL'],
   ];
   for (const [fields, text] of failures) {
-    it(`says why an event did not arrive: ${text}`, () => {
+    it(`prints the reason of a failed delivery: ${text}`, () => {
       const [line = ''] = shown(delivery(fields));
       expect(line.slice('k0axNy  event 2 ride.status           '.length)).to.equal(text);
     });
   }
 
-  it('says where a mail can be read, or why it was not sent', () => {
+  it('prints where a mail can be read, or why it was not sent', () => {
     const lines = shown(
       entry('mail', { mailId: 'mail_1', outcome: 'kept' }),
       entry('mail', { mailId: 'mail_1', outcome: 'sent' }),
@@ -83,13 +83,13 @@ describe('the log of npm run dev', () => {
     ]);
   });
 
-  it('says once for each key how to set a webhook URL', () => {
+  it('prints once per key how to set a webhook URL', () => {
     const lines = shown(delivery({ outcome: 'no_url' }), delivery({ outcome: 'no_url' }));
     const hints = lines.filter((line) => line.includes(`npm run -s keys -- set-webhook ${keyId} URL`));
     expect(hints).to.have.lengthOf(1);
   });
 
-  it('lists reads that repeat once, and shows the path that no route has', () => {
+  it('prints repeated reads once, and the path of a request without a route', () => {
     const read = () => request({ route: '/v1/rides/:rideId', rideId });
     const unknown = () => request({ route: 'none', path: '/v1/\u009b2Jz', status: 404 });
     expect(shown(read(), read(), unknown(), read())).to.deep.equal([
@@ -98,17 +98,17 @@ describe('the log of npm run dev', () => {
     ]);
   });
 
-  it('puts the lines of several processes into the order of what happened', () => {
+  it('sorts the lines of several processes by time', () => {
     const first = entry('ride changed', { rideId, status: 'completed', event: 'ride.status' });
     const then = delivery({ outcome: 'delivered', httpStatus: 204 });
     expect(shown(then, first)[0]).to.equal('k0axNy  completed');
   });
 
-  it('passes on what is no log line', () => {
+  it('prints text that is not a log entry unchanged', () => {
     expect(shown('api: Setting PORT is wrong')[0]?.trim()).to.equal('api: api: Setting PORT is wrong');
   });
 
-  it('fits 80 columns, as does what the start shows', () => {
+  it('fits in 80 columns, like the overview at the start', () => {
     const key = { keyId, key: `svc_test_${'x'.repeat(38)}`, signingSecret: `whsec_${'x'.repeat(32)}` };
     const env = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', SHUTDOWN_GRACE_MS: '' };
     const servers = { mongo: '', redis: 'redis.example:6379 (REDIS_URL)' };

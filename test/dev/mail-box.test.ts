@@ -23,7 +23,7 @@ describe('the mail box of the development stack', () => {
     return { status: response.statusCode, headers: response.headers, html };
   }
 
-  it('shows the mails, newest first, each with its code to copy, and nothing of them as markup', async () => {
+  it('shows the mails, newest first, with codes to copy and with escaped markup', async () => {
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
     const later = { ...ctx, now: () => ctx.now() + 1_000 };
     await sendMail(later, {
@@ -40,13 +40,13 @@ describe('the mail box of the development stack', () => {
     expect(headers['cache-control']).to.equal('no-store');
   });
 
-  it('says what to do while there is no mail', async () => {
+  it('links to the sign-in page if there is no mail', async () => {
     expect((await box()).html)
       .to.include('No mail yet')
       .and.include('href="/dashboard"');
   });
 
-  it('is for this machine and its names alone', async () => {
+  it('is only available on this machine under its own names', async () => {
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
     for (const headers of [{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.7' }, { via: '1.1 proxy' }]) {
       const { status, html } = await box(headers);

@@ -11,7 +11,7 @@ import { startMongo } from '../../dev/servers/mongo.ts';
 import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
 import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
 
-describe('servers for one machine', function () {
+describe('local servers', function () {
   // The first start on a machine may have to fetch packages.
   this.timeout(120_000);
 
@@ -34,7 +34,7 @@ describe('servers for one machine', function () {
     return server;
   }
 
-  /** A parent process that starts one server, reports it, and goes away without stopping it when told how. */
+  /** Starts a parent process that starts one server, sends its pid, and exits without stopping it on a message. */
   async function startedByAnother(start: string): Promise<{ pid: number; parent: ReturnType<typeof spawn> }> {
     const script = `${start}.then((server) => process.send(server.pid)); process.on('message', () => process.exit());`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
@@ -48,7 +48,7 @@ describe('servers for one machine', function () {
   const startRedisScript = () =>
     `import('./dev/servers/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
 
-  it('keeps what MongoDB acknowledged over a kill, at the same URL', async () => {
+  it('MongoDB keeps acknowledged writes across a kill, at the same URL', async () => {
     const first = await started(startMongo({ dataDir }));
     const connection = await mongoose.createConnection(first.url).asPromise();
     const rides = connection.collection<{ _id: number }>('rides');
@@ -57,15 +57,15 @@ describe('servers for one machine', function () {
     process.kill(first.pid, 'SIGKILL');
     expect(await first.exited).to.equal('killed by SIGKILL');
     const second = await started(startMongo({ dataDir }));
-    await first.stop(); // harms nobody but the one that is gone
+    await first.stop(); // must not affect the second engine
 
     expect(second.url).to.equal(first.url);
     expect(connection.name).to.equal('rides');
-    expect(await rides.findOne({ _id: 1 }), 'through the connection of before').to.deep.equal({ _id: 1 });
+    expect(await rides.findOne({ _id: 1 }), 'through the first connection').to.deep.equal({ _id: 1 });
     await connection.close();
   });
 
-  it('ends the MongoDB engine and removes its socket on stop', async () => {
+  it('MongoDB ends and removes its socket on stop', async () => {
     const server = await started(startMongo({ dataDir }));
     const socketPath = decodeURIComponent(new URL(server.url).host);
     await server.stop();
@@ -74,7 +74,7 @@ describe('servers for one machine', function () {
     expect(await fs.readdir(path.dirname(socketPath)).catch(() => [])).to.deep.equal([]);
   });
 
-  it('leaves a running engine alone when a second one is asked for on its data', async () => {
+  it('MongoDB refuses a second engine on the same data, and the first one keeps running', async () => {
     const first = await started(startMongo({ dataDir }));
     const error = await startMongo({ dataDir }).catch((reason: Error) => reason);
     expect(error)
@@ -85,7 +85,7 @@ describe('servers for one machine', function () {
     await connection.close();
   });
 
-  it('ends the MongoDB engine when the process that started it is killed', async () => {
+  it('MongoDB ends when the process that started it is killed', async () => {
     const { pid, parent } = await startedByAnother(startMongoScript());
     parent.kill('SIGKILL');
     const next = await started(startMongo({ dataDir }));
@@ -93,7 +93,7 @@ describe('servers for one machine', function () {
     expect(isAlive(pid)).to.equal(false);
   });
 
-  it('starts the MongoDB engine although another process removes its folder for sockets meanwhile', async () => {
+  it('MongoDB starts even if another process removes its socket folder during the start', async () => {
     const first = await started(startMongo({ dataDir }));
     const folder = path.dirname(decodeURIComponent(new URL(first.url).host));
     await first.stop();
@@ -104,7 +104,7 @@ describe('servers for one machine', function () {
     await connection.close();
   });
 
-  it('keeps the append-only file of Redis over a kill, on the same port', async () => {
+  it('Redis keeps its append-only file across a kill, on the same port', async () => {
     const first = await started(startRedis({ dataDir, appendonly: true }));
     const redis = new Redis(first.url);
     await redis.set('ride', 'bidding');
@@ -118,7 +118,7 @@ describe('servers for one machine', function () {
     redis.disconnect();
   });
 
-  it('ends Redis on stop, and starts empty without an append-only file', async () => {
+  it('Redis ends on stop, and starts empty without an append-only file', async () => {
     const first = await started(startRedis({ dataDir }));
     const redis = new Redis(first.url);
     await redis.set('ride', 'bidding');
@@ -132,7 +132,7 @@ describe('servers for one machine', function () {
     again.disconnect();
   });
 
-  it('says in one line that the port of Redis is taken', async () => {
+  it('Redis fails with one line if its port is in use', async () => {
     const first = await started(startRedis({ dataDir }));
     const port = Number(new URL(first.url).port);
     const error = await startRedis({ dataDir: path.join(dataDir, 'other'), port }).catch((reason: Error) => reason);
@@ -142,20 +142,20 @@ describe('servers for one machine', function () {
       .that.matches(/^Redis did not start on port \d+: [^\n]+$/);
   });
 
-  it('ends Redis with the process that started it', async () => {
+  it('Redis ends when the process that started it exits', async () => {
     const { pid, parent } = await startedByAnother(startRedisScript());
     parent.send('exit');
     await once(parent, 'exit');
     while (isAlive(pid)) await new Promise(setImmediate);
   });
 
-  it('ends Redis when the process that started it is killed', async () => {
+  it('Redis ends when the process that started it is killed', async () => {
     const { pid, parent } = await startedByAnother(startRedisScript());
     parent.kill('SIGKILL');
     while (isAlive(pid)) await new Promise(setImmediate);
   });
 
-  it('replaces a Redis that was left on the same data', async () => {
+  it('Redis replaces the Redis of a killed run on the same data', async () => {
     const { file, env } = await redisCommand();
     const args = ['--port', '0', '--unixsocket', 'left.sock', '--dir', dataDir, '--pidfile', `${dataDir}/redis.pid`];
     const left = spawn(file, args, { cwd: dataDir, env: { ...process.env, ...env }, stdio: 'ignore' });
@@ -165,7 +165,7 @@ describe('servers for one machine', function () {
     expect(isAlive(left.pid as number)).to.equal(false);
   });
 
-  it('never ends a process whose id stands in a pid file of before by accident', async () => {
+  it('Redis never ends an unrelated process whose id is in an old pid file', async () => {
     const bystander = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)'], { cwd: dataDir });
     await fs.writeFile(path.join(dataDir, 'redis.pid'), `${bystander.pid}\n`);
     await started(startRedis({ dataDir }));

@@ -17,7 +17,7 @@ const packages: Readonly<Record<string, string>> = {
 const isThere = (command: string): boolean =>
   (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, command)));
 
-/** Installs the languages that are missing where this user may. Resolves with the commands that are missing even so. */
+/** Installs missing languages if this user is root. Resolves with the commands that are still missing. */
 export async function installLanguages(): Promise<string[]> {
   const missing = missingCommands();
   if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return missing;

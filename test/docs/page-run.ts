@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { lexer, type Tokens } from 'marked';
@@ -10,10 +10,10 @@ import { schemaProblem } from '../support/documented.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = path.join(import.meta.dirname, 'client');
 
-/** What a reader puts in for the values of a page (`KEY=svc_test_...`). */
+/** The values that a reader inserts into a page (`KEY=svc_test_...`). */
 export type GivenValues = Readonly<Record<'KEY' | 'DRIVER' | 'SECRET' | 'RECEIVER' | 'PORT', string>>;
 
-/** Follows a page of the documentation as a reader does, in a folder of its own: block after block, in the page's order. */
+/** Follows a page of the documentation like a reader, in a separate folder: all blocks, in the page's order. */
 export class PageRun {
   readonly #folder: string;
   readonly #given: GivenValues;
@@ -22,7 +22,7 @@ export class PageRun {
   /** Everything that the commands of the page have printed so far. */
   #printed = '';
   #last = '';
-  /** The first one is the receiver, whose output the page shows. */
+  /** The first one is the receiver. The page shows its output. */
   readonly #backgrounds: Background[] = [];
 
   constructor(name: string, given: GivenValues) {
@@ -30,11 +30,13 @@ export class PageRun {
     this.#given = given;
   }
 
-  /** Rejects at the first block that does not do what the page says. Resolves with the marks of the blocks. */
-  async follow(markdown: string): Promise<string[]> {
-    // The installed packages of an earlier run stay.
-    await mkdir(this.#folder, { recursive: true });
-    const blocks = lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
+  /**
+   * Rejects at the first block that does not do what the page says. Skips the blocks for readers of another language.
+   * Resolves with the marks of the others.
+   */
+  async follow(markdown: string, language?: string): Promise<string[]> {
+    await this.#clear();
+    const blocks = codeBlocksOf(markdown).filter(({ lang }) => [undefined, language].includes(blockInfo(lang).reader));
     const marks: string[] = [];
     try {
       for (const block of blocks) {
@@ -47,9 +49,16 @@ export class PageRun {
     }
   }
 
-  /** The TypeScript files of the page, which its commands may have fetched or made. */
+  /** The TypeScript files of the page, which the compiler checks too. */
   get files(): readonly string[] {
     return this.#files.map((file) => path.join(this.#folder, file));
+  }
+
+  /** What an earlier run stored must not show in this one. Its installed packages stay. */
+  async #clear(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    const old = (await readdir(this.#folder)).filter((name) => !/^node_modules$|^package(-lock)?\.json$/.test(name));
+    await Promise.all(old.map((name) => rm(path.join(this.#folder, name), { recursive: true })));
   }
 
   async #take({ lang, text: code }: Tokens.Code): Promise<void> {
@@ -57,8 +66,8 @@ export class PageRun {
     switch (mark) {
       case 'file':
         if (fold) return;
-        if (language !== 'ts' || !file) throw new Error(`only TypeScript files can be followed, not ${lang}`);
-        this.#files.push(file);
+        if (!file || !['ts', 'python'].includes(language)) throw new Error(`no test can follow a file of ${lang}`);
+        if (language === 'ts') this.#files.push(file);
         return writeFile(path.join(this.#folder, file), code);
       case 'given':
         return this.#giveValues(code);
@@ -72,7 +81,7 @@ export class PageRun {
         this.#backgrounds.push(await Background.start(this.#folder, this.#filled(code), this.#values));
         return;
       case 'output':
-        return this.#expectOutput(code, this.#backgrounds[0]);
+        return this.#expectOutput(code, lang?.includes('output=background') ? this.#backgrounds[0] : undefined);
       case 'answer':
         return this.#expectAnswer(JSON.parse(code), lang?.replace(/^.*=/, '') ?? '');
       case 'example':
@@ -80,44 +89,50 @@ export class PageRun {
       case 'schema':
         return;
     }
-    throw new Error(`no test knows what to do with \`\`\`${lang}`);
+    throw new Error(`no test handles code blocks with \`\`\`${lang}`);
   }
 
   #giveValues(code: string): void {
     for (const line of code.split('\n')) {
-      const [, name = '', value = ''] = /^([A-Z]+)=(\S+)$/.exec(line) ?? [];
+      const [, name = '', value = ''] = /^(?:export )?([A-Z]+)=(\S+)$/.exec(line) ?? [];
       if (!name) throw new Error(`not a value: ${line}`);
       this.#values[name] = this.#givenValue(name, value);
     }
   }
 
-  /** A value with dots is the reader's own, or stands in what was printed: the last one that looks like it. */
+  /** A value with dots is the reader's own, or the last printed text that matches it. */
   #givenValue(name: string, shown: string): string {
     const own = (this.#given as Record<string, string>)[name];
     if (own) return own;
     if (!shown.endsWith('...')) return shown;
     const printed = this.#printed.match(new RegExp(`\\b${shown.replace('...', '\\w+')}`, 'g'))?.at(-1);
-    if (!printed) throw new Error(`nothing printed looks like ${shown}`);
+    if (!printed) throw new Error(`no printed text matches ${shown}`);
     return printed;
   }
 
-  /** Ports are chosen by the test. */
+  /** Replaces the port: the test chooses a free one. */
   #filled(code: string): string {
     return code.replaceAll(/\b4000\b/g, this.#given.PORT);
   }
 
   async #run(code: string): Promise<string> {
-    const child = shell(this.#folder, this.#filled(code), this.#values);
+    const kept = path.join(this.#folder, '.values');
+    await rm(kept, { force: true });
+    const child = shell(this.#folder, `${this.#filled(code)}\n${keepValues(code)}`, this.#values);
     const [output, errors, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
       once(child, 'close'),
     ]);
     if (status !== 0) throw new Error(`${code}\nended with ${status}\n${output}\n${errors}`);
+    for (const line of (await readFile(kept, 'utf8').catch(() => '')).split('\n')) {
+      const [, name, value = ''] = /^([A-Z]+)=(.*)$/.exec(line) ?? [];
+      if (name) this.#values[name] = value;
+    }
     return output;
   }
 
-  /** Installs what a page says, at the versions of test/docs/client: a new release must not break a run. */
+  /** Installs the packages of a page in the versions of test/docs/client, so that a new release cannot break a run. */
   async #install(code: string): Promise<void> {
     const { dependencies, devDependencies } = JSON.parse(
       await readFile(path.join(clientFolder, 'package.json'), 'utf8'),
@@ -128,7 +143,7 @@ export class PageRun {
       .flatMap((line) => line.replace(/^npm install( --save-dev)? /, '').split(' '))
       .map((word) => word.replace(/@\d+$/, ''))
       .sort();
-    if (String(named) !== String(installed)) throw new Error(`${named} are named, and ${installed} are locked`);
+    if (String(named) !== String(installed)) throw new Error(`the page names ${named}, but ${installed} are locked`);
     const lock = await readFile(path.join(clientFolder, 'package-lock.json'), 'utf8');
     const here = path.join(this.#folder, 'node_modules/.installed');
     if ((await readFile(here, 'utf8').catch(() => '')) === lock) return;
@@ -142,23 +157,33 @@ export class PageRun {
     const pattern = patternOf(this.#filled(shown));
     if (background) return background.printed(pattern);
     if (!pattern.test(this.#last.trim()))
-      throw new Error(`the page shows\n${shown}\nand this was printed:\n${this.#last}`);
+      throw new Error(`the page shows\n${shown}\nbut the command printed:\n${this.#last}`);
   }
 
-  /** The last line that was printed is an answer of this schema, with the fields that the page shows. */
+  /** Checks that the last printed line is a response of this schema, with the fields that the page shows. */
   #expectAnswer(shown: unknown, schema: string): void {
     const line = this.#last.trim().split('\n').at(-1) ?? '';
     const answer = JSON.parse(line);
     const problem = schemaProblem(schema, answer) ?? schemaProblem(schema, shown);
     if (problem) throw new Error(problem);
     const [had, showed] = [answer, shown].map((value) => fieldsIn(value).join(' '));
-    if (had !== showed) throw new Error(`the page shows the fields ${showed}, and the answer has ${had}`);
+    if (had !== showed) throw new Error(`the page shows the fields ${showed}, but the response has ${had}`);
   }
+}
+
+/** All blocks of code of a page, in order. */
+export const codeBlocksOf = (markdown: string): Tokens.Code[] =>
+  lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
+
+/** Commands that note the variables that a block sets: in a terminal they last until the next block. */
+function keepValues(code: string): string {
+  const names = new Set([...code.matchAll(/^(?:export )?([A-Z]+)=/gm)].map(([, name]) => name));
+  return [...names].map((name) => `printf '%s=%s\\n' ${name} "$${name}" >> .values`).join('\n');
 }
 
 function shell(folder: string, code: string, values: Readonly<Record<string, string>>) {
   const env = { ...process.env, ...values };
-  // A process group of its own, so that everything that the command starts ends with it.
+  // In its own process group, so that everything that the command starts can be ended with it.
   return spawn('bash', ['-euo', 'pipefail', '-c', code], {
     cwd: folder,
     env,
@@ -167,10 +192,10 @@ function shell(folder: string, code: string, values: Readonly<Record<string, str
   });
 }
 
-/** Only ends a hang. */
+/** Time limit for a command that hangs. */
 const silenceMs = 30_000;
 
-/** A command that goes on while the reader does more: it has begun when it has printed its first line. */
+/** A command that keeps running while the reader continues. It has started when it has printed its first line. */
 class Background {
   readonly #child: ChildProcess;
   readonly #news = new EventEmitter();
@@ -199,13 +224,13 @@ class Background {
     return background;
   }
 
-  /** Resolves when all that it has printed matches. */
+  /** Resolves when the whole output matches. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#output.trim())) {
       const shown = `it had printed\n${this.#output}\n${this.#errors}`;
-      if (this.#hasEnded) throw new Error(`it ended; ${shown}`);
+      if (this.#hasEnded) throw new Error(`the command ended; ${shown}`);
       await once(this.#news, 'news', { signal: AbortSignal.timeout(silenceMs) }).catch(() => {
-        throw new Error(`it has been silent for ${silenceMs} ms; ${shown}`);
+        throw new Error(`the command has printed nothing for ${silenceMs} ms; ${shown}`);
       });
     }
   }
@@ -218,7 +243,7 @@ class Background {
   }
 }
 
-/** `ride_...` is any id, `ride_1...` the same one each time, and a line of three dots any number of lines. */
+/** `ride_...` matches any id, `ride_1...` always the same one, and a line of three dots any number of lines. */
 function patternOf(shown: string): RegExp {
   const seen = new Set<string>();
   const source = shown

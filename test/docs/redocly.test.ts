@@ -8,8 +8,8 @@ import { openApi } from '../support/documented.ts';
 
 const cli = path.resolve(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js');
 
-describe("Redocly's linter", () => {
-  it('finds nothing in the OpenAPI document, by its strict recommended rules', async () => {
+describe('the linter of Redocly', () => {
+  it('reports no problem in the OpenAPI document with its strict recommended rules', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'rides-openapi-'));
     try {
       await writeFile(path.join(folder, 'openapi.json'), JSON.stringify(openApi));

@@ -31,7 +31,7 @@ const genuine = (body: string, at: number): Omit<Case, 'title'> => ({
   now,
 });
 
-/** The genuine event, with something changed. */
+/** A genuine event with one change. */
 function tampered(title: string, change: (event: Omit<Case, 'title'>) => Partial<Case>): Case {
   const event = genuine(bodies[0] as string, now);
   return { title, ...event, ...change(event) };
@@ -44,12 +44,12 @@ const signed = (rewrite: (signature: string, v1: string) => string) => (event: O
 const written: Case[] = [
   ...bodies.map((body, index) => ({ title: `a genuine event, ${index}`, ...genuine(body, now) })),
   ...[0, 1, -1, 299, -299, 300, -300, 301, 86_400, -86_400].map((age) => ({
-    title: `of ${age} s ago`,
+    title: `an event from ${age} s ago`,
     ...genuine('{}', now - age),
   })),
   tampered('another body', () => ({ body: Buffer.from('{}') })),
-  tampered('a space more', ({ body }) => ({ body: Buffer.concat([body, Buffer.from(' ')]) })),
-  tampered('bytes that are no UTF-8', () => ({ body: Buffer.from([0xff, 0xfe, 0x00]) })),
+  tampered('an additional space', ({ body }) => ({ body: Buffer.concat([body, Buffer.from(' ')]) })),
+  tampered('bytes that are not UTF-8', () => ({ body: Buffer.from([0xff, 0xfe, 0x00]) })),
   tampered('another secret', () => ({ secret: `${secret}x` })),
   tampered('a secret without its prefix', () => ({ secret: secret.replace('whsec_', '') })),
   tampered('a secret with a line break', () => ({ secret: `${secret}\n` })),
@@ -58,7 +58,7 @@ const written: Case[] = [
     signed((signature) => signature.replace(`t=${now}`, `t=${now + 1}`)),
   ),
   tampered(
-    'a time with a zero before it',
+    'a time with a leading zero',
     signed((signature) => signature.replace('t=', 't=0')),
   ),
   tampered('no header', () => ({ signature: '' })),
@@ -67,15 +67,15 @@ const written: Case[] = [
     signed((_, v1) => `t=${now},v1=${v1.toUpperCase()}`),
   ),
   tampered(
-    'a hex digit less',
+    'a missing hex digit',
     signed((signature) => signature.slice(0, -1)),
   ),
   tampered(
-    'a hex digit more',
+    'an additional hex digit',
     signed((signature) => `${signature}0`),
   ),
   tampered(
-    'no hex',
+    'a character that is not hex',
     signed((signature) => `${signature.slice(0, -1)}g`),
   ),
   tampered(
@@ -83,7 +83,7 @@ const written: Case[] = [
     signed((signature) => `${signature}\n`),
   ),
   tampered(
-    'a line before it',
+    'a preceding line',
     signed((signature) => `x\n${signature}`),
   ),
   tampered(
@@ -91,15 +91,15 @@ const written: Case[] = [
     signed((signature) => signature.replace(',', ', ')),
   ),
   tampered(
-    'the other order',
+    'the reverse order',
     signed((_, v1) => `v1=${v1},t=${now}`),
   ),
   tampered(
-    'two of v1',
+    'a second v1',
     signed((signature, v1) => `${signature},v1=${v1}`),
   ),
   tampered(
-    'another scheme beside it',
+    'an additional scheme',
     signed((signature, v1) => `${signature},v0=${v1}`),
   ),
   tampered(
@@ -159,7 +159,7 @@ function spliced(bytes: Buffer, position: number, byte: number): Buffer {
 const cases = [...written, ...generated];
 const expected = cases.map((one) => verifySignature(one.secret, one.signature, one.body, one.now));
 
-describe('the verifiers of the documentation', () => {
+describe('the signature verifiers of the documentation', () => {
   let folder: string;
   let missing: string[];
   before(async function () {
@@ -173,11 +173,11 @@ describe('the verifiers of the documentation', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('are compared on genuine and tampered events, many of each', () => {
+  it('are compared on more than 50 genuine and 50 tampered events', () => {
     for (const verdict of [true, false]) expect(expected.filter((one) => one === verdict).length).to.be.above(50);
   });
 
-  it('TypeScript agrees with ours on every case', () => {
+  it('agree with the service on every case: TypeScript', () => {
     compare(cases.map((one) => verify(one.secret, one.signature, one.body, one.now)));
     expect(verify(secret, undefined, '{}')).to.equal(false);
     expect(verify(secret, signatureHeader(secret, '{}', Math.floor(Date.now() / 1_000)), '{}')).to.equal(true);
@@ -211,8 +211,8 @@ describe('the verifiers of the documentation', () => {
     ],
   ];
   for (const [name, file, command, prepare] of languages) {
-    // A language that is missing and cannot be installed leaves its test pending, which .ci/run counts as failed.
-    it(`${name} (${file}) agrees with ours on every case`, async function () {
+    // If a language is missing and cannot be installed, its test stays pending, which .ci/run counts as failed.
+    it(`agree with the service on every case: ${name} (${file})`, async function () {
       if (missing.includes(command)) this.skip();
       const started = await prepare();
       const hex = (value: string | Buffer) => `x${Buffer.from(value).toString('hex')}`;
@@ -227,7 +227,7 @@ describe('the verifiers of the documentation', () => {
     });
   }
 
-  it('has a test for each file', async () => {
+  it('all have a test', async () => {
     const files = await readdir(path.join(root, 'docs/verify'));
     expect(files).to.have.members(['verify.ts', ...languages.map(([, file]) => file)]);
   });

@@ -13,9 +13,9 @@ import { until } from '../support/until.ts';
 const writers = 6;
 const ridesOfEach = 6;
 const testRides = 12;
-const eventsInAll = (writers * ridesOfEach + testRides) * 5;
+const totalEvents = (writers * ridesOfEach + testRides) * 5;
 
-describe('the event feed of a key', () => {
+describe('event feed with killed processes', () => {
   const api = useTestApi();
   let worker: ServiceProcess;
   let server: ServiceProcess;
@@ -31,21 +31,21 @@ describe('the event feed of a key', () => {
   });
   after(() => Promise.all([server.kill(), worker.kill()]));
 
-  it('shows every event once and in order to one who reads along while others write and processes are killed', async () => {
+  it('a reader gets each event once and in order while others write and processes are killed', async () => {
     const partner = await api.partner('test');
-    const reading = readAlong(clientOf(`http://127.0.0.1:${port}`, partner.key), eventsInAll);
-    const made = [drivenByWorkers(partner.keyId), ...Array.from({ length: writers }, () => write(partner.keyId))];
+    const reading = readAlong(clientOf(`http://127.0.0.1:${port}`, partner.key), totalEvents);
+    const writes = [createTestRides(partner.keyId), ...Array.from({ length: writers }, () => write(partner.keyId))];
     await killInTurn();
-    await Promise.all(made);
+    await Promise.all(writes);
     await until(async () => (await rides.countDocuments({ keyId: partner.keyId, status: { $nin: ended } })) === 0);
     const shown = await reading;
-    expect(shown).to.deep.equal(await storedPlaces(partner.keyId));
-    expect(shown.length).to.equal(eventsInAll);
+    expect(shown).to.deep.equal(await storedEvents(partner.keyId));
+    expect(shown.length).to.equal(totalEvents);
   });
 
   const ended = ['completed', 'cancelled'] as const;
 
-  /** Rides of one writer, each to its end, as fast as they can be written. */
+  /** Creates rides and applies each one's whole trip, as fast as possible. */
   async function write(keyId: string): Promise<void> {
     for (let count = 0; count < ridesOfEach; count++) {
       const rideId = await newRide(api.ctx, { keyId });
@@ -57,8 +57,8 @@ describe('the event feed of a key', () => {
   }
   const steps = [{ action: 'arrive' }, { action: 'start' }, { action: 'complete' }] as const;
 
-  /** Rides that the worker process drives, whose jobs are added again as the sweeper would. */
-  async function drivenByWorkers(keyId: string): Promise<void> {
+  /** Creates test rides for the worker process, and adds their lost jobs again, like the sweeper. */
+  async function createTestRides(keyId: string): Promise<void> {
     const ids: string[] = [];
     for (let count = 0; count < testRides; count++) ids.push(await newRide(api.ctx, { keyId, mode: 'test' }));
     await until(async () => {
@@ -76,7 +76,7 @@ describe('the event feed of a key', () => {
     }
   }
 
-  /** Reads from the last cursor that was answered, whatever happens to the connection, and once more after `count` events. */
+  /** Reads the feed from the last received cursor, even after lost connections, and once more after `count` events. */
   async function readAlong(reader: Client, count: number): Promise<string[]> {
     const shown: string[] = [];
     let cursor = '';
@@ -90,7 +90,7 @@ describe('the event feed of a key', () => {
     }
   }
 
-  async function storedPlaces(keyId: string): Promise<string[]> {
+  async function storedEvents(keyId: string): Promise<string[]> {
     const all = await rides.find({ keyId }).toArray();
     return all
       .flatMap(({ _id, events }) => events.map(({ seq, at }) => ({ _id, seq, at: at.getTime() })))

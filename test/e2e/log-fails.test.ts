@@ -8,11 +8,11 @@ import { type ServiceProcess, type ServiceProcessOptions, serviceProcess } from 
 
 type Output = { stdout: number; stderr: number };
 
-describe('a process whose log cannot be written', () => {
+describe('failing log output', () => {
   const started: ServiceProcess[] = [];
   const pipes: TestPipe[] = [];
   const start = async (script: ServiceProcessOptions['script'], output: Output, PORT = '0') => {
-    // Apart from what other tests have left in the queues.
+    // A separate Redis database, without the leftovers of other tests.
     const settings = { REDIS_URL: `${process.env.TEST_REDIS_URL}/9`, LOG_LEVEL: 'debug', PORT };
     const args = script === 'api/main' ? [] : ['bidding'];
     const running = serviceProcess({ name: script, script, args, env: testSettings(settings), output });
@@ -30,7 +30,7 @@ describe('a process whose log cannot be written', () => {
     return { running, statuses };
   };
   const startWorker = (output: Output) => start('workers/main', output);
-  const howItEnds = async (running: ServiceProcess, signal: NodeJS.Signals) => (await running.stop({ signal })).how;
+  const exitOf = async (running: ServiceProcess, signal: NodeJS.Signals) => (await running.stop({ signal })).how;
   const fullPipe = () => {
     const pipe = openPipe();
     pipes.push(pipe);
@@ -45,25 +45,25 @@ describe('a process whose log cannot be written', () => {
     for (const pipe of pipes.splice(0)) pipe.close();
   });
 
-  it('serves and stops cleanly while its reader hangs, and when the reader is gone', async () => {
-    const [ofApi, ofWorker] = [fullPipe(), fullPipe()];
-    const [api, worker] = await Promise.all([startApi(ofApi), startWorker(ofWorker)]);
+  it('processes serve and stop cleanly while the reader of their log hangs, and after it is gone', async () => {
+    const [apiPipe, workerPipe] = [fullPipe(), fullPipe()];
+    const [api, worker] = await Promise.all([startApi(apiPipe), startWorker(workerPipe)]);
     expect(await api.statuses()).to.deep.equal([401]);
-    ofApi.closeReader();
+    apiPipe.closeReader();
     expect(await api.statuses()).to.deep.equal([401]);
     expect(await api.statuses()).to.deep.equal([401]);
-    const ends = await Promise.all([howItEnds(api.running, 'SIGTERM'), howItEnds(worker, 'SIGINT')]);
-    expect(ends).to.deep.equal(['code 0', 'code 0']);
+    const exits = await Promise.all([exitOf(api.running, 'SIGTERM'), exitOf(worker, 'SIGINT')]);
+    expect(exits).to.deep.equal(['code 0', 'code 0']);
   });
 
-  it('serves and stops cleanly while the disk is full', async () => {
+  it('processes serve and stop cleanly while the disk for their log is full', async () => {
     const full = fs.openSync('/dev/full', 'w');
     try {
       const output = { stdout: full, stderr: full };
       const [api, worker] = await Promise.all([startApi(output), startWorker(output)]);
       expect(await api.statuses()).to.deep.equal([401]);
-      const ends = await Promise.all([howItEnds(api.running, 'SIGHUP'), howItEnds(worker, 'SIGTERM')]);
-      expect(ends).to.deep.equal(['code 0', 'code 0']);
+      const exits = await Promise.all([exitOf(api.running, 'SIGHUP'), exitOf(worker, 'SIGTERM')]);
+      expect(exits).to.deep.equal(['code 0', 'code 0']);
     } finally {
       fs.closeSync(full);
     }

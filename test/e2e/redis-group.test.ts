@@ -18,7 +18,7 @@ import { useTestService } from '../support/workers.ts';
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 const kinds: Record<RedisKind, string> = {
   cluster: 'a Redis Cluster',
-  sentinel: 'a Redis that sentinels watch',
+  sentinel: 'a Redis with Sentinel',
 };
 
 for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
@@ -46,14 +46,14 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       expect(receipts.map(({ body }) => body.status ?? body.event)).to.deep.equal(wholeTrip);
     }
 
-    it('a ride completes, with every event once and in order', async () => {
+    it('a test ride completes, with every event once and in order', async () => {
       const partner = await service.partner('test', receiver.url);
       const { status, body } = await partner.createRide();
       expect(status).to.equal(201);
       await expectWholeTrip(body.rideId);
     });
 
-    it('counts creations exactly, repeated ones once', async () => {
+    it('the creation limit counts exactly, and repeated creations only once', async () => {
       const partner = await service.partner();
       const created = Array.from({ length: 32 }, (_, index) =>
         partner.createRide(undefined, index < 3 ? { 'Idempotency-Key': 'the-same' } : undefined),
@@ -63,7 +63,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       expect((await partner.createRide()).status).to.equal(429);
     });
 
-    it('signs in with the user and the password of REDIS_URL', async () => {
+    it('the client signs in with the user and the password of REDIS_URL', async () => {
       for (const node of group.nodes) {
         await ask(node, 'ACL', 'SETUSER', 'service', 'on', '>100%secret', '~*', '&*', '+@all');
       }
@@ -74,7 +74,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       redis.disconnect();
     });
 
-    it('completes rides when a primary has lost its data and is back at once', async () => {
+    it('rides complete after a primary lost its data and was restarted at once', async () => {
       const partner = await service.partner('test', receiver.url);
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       const victim = await primaryOfSimulator();
@@ -84,7 +84,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       for (const { body } of created) await expectWholeTrip(body.rideId);
     });
 
-    it('takes rides while a primary is killed, and completes them when its replica has taken over', async () => {
+    it('rides can be created after a primary was killed, and complete after its replica was promoted', async () => {
       const partner = await service.partner('test', receiver.url);
       const earlier = await partner.createRide();
       const victim = await primaryOfSimulator();
@@ -92,14 +92,14 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
-      // Sentinels need 10 s to make it a replica, and no test needs that.
+      // Sentinel needs 10 s to make it a replica, and no test needs that.
       if (kind === 'sentinel') return;
       await victim.start();
       await group.whole();
     });
 
     if (kind === 'cluster') {
-      describe('of which the shard of the queues simulator and mail and of the lease of the sweeper is missing', () => {
+      describe('without the shard of the queues `simulator` and `mail` and of the sweeper lease', () => {
         let missing: Restartable[] = [];
         before(async () => {
           for (const node of group.nodes) await ask(node, 'CONFIG', 'SET', 'cluster-require-full-coverage', 'no');
@@ -107,7 +107,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           missing = [primary, await replicaOf(primary)];
           await Promise.all(missing.map((node) => node.kill()));
         });
-        it('takes rides and delivers their events', async () => {
+        it('without one shard, rides can be created and their events are delivered', async () => {
           const partner = await service.partner('live', receiver.url);
           const { status, body } = await partner.createRide();
           expect(status).to.equal(201);
@@ -115,11 +115,11 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'offer.received');
         });
 
-        it('adds the lost jobs of the queues that answer', async () => {
+        it('without one shard, the sweeper adds lost jobs of the other queues', async () => {
           const partner = await service.partner('live', receiver.url);
           const { body } = await partner.createRide();
           await (await jobFor(service.ctx, 'bidding', { rideId: body.rideId, timer: 'expire' }))?.remove();
-          // Repeated, because a dispatch round that is under way writes the timers as it read them.
+          // Repeated, because a running dispatch round overwrites the timers with those that it read.
           await until(async () => {
             await endBidding(body.rideId);
             return (await storedRide(body.rideId)).status === 'cancelled';
@@ -127,7 +127,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'cancelled');
         });
 
-        it('cancels a trip without progress', async () => {
+        it('without one shard, a trip without progress is cancelled', async () => {
           const { rideId } = await rideIn(service.ctx, 'in_progress');
           await until(async () => {
             await makeDue(rideId, 'stall');
@@ -135,7 +135,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           });
         });
 
-        it('completes test rides when the shard is back', async () => {
+        it('test rides complete after the missing shard is back', async () => {
           const partner = await service.partner('test', receiver.url);
           for (const node of missing) await node.start();
           await group.whole();
@@ -144,10 +144,10 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       });
     }
 
-    async function received(rideId: string, what: string): Promise<void> {
-      const isIt = ({ body }: { body: Record<string, unknown> }) =>
-        body.rideId === rideId && (body.status ?? body.event) === what;
-      await until(async () => receiver.receipts.some(isIt));
+    async function received(rideId: string, name: string): Promise<void> {
+      const isWanted = ({ body }: { body: Record<string, unknown> }) =>
+        body.rideId === rideId && (body.status ?? body.event) === name;
+      await until(async () => receiver.receipts.some(isWanted));
     }
 
     async function replicaOf(primary: Restartable): Promise<Restartable> {
@@ -159,7 +159,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
     }
 
     if (kind === 'sentinel') {
-      it('prints nothing while a sentinel is away', async () => {
+      it('nothing is printed while a sentinel is unavailable', async () => {
         const [sentinel] = group.sentinels;
         const printed: unknown[] = [];
         const { error } = console;
@@ -175,7 +175,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       });
     }
 
-    /** Resolves when this process was refused so many connections to a port. */
+    /** Resolves after `count` connections of this process to a port were refused. */
     async function refusals(port: number, count: number): Promise<void> {
       let refused = 0;
       const watch = (message: unknown) =>
@@ -187,7 +187,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       unsubscribe('net.client.socket', watch);
     }
 
-    /** The one that holds the jobs of test rides. */
+    /** The primary that holds the jobs of test rides. */
     async function primaryOfSimulator(): Promise<Restartable> {
       const { redis } = service.ctx;
       const slot = Number(await redis.call('CLUSTER', 'KEYSLOT', queuePrefix('simulator')).catch(() => -1));

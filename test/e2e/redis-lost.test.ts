@@ -17,7 +17,7 @@ import { startTestService } from '../support/workers.ts';
 
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 
-/** Ends what a test has started, last first, also when it has failed. */
+/** Closes everything that a test has started, in reverse order, even after a failure. */
 function cleanups() {
   const open: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -26,11 +26,11 @@ function cleanups() {
   return (close: () => Promise<unknown>) => void open.push(close);
 }
 
-describe('a test ride, while Redis', () => {
+describe('outages of Redis', () => {
   useNock(false);
   const atTheEnd = cleanups();
 
-  /** Completed, and everything received once and in order, first receipts and their numbers alike. */
+  /** Expects a completed ride whose events were all received once and in order. */
   async function expectWholeTrip(rideId: string, receiver: Receiver): Promise<void> {
     await until(async () => {
       const { status, unsettled } = await storedRide(rideId);
@@ -56,7 +56,7 @@ describe('a test ride, while Redis', () => {
     return service;
   }
 
-  it('is emptied in the midst of an attempt: it completes, with every event once and in order', async () => {
+  it('a test ride completes, with every event once and in order, if Redis is emptied during an attempt', async () => {
     let service: TestApi | undefined;
     const receiver = await startReceiver({
       answer: async (response, { body }) => {
@@ -71,7 +71,7 @@ describe('a test ride, while Redis', () => {
     await expectWholeTrip(body.rideId, receiver);
   });
 
-  describe('is away', () => {
+  describe('unavailable Redis', () => {
     let folder: string;
     let redis: RunningServer;
     beforeEach(async () => {
@@ -81,11 +81,11 @@ describe('a test ride, while Redis', () => {
       atTheEnd(() => redis.stop());
     });
 
-    const returns = async (options: { appendonly: boolean }) => {
+    const restart = async (options: { appendonly: boolean }) => {
       redis = await startRedis({ dataDir: folder, port: Number(new URL(redis.url).port), ...options });
     };
 
-    it('cancels a trip without progress, and the ride of a suspended driver', async () => {
+    it('without Redis, a trip without progress and the ride of a suspended driver are cancelled', async () => {
       const receiver = await startReceiver();
       atTheEnd(() => receiver.close());
       const { ctx } = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
@@ -101,8 +101,8 @@ describe('a test ride, while Redis', () => {
       const cancelledBy = async (rideId: string) => (await storedRide(rideId)).cancelledBy;
       await until(async () => (await cancelledBy(stalled.rideId)) === 'timeout');
       await until(async () => (await cancelledBy(driven.rideId)) === 'driver');
-      await returns({ appendonly: true });
-      // BullMQ closes no worker that is about to connect again.
+      await restart({ appendonly: true });
+      // BullMQ cannot close a worker while it reconnects.
       await until(async () => {
         const clients = await ctx.redis.client('LIST').catch(() => '');
         return `${clients}`.split('cmd=bzpopmin').length > poolNames.length;
@@ -111,14 +111,14 @@ describe('a test ride, while Redis', () => {
 
     for (const [data, appendonly] of [
       ['with its data', true],
-      ['empty', false],
+      ['without its data', false],
     ] as const) {
-      it(`is created all the same, and completes when Redis has come back ${data}`, async () => {
+      it(`a ride can be created without Redis, and completes after Redis is back ${data}`, async () => {
         const receiver = await startReceiver();
         atTheEnd(() => receiver.close());
         const service = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
         const partner = await service.partner('test', receiver.url);
-        // A ride from before the outage, whose first event was delivered when it began.
+        // A ride from before the outage, whose first event is delivered before it.
         const earlier = await partner.createRide(undefined, { 'X-Service-Test-Scenario': 'no_auto_accept' });
         const [first] = await receiver.received(1);
 
@@ -129,7 +129,7 @@ describe('a test ride, while Redis', () => {
           offerId: first?.body.offer.offerId,
         });
         expect(accepted.status).to.equal(200);
-        await returns({ appendonly });
+        await restart({ appendonly });
 
         await expectWholeTrip(created.body.rideId, receiver);
         await expectWholeTrip(earlier.body.rideId, receiver);

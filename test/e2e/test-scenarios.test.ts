@@ -11,7 +11,7 @@ const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress'
 const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? body.event);
 const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
 
-/** A service with a receiver; each test has a key of its own. */
+/** Starts a service with a receiver. Returns a function that creates a ride with a key of its own. */
 function withService(settings: Record<string, string>) {
   const receiver = useReceiver();
   const service = useTestService(() => ({
@@ -33,14 +33,14 @@ function withService(settings: Record<string, string>) {
       rideId,
       partner,
       service,
-      /** All events of the ride, once there are at least `count`. */
+      /** Resolves with all received events of the ride, once there are at least `count`. */
       async received(count: number) {
         while (ofThisRide().length < count) await receiver.received(receiver.receipts.length + 1);
         return ofThisRide();
       },
       ofThisRide,
-      async becomes(isSo: (ride: Ride) => boolean) {
-        await until(async () => isSo(await storedRide(rideId)));
+      async becomes(isReached: (ride: Ride) => boolean) {
+        await until(async () => isReached(await storedRide(rideId)));
         return storedRide(rideId);
       },
     };
@@ -52,7 +52,7 @@ describe('test scenarios', () => {
   const play = withService({});
 
   for (const scenario of ['default', '']) {
-    it(`${scenario || 'no header'}: one offer at the fare, accepted by the simulator, and the whole trip`, async () => {
+    it(`${scenario || 'no header'}: the ride gets one offer at the fare, and completes`, async () => {
       const ride = await play(scenario);
       const receipts = await ride.received(5);
       expect(sent(receipts)).to.deep.equal(wholeTrip);
@@ -64,7 +64,7 @@ describe('test scenarios', () => {
     });
   }
 
-  it('three_offers: they differ in price and ETA, the list is cheapest first, and the cheapest is taken', async () => {
+  it('three_offers: the offers differ in price and ETA, and the cheapest one is accepted', async () => {
     const ride = await play('three_offers');
     const receipts = await ride.received(7);
     expect(sent(receipts)).to.deep.equal(['offer.received', 'offer.received', ...wholeTrip]);
@@ -82,7 +82,7 @@ describe('test scenarios', () => {
     });
   });
 
-  it('counter_offer: the price is above the fare, which stays, and is the agreed price', async () => {
+  it('counter_offer: the price is above the fare and becomes the agreed price; the fare stays', async () => {
     const ride = await play('counter_offer');
     const receipts = await ride.received(5);
     expect(sent(receipts)).to.deep.equal(wholeTrip);
@@ -92,7 +92,7 @@ describe('test scenarios', () => {
     expect((await ride.partner.get(`/rides/${ride.rideId}`)).body).to.include({ fare: 25, agreedPrice: price });
   });
 
-  it('no_auto_accept: nothing is accepted until the partner does, and then the trip is driven', async () => {
+  it('no_auto_accept: the trip starts only after the partner accepts an offer', async () => {
     const ride = await play('no_auto_accept');
     const [received] = await ride.received(1);
     expect(timerNames(await storedRide(ride.rideId))).to.deep.equal(['expire']);
@@ -102,13 +102,13 @@ describe('test scenarios', () => {
     expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
   });
 
-  it('no_auto_accept: an offer that fits autoAccept is accepted by the service, and the trip is driven', async () => {
+  it('no_auto_accept: the service accepts an offer that matches autoAccept, and the ride completes', async () => {
     const ride = await play('no_auto_accept', 'test', { autoAccept: { maxPrice: 25, maxEtaMinutes: 4 } });
     expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
     expect((await storedRide(ride.rideId)).events[1]?.by).to.equal('auto_accept');
   });
 
-  it('offer_withdrawn: the offer goes, the ride stays bidding, and accepting the offer is a 409', async () => {
+  it('offer_withdrawn: the offer is withdrawn, the ride stays bidding, and accepting the offer is a 409', async () => {
     const ride = await play('offer_withdrawn');
     const stored = await ride.becomes(({ offers }) => offers[0]?.withdrawnAt !== undefined);
     expect(timerNames(stored)).to.deep.equal(['expire']);
@@ -120,7 +120,7 @@ describe('test scenarios', () => {
     expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'cancelled']);
   });
 
-  it('driver_cancels: after arrived, by the driver, with the driver named', async () => {
+  it('driver_cancels: the driver cancels after `arrived`, and the event still has the driver', async () => {
     const ride = await play('driver_cancels');
     const receipts = await ride.received(4);
     expect(sent(receipts)).to.deep.equal(['offer.received', 'driver_arriving', 'arrived', 'cancelled']);
@@ -130,7 +130,7 @@ describe('test scenarios', () => {
     expect(timerNames(await storedRide(ride.rideId))).to.deep.equal([]);
   });
 
-  it('stalls: the trip stays in driver_arriving, with nothing to come but the watchdog', async () => {
+  it('stalls: the trip stays in driver_arriving, and only the timer `stall` is left', async () => {
     const ride = await play('stalls');
     expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'driver_arriving']);
     const stored = await storedRide(ride.rideId);
@@ -139,7 +139,7 @@ describe('test scenarios', () => {
     expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(200);
   });
 
-  it('the partner may accept before the simulator, and there is still one of each event', async () => {
+  it('a test ride has each event once if the partner accepts before the simulated driver does', async () => {
     const ride = await play('three_offers');
     const [first] = await ride.received(1);
     const { offerId, price } = first?.body.offer ?? {};
@@ -152,7 +152,7 @@ describe('test scenarios', () => {
       expect(await storedRide(ride.rideId)).to.include({ acceptedOfferId: offerId, agreedPrice: price });
   });
 
-  it('the partner may cancel a trip: nothing comes after the cancellation', async () => {
+  it('no event follows the cancellation of a test ride by the partner', async () => {
     const ride = await play('default');
     await ride.received(2);
     const cancelled = await ride.partner.post(`/rides/${ride.rideId}/cancel`);
@@ -163,7 +163,7 @@ describe('test scenarios', () => {
     expect(timerNames(stored)).to.deep.equal([]);
   });
 
-  it('a live ride is never simulated, whatever the header says', async () => {
+  it('a live ride is never simulated, even with a scenario header', async () => {
     const { rideId, service } = await play('three_offers', 'live');
     const stored = await storedRide(rideId);
     expect(timerNames(stored)).to.have.members(['expire', 'dispatch']);
@@ -171,7 +171,7 @@ describe('test scenarios', () => {
     expect(await jobFor(service.ctx, 'simulator', { rideId, timer: 'offer' })).to.equal(undefined);
   });
 
-  it('jobs hold ids alone', async () => {
+  it('jobs contain only ids and timer names', async () => {
     const passenger = { name: 'Canary', phone: '+12025559999' };
     const { service, received } = await play('no_auto_accept', 'test', { passenger, notes: 'Canary' });
     await received(1);
@@ -185,11 +185,11 @@ describe('test scenarios', () => {
   });
 });
 
-describe('a test ride that gets no offer', () => {
+describe('test scenario without offers', () => {
   useNock(false);
   const play = withService({ BIDDING_TIMEOUT_MS: '300' });
 
-  it('no_offers: is cancelled by timeout when the bidding time is over, with one event', async () => {
+  it('no_offers: the ride is cancelled by timeout after the bidding time, with one event', async () => {
     const ride = await play('no_offers');
     const [received] = await ride.received(1);
     expect(received?.body).to.deep.include({

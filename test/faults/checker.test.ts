@@ -18,17 +18,21 @@ import { startWorld, type World } from './world/world.ts';
 
 interface RunOptions {
   withDrivers?: boolean;
-  /** With people on the dashboard, feed readers, old rides, and rides that are used in every way. */
+  /**
+   * With people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
+   */
   withCrowd?: boolean;
-  /** The load goes on until this says so. */
+  /** The load continues until this resolves with true. */
   until?: () => Promise<boolean>;
   limits?: Record<string, string>;
 }
 
-/** A driver who was not chosen may be the one who never comes: such a ride is ended, or the run would wait for it. */
+/** A wrongly assigned driver may never arrive; short timeouts end such a ride, so that the run does not wait for it. */
 const shortTrips = { PICKUP_TIMEOUT_MS: '20000', TRIP_TIMEOUT_MS: '20000' };
 
-/** Runs real processes under a short load, quick enough for a test, and checks what is left. */
+/**
+ * Runs real processes under a short load, quick enough for a test, and returns the violations that the checker finds.
+ */
 async function violationsOf(
   build: string,
   { withDrivers = false, withCrowd = false, until = async () => true, limits = {} }: RunOptions = {},
@@ -44,7 +48,7 @@ async function violationsOf(
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: [] });
   let fleet: Fleet | undefined;
   try {
-    // So many that no limit on creations ends the load.
+    // Enough keys that the limit on creations never stops the load.
     const keys = await Promise.all(Array.from({ length: 10 }, () => world.newKey()));
     if (withCrowd) keys.push(await world.newKey({ manner: 'failing' }));
     const partners = startPartners(world, keys, seededRandom(1), 40, {
@@ -77,22 +81,25 @@ async function startLivePartners(world: World) {
   return startPartners(world, keys, seededRandom(3), 3, { areLive: true, acceptShare: 0.8, atOnce: 6 });
 }
 
-/** With two to choose from beside the nearest, the wrong driver is sent for certain. */
+/** True once a ride with at least three asked drivers has a driver. Only then is the planted wrong driver certain. */
 const isOneOfThreeChosen = async (): Promise<boolean> =>
   (await rides.findOne({ mode: 'live', driver: { $exists: true }, 'asked.2': { $exists: true } })) !== null;
 
 const isEnoughLive = ({ calls }: FleetLog): boolean =>
   calls.filter(({ operation, status }) => operation === 'complete' && status === 200).length >= 2;
 
-/** Each button was pressed, and rides were stepped, raised and accepted automatically. */
+/** Each button was pressed at least twice, and enough rides had manual steps and raised fares. */
 function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): boolean {
   const pressed = (button: Button) => presses.filter((press) => press.button === button && press.status > 0).length;
-  const taken = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;
+  const calls = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;
   const buttons: Button[] = ['code', 'revoke', 'resend', 'resend failed', 'new ride'];
-  return buttons.every((button) => pressed(button) >= 2) && taken('step') >= 10 && taken('raise') >= 6;
+  return buttons.every((button) => pressed(button) >= 2) && calls('step') >= 10 && calls('raise') >= 6;
 }
 
-/** What each of the bugs needs to show: rides that are left alone, and some whose partner accepted one of two offers at once. */
+/**
+ * The load that every planted bug needs to show: enough rides, some of them with two concurrent accepts of different
+ * offers.
+ */
 function isEnough(journal: readonly Call[]): boolean {
   const created = journal.filter(({ operation }) => operation === 'create');
   const accepts = journal.filter(({ operation }) => operation === 'accept');
@@ -103,7 +110,7 @@ function isEnough(journal: readonly Call[]): boolean {
 }
 
 describe('the checker of the fault suite', function () {
-  // Each run starts the whole service. On an idle machine it takes 6 s.
+  // Each run starts the whole service: 6 s on an idle machine.
   this.timeout(300_000);
   let build: string;
   const copies: string[] = [];
@@ -114,7 +121,7 @@ describe('the checker of the fault suite', function () {
   });
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
 
-  it('finds nothing wrong with the service as it is', async () => {
+  it('finds no violation in the real service', async () => {
     expect((await violationsOf(build, { withDrivers: true, withCrowd: true })).join('\n')).to.equal('');
   });
 

@@ -1,32 +1,33 @@
-/** Of a fault: from its first sign until the victim was back. */
-export interface Stretch {
+/** The time of a fault: from its first effect until the affected process or server works again. */
+export interface TimeSpan {
   /** Unix time in ms. */
   from: number;
   until: number;
 }
 
-/** What was done to the service and when: what the checker may excuse by it, and nothing else. */
-export interface Fault extends Stretch {
+/** A fault that the suite made, or a standstill of the machine. Only these excuse anything in the checker. */
+export interface Fault extends TimeSpan {
   what: string;
   /**
-   * The API or worker process of that name, a server, MongoDB's clock, or (`machine`) the process that makes the faults. While
-   * MongoDB's clock is wrong, nothing is excused, but times on both sides of a step cannot be compared. In the moment of a
-   * `step` ahead MongoDB ends the operations under way, since their time is over: a 503 is excused.
+   * The target of the fault: the API or worker process with this `name`, a server, MongoDB's clock (`clock`, `step`),
+   * or the process that makes the faults (`machine`). `clock` excuses nothing, but times from before and after a step
+   * of the clock cannot be compared. `step` is the moment of a step ahead: MongoDB then times out the operations in
+   * flight, so it excuses a 503.
    */
   hit: 'api' | 'worker' | 'redis' | 'mongo' | 'clock' | 'step' | 'machine';
   name?: string;
 }
 
-/** Whether a fault that began by `until` was not over by `from`. */
-export const overlaps = (fault: Stretch, from: number, until: number): boolean =>
+/** Whether the fault overlaps the closed interval [from, until]. */
+export const overlaps = (fault: TimeSpan, from: number, until: number): boolean =>
   fault.from <= until && fault.until >= from;
 
 /** Whether MongoDB's clock was stepped, so that its times and this machine's cannot be compared. */
 export const hasSteps = (faults: readonly Fault[]): boolean => faults.some(({ hit }) => hit === 'clock');
 
-/** The parts of a stretch in which none of the faults was on. */
-export function outside(stretch: Stretch, faults: readonly Stretch[]): Stretch[] {
-  let rest = [stretch];
+/** The parts of a time span that do not overlap any of the faults. */
+export function outside(span: TimeSpan, faults: readonly TimeSpan[]): TimeSpan[] {
+  let rest = [span];
   for (const { from, until } of faults) {
     rest = rest
       .flatMap((part) => [

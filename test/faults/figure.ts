@@ -1,26 +1,26 @@
-/** What a figure is measured with. */
+/** The settings of one run of the suite. */
 export interface FigureRun {
   /** The folder of the compiled service. */
   build: string;
   seed: number;
-  /** A short run does the same with fewer trials, and says how many. */
+  /** A short run makes fewer trials and prints their number. */
   short: boolean;
-  /** Tells whoever watches how far it has come, in a line. */
+  /** Prints one line of progress. */
   say(line: string): void;
 }
 
-/** One promise that holds under faults, and the program that tries to break it. */
+/** One promise of the service, and the program that tries to break it. */
 export interface Figure {
   /** As named on the command line, e.g. `revocation`. */
   name: string;
   promise: string;
   goal: string;
-  measure(run: FigureRun): Promise<Measured>;
+  measure(run: FigureRun): Promise<FigureResult>;
 }
 
-export interface Measured {
-  /** The figure reached, in words: numbers with their units, and out of how many trials. */
+export interface FigureResult {
+  /** The measured values in words: numbers with their units, and the number of trials. */
   reached: string;
-  /** One line for each time the promise was broken; none where the goal was reached. */
+  /** One line for each broken promise; empty if the goal was reached. */
   violations: string[];
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
-import type { FigureRun, Measured } from './figure.ts';
+import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
@@ -13,17 +13,19 @@ const usage = `Usage: npm run faults -- [--rounds N [--replica-set]]
            [--only NAME[,NAME]] [--figures]
            [--fuzz [--cases N]] [--short] [--seed N]
 
-Tries to break what the service promises: kills, stops and
-empties what it stands on under load, then checks the rest.
+Tries to break the promises of the service: kills processes
+and servers under load, empties Redis, and checks the result.
 
-  --rounds N     rounds of faults; 18 if nothing else is asked
-                 for, 5 on a replica set
-  --replica-set  the rounds on one whose primary steps down
+  --rounds N     run N rounds of faults; without any option
+                 18, with --replica-set 5
+  --replica-set  run the rounds on a replica set, whose
+                 primary steps down
   --short        shorter outages and fewer trials
-  --seed N       the choices of another run, which printed it
-  --only NAME    these figures
-  --figures      every figure, about an hour
-  --fuzz         100,000 generated requests, or --cases N
+  --seed N       repeat the choices of another run, which
+                 printed this seed
+  --only NAME    measure only these figures
+  --figures      measure every figure, about an hour
+  --fuzz         send 100,000 generated requests, or --cases N
 
 Figures
 ${wrapped(figures.map(({ name }) => name).join(', '), 58)
@@ -35,7 +37,7 @@ Examples
   npm run faults -- --only kills,races
   npm run faults -- --fuzz --cases 20000`;
 
-/** `npm run faults`: tries to break what the service promises. Exit code 0 only where nothing was broken. */
+/** `npm run faults`: tries to break the promises of the service. Resolves with exit code 0 only if none was broken. */
 async function main(): Promise<number> {
   if (asksForHelp(process.argv.slice(2))) {
     console.log(usage);
@@ -55,18 +57,18 @@ async function main(): Promise<number> {
   });
   const names = values.only?.split(',') ?? [];
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
-  if (unknown.length > 0) throw new UsageError(`there is no figure ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new UsageError(`unknown figure: ${unknown.join(', ')}`);
   const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
   const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
-  const isRoundsAsked = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
+  const withRounds = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
 
   console.log(`seed: ${seed}\nbuild: ${await commit()}`);
   const build = await compileService();
   const run: FigureRun = { build, seed, short: values.short, say };
-  const parts: [name: string, goal: string, measure: () => Promise<Measured>][] = chosen.map((figure) => {
+  const parts: [name: string, goal: string, measure: () => Promise<FigureResult>][] = chosen.map((figure) => {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
-  if (isRoundsAsked) {
+  if (withRounds) {
     const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '18'));
     const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values['replica-set'] };
     parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
@@ -85,7 +87,7 @@ async function main(): Promise<number> {
   return violations === 0 ? 0 : 1;
 }
 
-/** The commit that is measured. */
+/** The short hash of the measured commit, with a note if the working tree has changes. */
 async function commit(): Promise<string> {
   const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: import.meta.dirname });
   try {
@@ -97,12 +99,15 @@ async function commit(): Promise<string> {
   }
 }
 
-/** Runs one part, prints its result, and resolves with its number of violations. A part that cannot end is one; the next one follows. */
-async function runPart(name: string, goal: string, measure: () => Promise<Measured>): Promise<number> {
+/**
+ * Runs one part, prints its result, and resolves with the number of violations. A part that throws counts as one
+ * violation.
+ */
+async function runPart(name: string, goal: string, measure: () => Promise<FigureResult>): Promise<number> {
   console.log(`\n== ${name}: ${goal}`);
   const { reached, violations } = await measure().catch((error: Error) => ({
     reached: 'not measured',
-    violations: [`it ended with: ${error.message}`],
+    violations: [`failed with: ${error.message}`],
   }));
   for (const violation of violations.slice(0, 20)) console.log(`violation: ${violation}`);
   if (violations.length > 20) console.log(`and ${violations.length - 20} more`);
@@ -117,7 +122,7 @@ function say(line: string): void {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} takes a whole number`);
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} needs a whole number`);
   return Number(text);
 }
 

@@ -5,13 +5,13 @@ import path from 'node:path';
 export interface PlantedBug {
   what: string;
   edits: { file: string; find: string; replace: string }[];
-  /** How the checker names it. */
+  /** Matches the violation that the checker must report. */
   caughtAs: RegExp;
 }
 
 /**
- * Each breaks one promise, and only the checker can see it: no process fails, no request is refused. Those that do not hide
- * each other are planted together, to save runs.
+ * Each bug breaks one promise in a way that only the checker can see: no process fails and no request is refused. Bugs
+ * that do not hide each other are planted together, to save runs.
  */
 const wrongSteps: readonly PlantedBug[] = [
   {
@@ -50,7 +50,7 @@ const wrongOrder: readonly PlantedBug[] = [
       {
         file: 'workers/webhooks/attempt.js',
         find: '() => send(message, trace)',
-        // Event 2 is held back until a later one of its ride has been sent.
+        // Holds back event 2 until a later event of its ride has been sent.
         replace: `async () => {
           const heldBack = (globalThis.heldBack ??= new Map());
           const ride = outgoing.eventId.replace(/_[0-9]+$/, '');
@@ -66,7 +66,7 @@ const wrongOrder: readonly PlantedBug[] = [
         }`,
       },
     ],
-    caughtAs: /event 2 came first after a later one/,
+    caughtAs: /event 2 first arrived after a later one/,
   },
 ];
 
@@ -94,7 +94,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
     caughtAs: /was opened to driver_\w+, who was offline/,
   },
   {
-    what: 'shows an address to drivers who are not chosen',
+    what: 'shows the pickup address to drivers who are not chosen',
     edits: [
       {
         file: 'api/drivers/list-requests.js',
@@ -105,12 +105,12 @@ const wrongForDrivers: readonly PlantedBug[] = [
     caughtAs: /was shown the passenger, notes or address of an open request/,
   },
   {
-    what: 'sends another driver than the chosen one',
+    what: 'assigns a driver who was not chosen',
     edits: [
       {
         file: 'shared/rides/decide.js',
         find: 'agreedPrice: price, driver,',
-        // Never the nearest driver, who is offline for good and would not end the ride.
+        // Never the nearest driver, who is always offline and would not end the ride.
         replace: `agreedPrice: price,
           driver: { ...driver, ...ride.asked?.slice(1).find((asked) => asked.driverId !== driver.driverId) },`,
       },
@@ -123,11 +123,11 @@ const wrongForDrivers: readonly PlantedBug[] = [
       {
         file: 'shared/rides/create-ride.js',
         find: "'ride created'",
-        // In the text of the line: of its fields only known ones are written.
+        // The phone number is in the message, because the logger drops unknown fields.
         replace: "'ride created for ' + ride.passenger?.phone",
       },
     ],
-    caughtAs: /a passenger's phone number stands in the log api-1\.log/,
+    caughtAs: /a passenger's phone number is in the log api-1\.log/,
   },
 ];
 
@@ -137,8 +137,8 @@ const wrongBeside: readonly PlantedBug[] = [
     edits: [
       {
         file: 'shared/rides/feed/event-feed.js',
-        find: '.filter((event) => isShown(placeOf(event)))',
-        replace: '.filter((event) => isShown(placeOf(event)) && event.event.seq !== 2)',
+        find: '.filter((event) => isShown(toFeedCursor(event)))',
+        replace: '.filter((event) => isShown(toFeedCursor(event)) && event.event.seq !== 2)',
       },
     ],
     caughtAs: /the feed of key_\w+, read from start never showed ride_\w+_2/,
@@ -152,7 +152,7 @@ const wrongBeside: readonly PlantedBug[] = [
         replace: 'mark: {}',
       },
     ],
-    caughtAs: /the redelivery of evt_\w+ is recorded 1 times, and came 0 times/,
+    caughtAs: /the redelivery of evt_\w+ is recorded 1 times, and arrived 0 times/,
   },
   {
     what: 'sends a test event twice',
@@ -164,7 +164,7 @@ const wrongBeside: readonly PlantedBug[] = [
         const made =`,
       },
     ],
-    caughtAs: /the test of evt_\w+ was asked for 1 times, and came 2 times/,
+    caughtAs: /the test of evt_\w+ was requested 1 times, and arrived 2 times/,
   },
   {
     what: 'loses a mail',
@@ -177,10 +177,10 @@ const wrongBeside: readonly PlantedBug[] = [
         if (config.secrets.smtpUrl)`,
       },
     ],
-    caughtAs: /mail_\w+ is recorded as sent, but never came/,
+    caughtAs: /mail_\w+ is recorded as sent, but never arrived/,
   },
   {
-    what: 'counts a ride too few',
+    what: 'counts one ride too few',
     edits: [
       {
         file: 'workers/periodic/usage/sum-rides.js',
@@ -204,20 +204,20 @@ const wrongBeside: readonly PlantedBug[] = [
   {
     what: 'does not erase notes',
     edits: [{ file: 'shared/retention/erase-rides.js', find: "'notes',", replace: '' }],
-    caughtAs: /ended 40 days ago and still holds 1 personal texts/,
+    caughtAs: /ended 40 days ago, but still contains 1 personal texts/,
   },
   {
-    what: 'accepts offers that are too dear',
+    what: 'auto-accepts offers above the maximum price',
     edits: [{ file: 'shared/rides/offers.js', find: 'offer.price <= maxPrice &&', replace: '' }],
     caughtAs: /auto-accept accepted an offer that does not fit/,
   },
   {
-    what: 'acknowledges a fare that it does not keep',
+    what: 'acknowledges a raised fare without storing it',
     edits: [{ file: 'shared/rides/decide.js', find: 'return { fare, firstFare,', replace: 'return { firstFare,' }],
     caughtAs: /the fare [\d.]+ was acknowledged, but it is/,
   },
   {
-    what: 'acknowledges a manual step that it does not take',
+    what: 'acknowledges a manual step without doing it',
     edits: [
       {
         file: 'shared/rides/manual-steps.js',
@@ -229,7 +229,7 @@ const wrongBeside: readonly PlantedBug[] = [
   },
 ];
 
-/** The bugs of each run. Those of drivers need live rides, and those beside need people and old rides. */
+/** The bugs of each run. `wrongForDrivers` needs live rides; `wrongBeside` needs people and old rides. */
 export const plantedRuns: readonly { bugs: readonly PlantedBug[]; withDrivers: boolean; withCrowd?: boolean }[] = [
   { bugs: wrongSteps, withDrivers: false },
   { bugs: wrongOrder, withDrivers: false },
@@ -237,13 +237,16 @@ export const plantedRuns: readonly { bugs: readonly PlantedBug[]; withDrivers: b
   { bugs: wrongBeside, withDrivers: false, withCrowd: true },
 ];
 
-/** A copy of a compiled service with the bugs in it, beside the original. Throws where the code has changed too much for it. */
+/**
+ * Copies a compiled service, edits the bugs into it, and resolves with the copy's folder. Throws if the code no longer
+ * matches.
+ */
 export async function plant(build: string, bugs: readonly PlantedBug[]): Promise<string> {
   const copy = `${build}-that-${bugs[0]?.what.replaceAll(/\W+/g, '-')}`;
   await fs.cp(build, copy, { recursive: true });
   for (const { file, find, replace } of bugs.flatMap(({ edits }) => edits)) {
     const code = await fs.readFile(path.join(copy, file), 'utf8');
-    if (!code.includes(find)) throw new Error(`${file} holds no ${JSON.stringify(find)} any more: plant the bug anew`);
+    if (!code.includes(find)) throw new Error(`${file} does not contain ${JSON.stringify(find)}: adapt the bug`);
     await fs.writeFile(
       path.join(copy, file),
       code.replace(find, () => replace),

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that follow from a seed alone (mulberry32), so that a run's choices can be made again. */
+/** Random numbers in [0, 1) that depend only on a seed (mulberry32), so that a run's choices can be repeated. */
 export type Random = () => number;
 
 export function seededRandom(seed: number): Random {

@@ -21,7 +21,7 @@ describe('docker-compose.yml', function () {
   let compose: Compose;
   const service = (name: string): ComposeService => {
     const found = compose.services[name];
-    if (!found) throw new Error(`there is no service ${name}`);
+    if (!found) throw new Error(`service ${name} is missing`);
     return found;
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
@@ -43,9 +43,9 @@ describe('docker-compose.yml', function () {
     });
   }
 
-  it('takes every variable that .env.example names, where those it leaves out have the defaults it says', async () => {
+  it('uses exactly the variables of .env.example, with the same defaults', async () => {
     const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
-    // Compose puts in what a value of an .env file names.
+    // Compose replaces variables inside the values of an .env file.
     const required: Record<string, string> = requiredSettings;
     const whole = (value = '') => value.replace(/\$\{([A-Z_]+)\}/g, (_, name) => required[name] ?? '');
     const settings = Object.fromEntries(
@@ -65,20 +65,20 @@ describe('docker-compose.yml', function () {
     expect(namesWhere(({ pull_policy: policy }) => policy === 'never')).to.have.members(ours);
   });
 
-  it('names the minor version of every image that it pulls', () => {
+  it('pins the minor version of every pulled image', () => {
     for (const name of namesWhere((_, name) => !ours.includes(name))) {
       expect(service(name).image).to.match(/^[a-z]+:\d+\.\d+$/);
     }
   });
 
-  it('bounds the log and the memory of every service', () => {
+  it('limits the log and the memory of every service', () => {
     for (const name of Object.keys(compose.services)) {
       expect(service(name).logging?.options, name).to.include.all.keys('max-size', 'max-file');
       expect(Number(service(name).mem_limit), name).to.be.within(2 ** 28, 2 ** 31);
     }
   });
 
-  it('lets no container gain a privilege, and each keep only the capabilities that its image needs', () => {
+  it('gives each container only the capabilities that its image needs, without privilege escalation', () => {
     for (const name of Object.keys(compose.services)) {
       const { privileged, cap_drop: dropped, cap_add: added = [], security_opt: options } = service(name);
       expect({ privileged, dropped, options }, name).to.deep.equal({
@@ -90,7 +90,7 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('lets no container write to its image, but only to its volumes and to what is gone when it ends', () => {
+  it('lets containers write only to volumes and temporary files, not to the image', () => {
     const written = Object.keys(compose.services).map((name) => {
       const { read_only: isReadOnly, volumes = [], tmpfs = [] } = service(name);
       expect(isReadOnly, name).to.equal(true);
@@ -105,23 +105,23 @@ describe('docker-compose.yml', function () {
     ]);
   });
 
-  it('starts MongoDB and Redis as their own users: their images could not change the user without capabilities', () => {
+  it('starts MongoDB and Redis as their own users, because without capabilities their images cannot switch users', () => {
     const users = Object.keys(compose.services).map((name) => [name, service(name).user]);
     expect(users.filter(([, user]) => user)).to.have.deep.members([
       ['mongo', 'mongodb'],
       ['mongo-init', 'mongodb'],
       ['redis', 'redis'],
     ]);
-    // mongosh writes to its home, which is a folder of the volume in the image.
+    // mongosh writes to its home folder, which the image puts on the volume.
     for (const name of ['mongo', 'mongo-init']) expect(service(name).environment?.HOME, name).to.equal('/tmp');
   });
 
-  it('gives the secrets’ key to what signs or makes secrets alone', () => {
+  it('gives SECRETS_KEY only to the services that encrypt or decrypt secrets', () => {
     const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
     expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
   });
 
-  it('asks every worker pool, and the API, whether it is ready', () => {
+  it('checks the readiness of the API and of every worker pool', () => {
     const probed = namesWhere(({ healthcheck }, name) => ours.includes(name) && healthcheck);
     expect(probed).to.have.members(ours.filter((name) => name !== 'migrate'));
     for (const name of probed) {
@@ -131,16 +131,16 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('gives the operators’ token to the API alone', () => {
+  it('gives OPS_TOKEN only to the API', () => {
     expect(namesWhere(({ environment }) => environment && 'OPS_TOKEN' in environment)).to.deep.equal(['api']);
   });
 
-  it('gives the mail server’s password to the mail pool, and to the API, which says whether there is one', () => {
+  it('gives SMTP_URL only to the mail pool and to the API, which checks that it is set', () => {
     const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
     expect(holders).to.have.members(['api', 'mail']);
   });
 
-  it('gives every process settings that it starts with', () => {
+  it('gives every process valid settings', () => {
     for (const name of ours) {
       const { environment } = service(name);
       const without = environment?.SECRETS_KEY ? [] : (['SECRETS_KEY'] as const);
@@ -149,7 +149,7 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('lets the proxy reach the API, and neither MongoDB nor Redis', () => {
+  it('lets the proxy reach the API, but neither MongoDB nor Redis', () => {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
@@ -157,13 +157,13 @@ describe('docker-compose.yml', function () {
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('gives a way out to the proxy and to what sends webhooks or mails alone', () => {
+  it('gives internet access only to the proxy and to the services that send webhooks or mails', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
     expect(out).to.have.members(['caddy', 'mail', 'webhooks', 'webhooks-slow']);
   });
 
-  it('starts the API and the workers on a replica set with indexes', () => {
+  it('starts the API and the workers after the replica set and the migration', () => {
     expect(service('mongo-init').depends_on).to.deep.include({
       mongo: { condition: 'service_healthy', required: true },
     });
@@ -175,7 +175,7 @@ describe('docker-compose.yml', function () {
   });
 
   describe('mongo-init', () => {
-    /** The script in a shell of `mongosh` whose server answers `hello` in this order, and then the same. */
+    /** Runs the script in a fake `mongosh`. `hello` returns these answers in order, and then repeats the last one. */
     function run(hellos: object[], initiate: () => void): { exit?: number; initiated: object[] } {
       const script = service('mongo-init').command?.at(-1) ?? '';
       const initiated: object[] = [];
@@ -208,7 +208,7 @@ describe('docker-compose.yml', function () {
     const electing = { isWritablePrimary: false, setName: 'rs0' };
     const primary = { isWritablePrimary: true, setName: 'rs0' };
 
-    it('begins the replica set once, and waits until it takes writes', () => {
+    it('initiates the replica set once, and waits until it accepts writes', () => {
       const { exit, initiated } = run([fresh, electing, electing, primary], () => {});
       expect(exit).to.equal(0);
       expect(JSON.parse(JSON.stringify(initiated))).to.deep.equal([
@@ -216,7 +216,7 @@ describe('docker-compose.yml', function () {
       ]);
     });
 
-    it('begins nothing where there is a set, also one that refuses to be begun again', () => {
+    it('does not initiate an existing replica set, and ignores AlreadyInitialized', () => {
       expect(run([primary], () => {}).initiated).to.deep.equal([]);
       expect(run([electing, primary], () => {}).initiated).to.deep.equal([]);
       const starting = run([fresh, electing, primary], () => {
@@ -225,7 +225,7 @@ describe('docker-compose.yml', function () {
       expect(starting.exit).to.equal(0);
     });
 
-    it('fails where no primary is elected', () => {
+    it('fails if no primary is elected', () => {
       expect(run([electing], () => {}).exit).to.equal(1);
     });
   });
@@ -263,7 +263,7 @@ describe('docker-compose.yml', function () {
       }
     }
 
-    it('serves the service’s own URL, with the queues’ settings and below its memory limit', async () => {
+    it('accepts the REDIS_URL of the API, with the queue settings and a limit on memory', async () => {
       await withRedis(service('api').environment?.REDIS_URL ?? '', async (redis) => {
         const get = async (name: string) => ((await redis.config('GET', name)) as string[])[1];
         expect(await get('appendonly')).to.equal('yes');
@@ -271,17 +271,17 @@ describe('docker-compose.yml', function () {
         expect(await get('maxmemory-policy')).to.equal('noeviction');
         expect(await get('hz')).to.equal('100');
         expect(await get('hash-max-listpack-value')).to.equal('1024');
-        // Rewriting the append-only file may need as much again.
+        // Rewriting the append-only file may need the same amount again.
         expect(Number(await get('maxmemory'))).to.be.within(2 ** 28, Number(service('redis').mem_limit) / 2);
       });
     });
 
-    it('refuses whoever has no password', async () => {
+    it('refuses clients without the password', async () => {
       const error = await withRedis('redis://redis:6379', (redis) => redis.set('a', '1')).catch((reason) => reason);
       expect(error).to.match(/NOAUTH/);
     });
 
-    it('is healthy with its password, and not without', async () => {
+    it('is healthy with its password, and unhealthy without it', async () => {
       const { file, env } = await redisCommand();
       const check = (password?: string) => {
         const command = service('redis').healthcheck?.test[1]?.replace('redis-cli', `redis-cli -p ${port}`) ?? '';

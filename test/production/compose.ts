@@ -5,7 +5,7 @@ import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
-/** A service as `docker compose config` shows it: variables filled in, durations and sizes in one form. */
+/** A service in the output of `docker compose config`: with resolved variables and normalized durations and sizes. */
 export interface ComposeService {
   image: string;
   build?: object;
@@ -34,7 +34,7 @@ export interface Compose {
   networks: Record<string, { internal?: boolean }>;
 }
 
-/** What must be set in .env. */
+/** The required settings of .env. */
 export const requiredSettings = {
   API_DOMAIN: 'rides.example',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -42,13 +42,13 @@ export const requiredSettings = {
 };
 
 /**
- * docker-compose.yml as Docker Compose reads it with these variables: Debian's, which needs no Docker for this. Throws
- * what it complains of.
+ * docker-compose.yml as Docker Compose reads it with these variables. Debian's version of Compose needs no Docker for
+ * this. Rejects with its error message.
  */
 export async function composeConfig(env: Record<string, string> = requiredSettings): Promise<Compose> {
   const folder = await unpackedPackages(['docker-compose'], { release: 'trixie' });
   const command = path.join(folder, 'usr/libexec/docker/cli-plugins/docker-compose');
-  // Neither the variables of this process nor a .env of this checkout count.
+  // Ignore the variables of this process and the .env of this checkout.
   const args = ['--env-file', '/dev/null', 'config', '--format', 'json'];
   const { stdout } = await promisify(execFile)(command, args, { cwd: root, env: { PATH: process.env.PATH, ...env } });
   return JSON.parse(stdout);

@@ -29,24 +29,24 @@ export interface ProxyAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer by its assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a response.
   body: any;
 }
 
 export interface CaddyProxy {
-  /** Sends one request on a connection of its own and reads the whole answer. */
+  /** Sends one request on a new connection and reads the whole response. */
   ask(request: ProxyRequest): Promise<ProxyAnswer>;
-  /** Sends one request and resolves with the answer as soon as its headers have arrived. */
+  /** Sends one request and resolves with the response as soon as its headers have arrived. */
   open(request: ProxyRequest): Promise<http.IncomingMessage>;
-  /** All that the proxy has logged so far. */
+  /** Everything that the proxy has logged so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** Debian's caddy, of the release that has the version of production: the one of Debian 12 and 13 is too old. */
+/** Debian's caddy from the release with the production version: Debian 12 and 13 have older ones. */
 const caddyCommand = async () => path.join(await unpackedPackages(['caddy'], { release: 'forky' }), 'usr/bin/caddy');
 
-/** The project's Caddyfile as Caddy understands it in production, in Caddy's own JSON. */
+/** The project's Caddyfile in production, converted to Caddy's JSON. */
 export async function productionConfig(): Promise<string> {
   const env = { PATH: process.env.PATH, API_DOMAIN: domain };
   const args = ['adapt', '--config', caddyfile, '--adapter', 'caddyfile'];
@@ -54,8 +54,8 @@ export async function productionConfig(): Promise<string> {
 }
 
 /**
- * Runs the project's Caddyfile on free ports of 127.0.0.1, with certificates of an authority of its own, in front of an
- * API on `apiPort`. Only environment variables differ from production.
+ * Runs the project's Caddyfile on free ports of 127.0.0.1, with certificates of a local authority, in front of an API
+ * on `apiPort`. Only environment variables differ from production.
  */
 export async function startProxy(apiPort: number, env: Record<string, string> = {}): Promise<CaddyProxy> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-caddy-'));
@@ -95,7 +95,7 @@ export async function startProxy(apiPort: number, env: Record<string, string> = 
       scheme === 'https'
         ? https.request({ ...options, ...tls, headers: all })
         : http.request({ ...options, headers: all });
-    // A refusal may come before the whole body is sent; the answer counts.
+    // An error response may arrive before the whole body is sent. Then ignore the error of the request.
     const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
     request.end(body);
     const [response] = await answered;
@@ -120,7 +120,7 @@ export async function startProxy(apiPort: number, env: Record<string, string> = 
     await fs.rm(folder, { recursive: true, force: true });
   };
 
-  // It serves as soon as its certificate is made.
+  // The proxy is ready as soon as its certificate exists.
   const serves = async () => {
     const deadline = Date.now() + startMs;
     for (;;) {

@@ -14,13 +14,13 @@ import { migrate } from '../../shared/process/migrate.ts';
 import { testConfig, testSettings } from '../support/service.ts';
 import { serviceProcess, testBuild } from '../support/service-process.ts';
 
-/** The whole service as systemd would run it on one host: units that scripts start and stop with `systemctl`. */
+/** The whole service as systemd runs it on one host: units that scripts start and stop with `systemctl`. */
 export interface HostedService {
   /** The addresses of the API processes. */
   apis: readonly string[];
-  /** What stands in the file of settings now. */
+  /** Reads the current contents of the settings file. */
   settings(): Promise<Record<string, string>>;
-  /** Runs a script in bash, in the folder of the build, with the settings; rejects when a line of it fails. */
+  /** Runs a bash script with the settings in the folder of the build. Rejects if a line fails. */
   run(script: string): Promise<string>;
   killMongo(): void;
   /** Ends the processes of the service. */
@@ -33,7 +33,7 @@ interface Unit {
   stop(): Promise<void>;
 }
 
-/** Starts it with MongoDB, Redis, two API processes and one worker process for all pools, which nothing stands in for. */
+/** Starts real processes: MongoDB, Redis, two API processes and one worker process for all pools. */
 export async function startHosted(more: Record<string, string>): Promise<HostedService> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-hosted-'));
   const inFolder = (name: string) => path.join(folder, name);
@@ -88,7 +88,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
       },
       stop: () => mongo.stop(),
     },
-    // Comes back without its data.
+    // Restarts without its data.
     'redis-server': {
       async start() {
         redis = await startRedis({

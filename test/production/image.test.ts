@@ -4,8 +4,8 @@ import { expect } from 'chai';
 
 const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, '../..', file), 'utf8');
 
-describe('the image', () => {
-  it('holds the documentation, which the API reads when it starts', () => {
+describe('the Docker image', () => {
+  it('contains the documentation, which the API reads at its start', () => {
     const shipped = read('Dockerfile')
       .split(/^FROM /m)
       .at(-1);

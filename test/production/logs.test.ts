@@ -14,7 +14,7 @@ import { serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-started.ts';
 
-describe('the logs of an API and a worker process, at the most talkative level', () => {
+describe('the logs of an API and a worker process at level trace', () => {
   const ctx = useTestContext();
   const folder = useFolder();
   const receiver = useReceiver();
@@ -60,7 +60,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line));
 
-  /** Signs in to the driver's page. Resolves with the session's cookie. */
+  /** Signs in to the driver's page. Resolves with the session cookie. */
   async function signInToDrive(key: string): Promise<string> {
     const answer = await fetch(`${service.url}/drive/sign-in`, {
       method: 'POST',
@@ -71,7 +71,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
-  it('have one line for each request and job, with the creation’s request id up to the delivery, and no secret', async () => {
+  it('have one line per request and job, keep the request id up to the delivery, and contain no secret', async () => {
     const account = await accountOf('CANARY-mail@rides.example');
     const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
     const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });

@@ -10,10 +10,10 @@ import { testConfig, testSettings } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { opsFolder, promtool } from './prometheus.ts';
 
-/** What Prometheus itself says of a process that it scrapes. */
+/** The metrics that Prometheus adds for each scraped process. */
 const ofPrometheus = ['up'];
 
-describe('the metrics of production', function () {
+describe('production metrics', function () {
   // The first run on a machine fetches promtool.
   this.timeout(120_000);
 
@@ -34,7 +34,7 @@ describe('the metrics of production', function () {
       ['a worker of one pool', 'workers/main', ['webhooks']],
       ['a worker of all pools', 'workers/main', []],
     ] as const) {
-      it(`of ${name} pass promtool's check`, async () => {
+      it(`of ${name} pass the check of promtool`, async () => {
         const OPS_PORT = String(await freePort());
         const running = serviceProcess({ name, script, args: [...args], env: testSettings({ OPS_PORT }) });
         started.push(running);
@@ -49,7 +49,7 @@ describe('the metrics of production', function () {
     }
   });
 
-  it('have alert rules that promtool finds sound, each shown firing and not firing', async () => {
+  it('have alert rules that pass the checks of promtool, with tests of each firing and not firing', async () => {
     expect(await promtool(['check', 'rules', 'alerts.yml'])).to.equal('');
     expect(await promtool(['test', 'rules', 'alerts.test.yml'])).to.equal('');
     const names = await alertNames();
@@ -67,14 +67,14 @@ describe('the metrics of production', function () {
     }
   });
 
-  it('have a line for each alert in the runbook, and none for another', async () => {
+  it('have one line per alert in the runbook, and no other lines', async () => {
     const runbook = await read('../operations.md');
     const lines = [...runbook.matchAll(/^\| <a id="(\w+)"><\/a>`(Rides\w+)` \| .+ \| .+ \|$/gm)];
     expect(lines.map(([, , name]) => name)).to.have.members(await alertNames());
     for (const [, anchor, name = ''] of lines) expect(anchor).to.equal(name.toLowerCase());
   });
 
-  it('are all that the alert rules and the dashboard name', async () => {
+  it('include every metric that the alert rules and the dashboard use', async () => {
     measureProcess('test');
     const kept = new Set([
       ...(await registry.getMetricsAsJSON()).flatMap(({ name, type }) => seriesOf(name, type)),
@@ -93,7 +93,7 @@ describe('the metrics of production', function () {
     }
   });
 
-  it('of shared things are shown once, however many processes there are', async () => {
+  it('of shared state appear once on the dashboard, for any number of processes', async () => {
     const shared = /rides_(oldest_\w+|queue_jobs|warning|dependency_up)/;
     const { panels } = JSON.parse(await read('grafana-dashboard.json')) as {
       panels: { targets?: { expr: string }[] }[];
@@ -113,7 +113,7 @@ function seriesOf(name: string, type: unknown): string[] {
   return String(type) === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name];
 }
 
-/** The metrics of an expression: words that are neither functions, labels, texts nor clauses. */
+/** The metrics of an expression: the words that are not functions, labels, strings or clauses. */
 function namesIn(expr: string): string[] {
   const bare = expr
     .replace(/"[^"]*"/g, '')

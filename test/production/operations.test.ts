@@ -16,10 +16,10 @@ import { type HostedService, startHosted } from './hosted-service.ts';
 import { procedures, testedMarks } from './operations-doc.ts';
 
 const eventsOfRide = 5;
-/** Rides take seconds, so that looking more often would only take CPU from them. */
+/** Rides last seconds: polling more often would only use CPU that the rides need. */
 const pollMs = 100;
 
-describe('docs/operations.md, as it is written:', function () {
+describe('the procedures of docs/operations.md', function () {
   this.timeout(240_000);
 
   let host: HostedService;
@@ -34,9 +34,9 @@ describe('docs/operations.md, as it is written:', function () {
     hanging = await startReceiver({ answer: () => {} });
     host = await startHosted({
       WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
-      // Rides of more than a second, so that each procedure has some under way.
+      // Rides last more than a second, so that some are active during each procedure.
       SIMULATION_SPEED: '12',
-      // An attempt to a receiver that hangs is not waited for.
+      // Stop without waiting for the attempt to the hanging receiver.
       SHUTDOWN_GRACE_MS: '3000',
     });
   });
@@ -45,7 +45,7 @@ describe('docs/operations.md, as it is written:', function () {
     await Promise.all([receiver?.close(), hanging?.close()]);
   });
 
-  /** Runs a procedure, after the function that the text defines for all of them. */
+  /** Runs a procedure, with the function that the document defines for all procedures. */
   const procedure = (name: string, variables: Record<string, string> = {}): Promise<string> => {
     hasRun.add(name);
     const given = Object.entries(variables).map(([variable, value]) => `${variable}='${value}'`);
@@ -58,7 +58,7 @@ describe('docs/operations.md, as it is written:', function () {
     return createKey(config, { accountId, name: 'Front desk', mode: 'test', webhookUrl: url });
   }
 
-  /** Creates a ride over the first API process that answers, as a proxy in front does. Resolves with its id. */
+  /** Creates a ride through the first API process that answers, like a proxy. Resolves with its id. */
   async function createRide({ key }: NewKey): Promise<string> {
     const headers = {
       authorization: `Bearer ${key}`,
@@ -89,13 +89,13 @@ describe('docs/operations.md, as it is written:', function () {
     receiver.receipts.filter(({ body }) => body.rideId === rideId).map(({ headers }) => headers['x-service-sequence']);
   const inOrder = Array.from({ length: eventsOfRide }, (_, index) => String(index + 1));
 
-  /** Every ride comes to its end, and each of its events to the partner, once and in order. */
+  /** Waits until every ride is completed and checks that the partner got each event once and in order. */
   async function completeOnce(rideIds: readonly string[]): Promise<void> {
     await until(() => isOver(rideIds).catch(() => false), pollMs);
     for (const rideId of rideIds) expect(receivedOf(rideId), rideId).to.deep.equal(inOrder);
   }
 
-  /** Creates rides, five a second, until the work is done: their ids. Each creation is answered with 201. */
+  /** Creates five rides per second until the work is done. Resolves with their ids. Each creation must return 201. */
   async function loadDuring(keys: readonly NewKey[], work: Promise<unknown>): Promise<string[]> {
     const made: string[] = [];
     let isDone = false;
@@ -103,7 +103,7 @@ describe('docs/operations.md, as it is written:', function () {
       isDone = true;
     };
     work.then(end, end);
-    // Under the limit of 30 a minute for each key.
+    // Stay below the limit of 30 per minute and key.
     while (!isDone) {
       const key = keys[made.length % keys.length] as NewKey;
       if (made.length < keys.length * 25) made.push(await createRide(key));
@@ -113,7 +113,7 @@ describe('docs/operations.md, as it is written:', function () {
     return made;
   }
 
-  it('SECRETS_KEY is rotated without a pause: rides go on, and signing secrets stay the same', async () => {
+  it('rotate SECRETS_KEY without downtime: rides continue, and signing secrets do not change', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => newKey()));
     const { SECRETS_KEY: before } = await host.settings();
     const rotated = procedure('rotate');
@@ -129,72 +129,72 @@ describe('docs/operations.md, as it is written:', function () {
     await completeOnce(made);
   });
 
-  it('an emptied Redis loses no ride and no event', async () => {
+  it('recover from a Redis that lost its data, without losing a ride or an event', async () => {
     const made = await createRides(await newKey(), 4);
     const said = await procedure('redis');
     expect(said)
       .to.include('noeviction')
-      .and.match(/Looked at \d+ rides/)
+      .and.match(/Checked \d+ rides/)
       .and.include('Oldest event not sent');
     await completeOnce(made);
   });
 
-  it('a killed MongoDB that comes back has lost no ride that was answered with 201', async () => {
+  it('recover from a killed MongoDB without losing a ride that was answered with 201', async () => {
     const key = await newKey();
     const made = await createRides(key, 4);
     host.killMongo();
-    expect(await procedure('mongo')).to.match(/Looked at \d+ rides/);
+    expect(await procedure('mongo')).to.match(/Checked \d+ rides/);
     await until(() => isOver(made).catch(() => false), pollMs);
     for (const rideId of made) {
       const received = receivedOf(rideId);
-      // An attempt whose outcome was not recorded is made again.
+      // An attempt is repeated if its outcome was not recorded.
       expect([...new Set(received)], rideId).to.deep.equal(inOrder);
     }
     await completeOnce([await createRide(key)]);
   });
 
-  it('an upgrade answers every creation with 201, and every ride is driven to its end', async () => {
-    // As the version before had it.
+  it('upgrade without downtime: every creation returns 201, and every ride is completed', async () => {
+    // The index of the previous version.
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
     const keys = [await newKey(), await newKey(), await newKey()];
     const upgraded = procedure('upgrade');
     const made = await loadDuring(keys, upgraded);
     const said = await upgraded;
-    expect(said).to.include('indexes and the check value of SECRETS_KEY are in place');
+    expect(said).to.include('created the missing indexes and the check value of SECRETS_KEY');
     expect(made.length).to.be.at.least(5);
     expect(await rides.countDocuments({ keyId: { $in: keys.map(({ keyId }) => keyId) } })).to.equal(made.length);
     await completeOnce(made);
   });
 
-  it('the partner whose receiver hangs stands in front of those whose events wait', async () => {
+  it('find the partner with the hanging receiver first in the list of waiting events', async () => {
     const [slow, well] = [await newKey(hanging.url), await newKey()];
     const made = await createRides(well, 2);
     await createRides(slow, 20);
-    const firstWaiting = async () => /EVENTS WAIT OF.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
+    const firstWaiting = async () => /KEY WITH WAITING EVENTS.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
     await until(async () => Number((await firstWaiting())?.[2] ?? 0) >= 10);
     expect((await firstWaiting())?.[1]).to.equal(slow.keyId);
     await completeOnce(made);
     await rides.deleteMany({ keyId: slow.keyId });
   });
 
-  it('a backup is restored: its rides go on to their ends, and what came after it is gone', async () => {
+  it('restore a backup: its rides are completed, and later rides do not exist', async () => {
     const key = await newKey();
     const [inBackup] = (await createRides(key, 1)) as [string];
     await procedure('backup');
     await until(async () => (await rides.findOne({ _id: inBackup }).catch(() => null)) !== null);
     const later = await createRide(key);
     await completeOnce([inBackup, later]);
-    expect(await procedure('restore')).to.match(/Looked at \d+ rides/);
+    expect(await procedure('restore')).to.match(/Checked \d+ rides/);
     expect(await rides.findOne({ _id: later })).to.equal(null);
     await until(() => isOver([inBackup]), pollMs);
     const ids = receiver.receipts
       .filter(({ body }) => body.rideId === inBackup)
       .map(({ headers }) => headers['x-service-event-id']);
-    expect(new Set(ids).size, 'sent again under the same ids').to.equal(eventsOfRide);
+    expect(new Set(ids).size, 'resent with the same ids').to.equal(eventsOfRide);
     await completeOnce([await createRide(key)]);
   });
 
-  it('the service moves to a Redis Cluster without a pause: rides go on, once and in order', async () => {
+  it('move to a Redis Cluster without downtime: every event is delivered once and in order', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rides-cluster-'));
     const cluster = await startRedisGroup('cluster', folder);
     try {
@@ -203,7 +203,7 @@ describe('docs/operations.md, as it is written:', function () {
       const keys = [await newKey(), await newKey(), await newKey()];
       const moved = procedure('move', { NEW_REDIS_URL: cluster.url });
       const made = await loadDuring(keys, moved);
-      expect(await moved).to.match(/Looked at \d+ rides/);
+      expect(await moved).to.match(/Checked \d+ rides/);
       await completeOnce([...made, ...(await createRides(keys[0] as NewKey, 2))]);
       const queues = await host.run(
         `redis-cli -c -u "redis://${NODE}" exists '{rides:webhooks}:webhooks:id'; redis-cli -u "redis://${NODE}" cluster nodes`,
@@ -218,7 +218,7 @@ describe('docs/operations.md, as it is written:', function () {
     }
   });
 
-  it('every procedure that it marks as tested is run here', async () => {
+  it('are all run by this test if the document marks them as tested', async () => {
     expect([...hasRun, 'restart_each'].sort()).to.deep.equal([...scripts.keys()].sort());
     expect(await testedMarks()).to.equal(hasRun.size);
   });

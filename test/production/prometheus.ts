@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { exitOf } from '../../dev/servers/processes.ts';
 
-/** Runs Debian's promtool on a text or on files. Resolves with what it complains of; empty where it does not. */
+/** Runs Debian's promtool on a text or on files. Resolves with its complaints; empty if it has none. */
 export async function promtool(args: string[], input = ''): Promise<string> {
   const folder = await unpackedPackages(['promtool'], { release: 'trixie' });
   const child = spawn(path.join(folder, 'usr/bin/promtool'), args, { cwd: opsFolder });

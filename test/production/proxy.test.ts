@@ -25,7 +25,7 @@ function expectError(answer: ProxyAnswer, error: AppError, status = error.status
   expect(answer.headers).not.to.have.property('server');
 }
 
-describe('the proxy of production', function () {
+describe('the production proxy', function () {
   // The first start on a machine fetches packages.
   this.timeout(180_000);
 
@@ -48,7 +48,7 @@ describe('the proxy of production', function () {
     return proxy;
   }
 
-  it('listens on 80 and 443, in front of every copy of the API, with public certificates', async () => {
+  it('listens on 80 and 443, balances all API instances, and uses public certificates', async () => {
     const config = await productionConfig();
     const { http, tls } = JSON.parse(config).apps;
     const servers = Object.values<{ listen: string[] }>(http.servers);
@@ -77,12 +77,12 @@ describe('the proxy of production', function () {
       api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder.path } });
       await api.start();
       stops.push(() => api.stop());
-      // On a busy machine the API may take its time to start again.
+      // On a busy machine a restart of the API can be slow.
       proxy = await proxyOf(port, { API_WAIT: '60s' });
       key = (await newKey()).key;
     });
 
-    it('tells the API that a request came over HTTPS, whatever the client says', async () => {
+    it('reports HTTPS requests as such to the API, whatever header the client sends', async () => {
       for (const said of ['http', 'https', 'http, https', '']) {
         const headers = { 'x-api-key': key, 'x-forwarded-proto': said };
         const { status, headers: answered } = await proxy.ask({ path: '/v1', headers });
@@ -91,7 +91,7 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('tells the API that a request came in the clear, whatever the client says', async () => {
+    it('reports plain HTTP requests as such to the API, whatever header the client sends', async () => {
       for (const said of ['http', 'https', 'http, https', '']) {
         const headers = { 'x-api-key': key, 'x-forwarded-proto': said };
         const answer = await proxy.ask({ scheme: 'http', path: '/v1', headers });
@@ -100,7 +100,7 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('does not show health checks and operators’ pages, in any spelling', async () => {
+    it('hides health checks and operator pages, in any spelling of the path', async () => {
       const unknown = await proxy.ask({ path: '/nothing-here' });
       expectError(unknown, new AppError('not_found'));
       const hidden = ['/readyz', '/healthz', '/metrics', '/ops/queues', '/ops'];
@@ -114,7 +114,7 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('refuses a body over 16,384 bytes in the contract’s form, whichever of the two refuses', async () => {
+    it('refuses a body over 16,384 bytes in the error format of the contract, also if the proxy refuses it', async () => {
       for (const size of [16_385, 1_000_001, 3_000_000]) {
         const headers = { 'x-api-key': key, 'content-type': 'application/json' };
         const body = Buffer.alloc(size, ' ');
@@ -123,11 +123,11 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('logs no key, no token and no address below its first segment', async () => {
+    it('logs no key, no token and only the first segment of a path', async () => {
       await expectNothingSecretLogged(proxy, 404);
     });
 
-    it('lets requests wait while the API restarts, and makes one ride for each creation', async () => {
+    it('holds requests while the API restarts, and each creation makes one ride', async () => {
       const { key: own, keyId } = await newKey();
       const headers = { 'x-api-key': own, 'content-type': 'application/json' };
       let isBack = false;
@@ -160,7 +160,7 @@ describe('the proxy of production', function () {
       proxy = await proxyOf(apiPort, { API_WAIT: '100ms' });
     });
 
-    it('answers that the service is unavailable, in the contract’s form', async () => {
+    it('answers 502 in the error format of the contract', async () => {
       for (const [method, path] of [
         ['GET', '/v1'],
         ['POST', '/v1/rides'],
@@ -171,7 +171,7 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('says so with a page where the API answers with pages', async () => {
+    it('answers 502 with an HTML page where the API serves pages', async () => {
       for (const path of ['/track/unknown', '/dashboard', '/dashboard/keys', '/drive']) {
         const answer = await proxy.ask({ path });
         expect(answer.status).to.equal(502);
@@ -181,14 +181,14 @@ describe('the proxy of production', function () {
       }
     });
 
-    it('logs no key, no token and no address below its first segment', async () => {
+    it('logs no key, no token and only the first segment of a path', async () => {
       await expectNothingSecretLogged(proxy, 502);
     });
 
-    it('passes an event stream on as it comes, not compressed', async () => {
+    it('forwards an event stream without delay and without compression', async () => {
       const api = http.createServer((_request, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-        response.write('data: first\n\n'); // and goes on
+        response.write('data: first\n\n'); // and stays open
       });
       stops.push(async () => {
         api.closeAllConnections();
@@ -207,7 +207,7 @@ describe('the proxy of production', function () {
   });
 });
 
-/** Sends secrets in every place where a request has them, and reads what the proxy has logged of it. */
+/** Sends secrets in every part of a request that can contain them, and checks the proxy's log. */
 async function expectNothingSecretLogged(proxy: CaddyProxy, status: number): Promise<void> {
   const secret = 'zq7secret7qz';
   const headers = {

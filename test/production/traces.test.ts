@@ -14,7 +14,7 @@ import { type CollectedSpan, spansIn } from '../support/spans.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
-describe('the traces of an API process and of workers', () => {
+describe('the traces of an API process and workers', () => {
   const ctx = useTestContext();
   const folder = useFolder();
   const receivers: Receiver[] = [];
@@ -35,14 +35,14 @@ describe('the traces of an API process and of workers', () => {
     url: string;
     partner: Client & NewKey;
     webhooks: Receiver;
-    /** Ends all processes by SIGTERM. Resolves with how they ended. */
+    /** Ends all processes with SIGTERM. Resolves with how they ended. */
     stop(): Promise<string[]>;
     log(name: string): Promise<string>;
-    /** The address of every module that a process had loaded when it ended, by V8's own count. */
+    /** The URL of every module that a process had loaded when it ended, from V8's coverage. */
     loaded(name: string): Promise<string[]>;
   }
 
-  /** Starts processes with settings of their own: `api`, `worker` for all pools, or a worker that is called as its pool. */
+  /** Starts processes, each with its settings: `api`, `worker` for all pools, or a worker named after its pool. */
   async function start(settingsOf: Record<string, Record<string, string>>, webhookPath = ''): Promise<Running> {
     const webhooks = await receive();
     const PORT = String(await freePort());
@@ -85,7 +85,7 @@ describe('the traces of an API process and of workers', () => {
 
   const isOpenTelemetry = (url: string) => /node_modules\/(@opentelemetry|bullmq-otel)\/|open-telemetry/.test(url);
 
-  it('span request, jobs and deliveries in one trace, the client’s own, and hold no secret', async () => {
+  it('connect request, jobs and deliveries in the trace of the client, and contain no secret', async () => {
     const collector = await receive();
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.origin}/` };
     const each = { api: settings, simulator: settings, webhooks: settings };
@@ -176,7 +176,7 @@ describe('the traces of an API process and of workers', () => {
     }
   });
 
-  it('are not there without a collector: no process loads a module of OpenTelemetry', async () => {
+  it('are off without a collector: no process loads a module of OpenTelemetry', async () => {
     const running = await start({ api: { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, worker: { OTEL_TRACES_SAMPLER_ARG: '1' } });
     const { body } = await running.partner.createRide({}, { traceparent: `00-${hex(16)}-${hex(8)}-01` });
     expect(body.rideId).to.be.a('string');
@@ -192,7 +192,7 @@ describe('the traces of an API process and of workers', () => {
     }
   });
 
-  it('hold nothing up while the collector is away or hangs, with one warning, and a stop ends in time', async () => {
+  it('delay nothing while the collector is unreachable or hangs, log one warning, and let a stop end in time', async () => {
     const hanging = await receive({ answer: () => {} });
     const away = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
@@ -209,7 +209,7 @@ describe('the traces of an API process and of workers', () => {
     expect(await running.stop()).to.deep.equal(['code 0', 'code 0']);
     const warnings = (await running.log('api')).split('\n').filter((line) => line.includes('traces are dropped'));
     expect(warnings).to.have.length(1);
-    // A stop that waited for the collector would be cut off.
+    // A stop that waits for the collector would exceed the grace period.
     expect(await running.log('worker')).not.to.match(/grace period over|traces are dropped/);
   });
 });

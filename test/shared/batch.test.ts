@@ -7,7 +7,7 @@ import { newRide } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
-/** Batches that a test answers when it wants to. */
+/** Batches that the test answers explicitly. */
 function heldBatches() {
   const sent: { batch: readonly number[]; answer: () => void }[] = [];
   const ask = batch<number, number>(
@@ -20,8 +20,8 @@ function heldBatches() {
   return { sent, ask, isSent };
 }
 
-describe('a batch', () => {
-  it('holds what is asked for at the same time, and gives each caller its own answer', async () => {
+describe('batch', () => {
+  it('combines concurrent operations, and returns to each caller its own result', async () => {
     const batches: (readonly number[])[] = [];
     const double = batch<number, number>(async (batch) => {
       batches.push(batch);
@@ -31,7 +31,7 @@ describe('a batch', () => {
     expect(batches).to.deep.equal([[1, 2, 1]]);
   });
 
-  it('takes nothing more once it is sent', async () => {
+  it('adds no operation to a batch that has been sent', async () => {
     const { sent, ask, isSent } = heldBatches();
     const first = ask(1);
     await isSent(1);
@@ -44,7 +44,7 @@ describe('a batch', () => {
     expect(sent.map(({ batch }) => batch)).to.deep.equal([[1], [2]]);
   });
 
-  it('is sent even if an earlier one hangs', async () => {
+  it('sends a batch even if an earlier one hangs', async () => {
     const { sent, ask, isSent } = heldBatches();
     void ask(1);
     await isSent(1);
@@ -54,7 +54,7 @@ describe('a batch', () => {
     expect(await second).to.equal(2);
   });
 
-  it('fails for one caller alone where one operation fails, and for all where the whole batch fails', async () => {
+  it('rejects only the failed operation, or all operations if the whole batch fails', async () => {
     const oddOnly = batch<number, number>(async (batch) => {
       if (batch.includes(0)) throw new Error('all');
       return batch.map((value) => (value % 2 ? value : new Error('even')));
@@ -69,7 +69,7 @@ describe('a batch', () => {
 describe('batched reads and writes', () => {
   const ctx = useTestContext();
 
-  it('find each document that was asked for, and null where there is none', async () => {
+  it('batchedFind returns each requested document, or null if it does not exist', async () => {
     const ids = await Promise.all([newRide(ctx), newRide(ctx)]);
     const find = batchedFind<Ride>(rides, '_id', { status: 1 });
     const found = await Promise.all([...ids, 'ride_of_nobody', ids[0] ?? ''].map((id) => find(id)));
@@ -77,7 +77,7 @@ describe('batched reads and writes', () => {
     expect(found[0]).to.have.keys('_id', 'status');
   });
 
-  it('reject a duplicate, and insert the others', async () => {
+  it('batchedInsert rejects a duplicate and inserts the other documents', async () => {
     const stored = await storedRide(await newRide(ctx));
     const insert = batchedInsert(rides);
     const copyOf = (changes: Partial<Ride>) => ({ ...stored, _id: newRideId(ctx.now()), ...changes });
@@ -88,7 +88,7 @@ describe('batched reads and writes', () => {
     expect(await rides.countDocuments({ _id: { $in: good.map(({ _id }) => _id) } })).to.equal(2);
   });
 
-  it('change what each filter matches, and answer null where it matches nothing', async () => {
+  it('batchedUpdate updates the documents that match, and returns null for a filter without a match', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raised = (rideId: string, rev: number) =>
@@ -98,7 +98,7 @@ describe('batched reads and writes', () => {
     expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
   });
 
-  it('say whether each filter matched, where nothing is read', async () => {
+  it('batchedWrite reports whether each filter matched', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const write = batchedWrite<Ride>(rides);
     const raised = (rideId: string, rev: number) =>
@@ -108,7 +108,7 @@ describe('batched reads and writes', () => {
     expect((await storedRide(first)).rev).to.equal(2);
   });
 
-  it('make one of ten concurrent changes of the same revision', async () => {
+  it('batchedUpdate applies one of ten concurrent updates of the same revision', async () => {
     const rideId = await newRide(ctx);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
@@ -117,7 +117,7 @@ describe('batched reads and writes', () => {
     expect((await storedRide(rideId)).rev).to.equal(1);
   });
 
-  it('reject a change that MongoDB refuses, and make the others', async () => {
+  it('batchedUpdate rejects an update that MongoDB refuses, and applies the others', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const { trackToken } = await storedRide(first);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });

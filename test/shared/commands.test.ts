@@ -7,7 +7,7 @@ import { testBuild } from '../support/service-process.ts';
 
 const noSettings = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', PUBLIC_BASE_URL: '', SERVICE_ENV: '' };
 
-/** Runs a command to its end, with these settings alone. Those of `dev/` run from source, as npm runs them. */
+/** Runs a command to its end, with only these settings. Commands of `dev/` run from source, as with npm. */
 async function run(script: string, args: string[], settings: NodeJS.ProcessEnv = {}) {
   const compiled = [process.execPath, path.join(testBuild(), `${script}.js`), ...args];
   const [file = '', ...rest] = script.startsWith('dev/') ? nodeCommand(`${script}.ts`, args) : compiled;
@@ -17,8 +17,8 @@ async function run(script: string, args: string[], settings: NodeJS.ProcessEnv =
   );
 }
 
-describe('the commands', () => {
-  it('say with --help in 60 columns how they are used, with an example, without any setting', async () => {
+describe('commands', () => {
+  it('print their usage with an example in 60 columns for --help, without any setting', async () => {
     const scripts = ['workers/main', 'cli/migrate', 'dev/main', 'dev/listen'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
@@ -28,7 +28,7 @@ describe('the commands', () => {
     }
   });
 
-  it('name their compiled file in the help of a build', async () => {
+  it('name their compiled file in the help of a compiled build', async () => {
     const programs = ['keys', 'drivers', 'ops'];
     const answers = await Promise.all(programs.map((program) => run(`cli/${program}`, ['--help'])));
     for (const [index, program] of programs.entries()) {
@@ -37,19 +37,19 @@ describe('the commands', () => {
     }
   });
 
-  it('answer a wrong command line with exit code 2, a line that says what is wrong, and how it is right', async () => {
+  it('answer an invalid command line with exit code 2, one line with the problem, and the usage', async () => {
     const { code, stdout, stderr } = await run('cli/migrate', ['--nonsense']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^migrate: [^\n]*--nonsense[^\n]*\nUsage: /);
   });
 
-  it('refuse a worker pool that there is not, as a wrong command line', async () => {
+  it('refuse an unknown worker pool with exit code 2 and the usage', async () => {
     const { code, stderr } = await run('workers/main', ['webhooks', 'nonsense']);
     expect(code).to.equal(2);
-    expect(stderr).to.match(/^worker: there is no worker pool nonsense\nUsage: /);
+    expect(stderr).to.match(/^worker: unknown worker pool nonsense\nUsage: /);
   });
 
-  it('tell every wrong setting at once, in a line for each; migrate needs MONGO_URL and SECRETS_KEY alone', async () => {
+  it('report all missing settings at once, one line each; migrate only needs MONGO_URL and SECRETS_KEY', async () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
       run('cli/migrate', []),

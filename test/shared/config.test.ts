@@ -21,8 +21,8 @@ function refusal(env: NodeJS.ProcessEnv): string {
   return 'accepted';
 }
 
-describe('the settings', () => {
-  it('have these defaults in production, which an unset SERVICE_ENV means', () => {
+describe('settings', () => {
+  it('have these defaults in production, also when SERVICE_ENV is unset', () => {
     const { secrets, ...config } = readConfig(production);
     expect(config).to.deep.include({
       environment: 'production',
@@ -51,7 +51,7 @@ describe('the settings', () => {
     expect(secrets.keys.map(({ key }) => key.export())).to.deep.equal([Buffer.alloc(32, 7)]);
   });
 
-  it('are frozen, all the way down', () => {
+  it('are deeply frozen', () => {
     const config = readConfig(production);
     for (const part of [
       config,
@@ -65,12 +65,12 @@ describe('the settings', () => {
     }
   });
 
-  it('show no secret when they are printed', () => {
+  it('contain no secret in the part that may be printed', () => {
     const { secrets: _, ...shown } = readConfig(production);
     expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw/);
   });
 
-  it('read SECRETS_KEY as a list, the first one first, and show nothing of it', () => {
+  it('read SECRETS_KEY as an ordered list of keys that printing does not reveal', () => {
     const bytes = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
     const list = bytes.map((key) => key.toString('base64')).join(' , ');
     const { secrets } = readConfig({ ...production, SECRETS_KEY: list });
@@ -78,13 +78,13 @@ describe('the settings', () => {
     expect(inspect(secrets.keys, { depth: 9 }) + JSON.stringify(secrets.keys)).not.to.match(/AQEBAQ|01 01 01|1,1,1/);
   });
 
-  it('need no SECRETS_KEY in a process that signs nothing', () => {
+  it('do not require SECRETS_KEY in a process that does not use it', () => {
     const { SECRETS_KEY: _, ...others } = production;
     expect(refusal(others)).to.match(/SECRETS_KEY is required/);
     expect(readConfig(others, { without: ['SECRETS_KEY'] }).secrets.keys).to.deep.equal([]);
   });
 
-  it('take a mail server together with whom mails come from, and show neither', () => {
+  it('require MAIL_FROM together with SMTP_URL, and print no password', () => {
     const mail = { SMTP_URL: 'smtps://user:pAsSwOrD@mail.example:465', MAIL_FROM: 'Rides <rides@rides.example>' };
     const { secrets, ...shown } = readConfig({ ...production, ...mail });
     expect(secrets.smtpUrl).to.equal(mail.SMTP_URL);
@@ -92,7 +92,7 @@ describe('the settings', () => {
     expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|mail\.example/);
     expect(readConfig(production).secrets.smtpUrl).to.equal('');
     expect(refusal({ ...production, SMTP_URL: mail.SMTP_URL })).to.equal(
-      'Setting MAIL_FROM must be set beside SMTP_URL',
+      'Setting MAIL_FROM must be set together with SMTP_URL',
     );
     for (const url of ['mail.example:465', 'https://mail.example', 'smtp://', 'smtp://[sEcReT']) {
       expect(refusal({ ...production, ...mail, SMTP_URL: url }), url).to.match(/SMTP_URL must be an address like/);
@@ -102,7 +102,7 @@ describe('the settings', () => {
     }
   });
 
-  it('have traces only with a collector, all of them unless a share is given', () => {
+  it('turn traces on only with a collector endpoint, with a default share of 1', () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
     expect(readConfig({ ...production, OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(undefined);
     const traces = { endpoint: 'http://collector:4318', share: 1 };
@@ -111,7 +111,7 @@ describe('the settings', () => {
     expect(readConfig({ ...production, ...some }).traces).to.deep.equal({ ...traces, share: 0.01 });
   });
 
-  it('need neither REDIS_URL nor PUBLIC_BASE_URL in a command that works on MongoDB alone', () => {
+  it('require neither REDIS_URL nor PUBLIC_BASE_URL in a command that only uses MongoDB', () => {
     const { MONGO_URL, SECRETS_KEY } = production;
     const { secrets, publicBaseUrl } = readConfig(
       { MONGO_URL, SECRETS_KEY },
@@ -121,7 +121,7 @@ describe('the settings', () => {
     expect(secrets).to.deep.include({ mongoUrl: MONGO_URL });
   });
 
-  it('are refused all at once, in a line for each that names it and quotes no value', () => {
+  it('report all invalid settings at once, one line each, with the name and without the value', () => {
     const wrong = { ...production, MONGO_URL: 'mongodb://sEcReT', PORT: '-1.5', TRACK_BASE_URL: 'http://sEcReT' };
     const message = refusal({
       ...wrong,
@@ -142,7 +142,7 @@ describe('the settings', () => {
   });
 
   for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/', '/rides/v1', '/v1/rides']) {
-    it(`refuse a PUBLIC_BASE_URL that ends in ${path}: the links stand beside the API's base`, () => {
+    it(`refuse the PUBLIC_BASE_URL path ${path}: links are built from the address without /v1`, () => {
       const line = refusal({ ...production, PUBLIC_BASE_URL: `https://rides.example${path}` });
       expect(line).to.equal('Setting PUBLIC_BASE_URL must be the address without /v1');
     });
@@ -168,7 +168,7 @@ describe('the settings', () => {
     });
   }
 
-  it('take an empty variable for an unset one', () => {
+  it('treat an empty variable as unset', () => {
     const config = readConfig({
       ...production,
       PORT: '',
@@ -179,7 +179,7 @@ describe('the settings', () => {
     expect(config).to.include({ port: 4100, environment: 'production', trackBaseUrl: 'https://rides.example/track' });
   });
 
-  it('drop slashes at the end of base addresses', () => {
+  it('remove trailing slashes from base addresses', () => {
     const config = readConfig({
       ...production,
       PUBLIC_BASE_URL: 'https://rides.example//',
@@ -188,7 +188,7 @@ describe('the settings', () => {
     expect(config).to.include({ publicBaseUrl: 'https://rides.example', trackBaseUrl: 'https://t.example/m' });
   });
 
-  it('read local receivers as a list, in development alone', () => {
+  it('read WEBHOOK_LOCAL_TARGETS as a list in development', () => {
     const local = { WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000, http://localhost:5000' };
     expect(readConfig({ ...development, ...local }).webhookLocalTargets).to.deep.equal([
       'http://127.0.0.1:4000',
@@ -196,12 +196,12 @@ describe('the settings', () => {
     ]);
   });
 
-  it('read egress addresses as a list of addresses and ranges', () => {
+  it('read EGRESS_ADDRESSES as a list of addresses and CIDR ranges', () => {
     const { egressAddresses } = readConfig({ ...production, EGRESS_ADDRESSES: '203.0.113.10, 2001:db8::/64' });
     expect(egressAddresses).to.deep.equal(['203.0.113.10', '2001:db8::/64']);
   });
 
-  it('read dispatch rounds as a list of kilometres at seconds', () => {
+  it('read DISPATCH_ROUNDS as a list of KM@SECONDS', () => {
     const { dispatch } = readConfig({ ...production, DISPATCH_ROUNDS: '1.5@0, 20@7.5', DISPATCH_REPEAT_MS: '1000' });
     expect(dispatch.rounds).to.deep.equal([
       { radiusKm: 1.5, afterMs: 0 },
@@ -214,7 +214,7 @@ describe('the settings', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
 
-  it('put an IPv6 address into brackets in links', () => {
+  it('put an IPv6 host in brackets in base addresses', () => {
     expect(readConfig({ ...development, HOST: '::1' })).to.include({
       host: '::1',
       publicBaseUrl: 'http://[::1]:4100',
@@ -222,7 +222,7 @@ describe('the settings', () => {
     });
   });
 
-  it('have a grace of an hour at most, which a timer can wait for', () => {
+  it('limit SHUTDOWN_GRACE_MS to one hour, which setTimeout can handle', () => {
     expect(readConfig({ ...production, SHUTDOWN_GRACE_MS: '3600000' }).shutdownGraceMs).to.equal(3_600_000);
     expect(refusal({ ...production, SHUTDOWN_GRACE_MS: '3600001' })).to.match(
       /SHUTDOWN_GRACE_MS .*3600000 \(one hour\)/,
@@ -230,7 +230,7 @@ describe('the settings', () => {
   });
 
   for (const name of ['MONGO_URL', 'REDIS_URL', 'PUBLIC_BASE_URL', 'SECRETS_KEY']) {
-    it(`stop the start in production without ${name}, in one line that names it`, () => {
+    it(`refuse to start in production without ${name}, with one line that names it`, () => {
       const line = refusal({ ...production, [name]: undefined });
       expect(line).to.include(name).and.not.include('\n');
       expect(refusal({ ...production, [name]: '' })).to.equal(line);
@@ -238,7 +238,7 @@ describe('the settings', () => {
   }
 
   for (const name of ['MONGO_URL', 'REDIS_URL', 'SECRETS_KEY']) {
-    it(`stop the start in development without ${name}`, () => {
+    it(`refuse to start in development without ${name}`, () => {
       expect(refusal({ ...development, [name]: undefined })).to.include(name);
     });
   }
@@ -259,7 +259,7 @@ describe('the settings', () => {
     ['TRIP_TIMEOUT_MS', '0', 'sEcReT'],
     ['SIMULATION_SPEED', '0', '-1', 'sEcReT', 'Infinity'],
     ['TRUSTED_PROXY_HOPS', '-1', '1.5', 'true', 'sEcReT'],
-    // 25 days: above 2^31 - 1 ms a timer of Node fires after 1 ms.
+    // 25 days is above 2^31 - 1 ms, so a timer of Node would fire after 1 ms.
     ['SHUTDOWN_GRACE_MS', '0', 'sEcReT', '2160000000', '3600001'],
     ['ERASE_AFTER_DAYS', '0', '1', '1.5', 'sEcReT', '3651'],
     ['DELETE_RIDES_AFTER_DAYS', '0', '61', 'sEcReT'],
@@ -281,12 +281,13 @@ describe('the settings', () => {
     ['DISPATCH_ROUNDS', '3', '3@', '@0', '3@0;6@20', '0@0', '3@0,2@20', '3@0,6@0', '501@0', '3@sEcReT', '3@0,6@3601'],
     ['DISPATCH_REPEAT_MS', '0', 'sEcReT'],
     ['FARE_HINT_PER_KM', '0', '-1', 'sEcReT'],
+    ['TILE_URL', 'https://sEcReT/tiles.png', 'sEcReT'],
     ['EGRESS_ADDRESSES', 'sEcReT', '198.51.100', '203.0.113.10/33', '203.0.113.10;203.0.113.11', '2001:db8::/129'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];
   for (const [name, ...values] of wrong) {
     for (const value of values) {
-      it(`stop the start where ${name} is ${value.slice(0, 30)}, in one line that names it and does not quote it`, () => {
+      it(`refuse to start if ${name} is ${value.slice(0, 30)}, with one line that does not quote the value`, () => {
         const line = refusal({ ...development, [name]: value });
         expect(line).to.include(name).and.not.include('\n');
         expect(line).not.to.include('sEcReT');
@@ -295,23 +296,23 @@ describe('the settings', () => {
     }
   }
 
-  it('stop the start with a base of the fare hint and no price per km', () => {
-    expect(refusal({ ...development, FARE_HINT_BASE: '2' })).to.match(/FARE_HINT_PER_KM must be set beside/);
+  it('refuse to start with FARE_HINT_BASE but without FARE_HINT_PER_KM', () => {
+    expect(refusal({ ...development, FARE_HINT_BASE: '2' })).to.match(/FARE_HINT_PER_KM must be set together with/);
     expect(refusal({ ...development, FARE_HINT_BASE: '-1', FARE_HINT_PER_KM: '1' })).to.match(/FARE_HINT_BASE/);
   });
 
-  it('stop the start in production with a base address that is not https', () => {
+  it('refuse to start in production with a base address that is not https', () => {
     expect(refusal({ ...production, PUBLIC_BASE_URL: 'http://rides.example' })).to.match(/PUBLIC_BASE_URL.*https/);
   });
 
-  it('stop the start in production with local receivers', () => {
+  it('refuse to start in production with WEBHOOK_LOCAL_TARGETS', () => {
     const line = refusal({ ...production, WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000' });
     expect(line)
       .to.match(/WEBHOOK_LOCAL_TARGETS/)
       .and.not.include('4000');
   });
 
-  it('ignore other variables', () => {
+  it('ignore unknown variables', () => {
     expect(refusal({ ...production, PATH: '/bin', npm_config_x: 'y' })).to.equal('accepted');
   });
 });

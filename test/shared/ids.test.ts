@@ -11,7 +11,7 @@ import {
 } from '../../shared/base/ids.ts';
 
 describe('ids', () => {
-  it('are of the form of their kind', () => {
+  it('have the prefix and the length of their kind', () => {
     expect(newRideId(Date.now())).to.match(/^ride_[0-9A-Za-z]{24}$/);
     expect(newOfferId()).to.match(/^offer_[0-9A-Za-z]{16}$/);
     expect(newKeyId()).to.match(/^key_[0-9A-Za-z]{14}$/);
@@ -24,7 +24,7 @@ describe('ids', () => {
     expect(new Set(made).size).to.equal(15_000);
   });
 
-  it('of rides sort by their time', () => {
+  it('of rides sort by creation time', () => {
     const times = [0, 61, 62, 1_700_000_000_000, 1_700_000_000_001, 4_000_000_000_000];
     const ids = times.map((time) => newRideId(time));
     expect([...ids].sort()).to.deep.equal(ids);
@@ -38,16 +38,16 @@ describe('ids', () => {
     for (const count of counts.values()) expect(count).to.be.within(750, 1_250);
   });
 
-  it('are of the length that is asked for', () => {
+  it('randomBase62 returns a string of the requested length', () => {
     for (const length of [0, 1, 16, 32, 1_000]) expect(randomBase62(length)).to.have.lengthOf(length);
   });
 
-  it('write numbers in base62, padded', () => {
+  it('toBase62 pads numbers with zeros', () => {
     expect([0, 1, 61, 62, 3_843].map((value) => toBase62(value, 2))).to.deep.equal(['00', '01', '0z', '10', 'zz']);
     expect(toBase62(0xffffffff, 6)).to.equal('4gfFC3');
   });
 
-  it('of events follow from the ride and the number of the event', () => {
+  it('of events are derived from the ride and the number of the event', () => {
     expect(eventId('ride_abc', 3)).to.equal('evt_abc_3');
     expect(eventId('ride_abc', 3)).to.equal(eventId('ride_abc', 3));
   });

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { circles, importsIn, readImports, wrongImports } from '../support/imports.ts';
+import { findCycles, importsIn, readImports, wrongImports } from '../support/imports.ts';
 
-describe('the imports', () => {
+describe('imports', () => {
   const imports = readImports();
-  /** The imports with one more statement in a file. */
+  /** The imports with an additional statement in a file. */
   const planted = (file: string, statement: string) =>
     new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
 
-  it('go from api, workers and cli to shared, and in shared only down', () => {
+  it('lead from api, workers and cli to shared, and inside shared only to lower levels', () => {
     expect([...imports.keys()]).to.include.members([
       'api/app.ts',
       'shared/rides/decide.ts',
@@ -19,8 +19,8 @@ describe('the imports', () => {
     expect(wrongImports(imports)).to.deep.equal([]);
   });
 
-  it('make no circle of files, and none of the rooms of a folder', () => {
-    expect(circles(imports)).to.deep.equal({ ofFiles: [], ofRooms: [] });
+  it('form no cycle of files and no cycle of subfolders', () => {
+    expect(findCycles(imports)).to.deep.equal({ ofFiles: [], ofEntries: [] });
   });
 
   for (const [file, statement] of [
@@ -50,17 +50,19 @@ describe('the imports', () => {
     });
   }
 
-  it('are found as a circle of files, also of types', () => {
-    const { ofFiles } = circles(planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"));
+  it('are reported if they form a cycle of files, also if they only import types', () => {
+    const { ofFiles } = findCycles(
+      planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"),
+    );
     expect(ofFiles).to.have.lengthOf(1);
     expect(ofFiles[0]).to.include.members(['shared/rides/transitions.ts', 'shared/rides/decide.ts']);
   });
 
-  it('are found as a circle of rooms', () => {
+  it('are reported if they form a cycle of subfolders', () => {
     const file = 'workers/webhooks/slow-lane.ts';
-    const { ofFiles, ofRooms } = circles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
+    const { ofFiles, ofEntries } = findCycles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
     expect(ofFiles).to.deep.equal([]);
-    expect(ofRooms).to.deep.include(['workers/periodic', 'workers/webhooks']);
+    expect(ofEntries).to.deep.include(['workers/periodic', 'workers/webhooks']);
   });
 });
 

@@ -28,7 +28,7 @@ describe('the command line of keys', () => {
   const { log, error, table } = console;
   afterEach(() => Object.assign(console, { log, error, table }));
 
-  /** Runs one command and catches what it prints. */
+  /** Runs one command and captures its output. */
   async function run(...argv: string[]) {
     const out: string[] = [];
     const err: string[] = [];
@@ -41,7 +41,7 @@ describe('the command line of keys', () => {
   const create = async (...more: string[]) =>
     (await run('create', '--name', 'desk', '--mode', 'test', '--json', ...more)).json();
 
-  it('creates a key and prints it in one line of JSON', async () => {
+  it('create prints the new key in one line of JSON', async () => {
     const { code, out, err, json } = await run('create', '--name', 'Front desk', '--mode', 'live', '--json');
     expect({ code, err, lines: out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
     const made = json();
@@ -51,7 +51,7 @@ describe('the command line of keys', () => {
     expect(made.signingSecret).to.match(/^whsec_/);
   });
 
-  it('creates a key with a webhook URL for an account', async () => {
+  it('create accepts a webhook URL and an account', async () => {
     const account = `a${Date.now()}@rides.example`;
     const made = await create('--webhook-url', 'https://partner.example/hook', '--account', account.toUpperCase());
     expect(made.webhookUrl).to.equal('https://partner.example/hook');
@@ -59,7 +59,7 @@ describe('the command line of keys', () => {
     expect(listed.map(({ keyId }: { keyId: string }) => keyId)).to.deep.equal([made.keyId]);
   });
 
-  it('lists keys without a secret', async () => {
+  it('list prints no secrets', async () => {
     const made = await create();
     for (const more of [['--json'], []]) {
       const { code, out } = await run('list', ...more);
@@ -71,12 +71,12 @@ describe('the command line of keys', () => {
     }
   });
 
-  it('lists nothing for an account that nobody has', async () => {
+  it('list prints an empty list for an unknown account', async () => {
     const { code, out } = await run('list', '--account', 'nobody@rides.example', '--json');
     expect({ code, out }).to.deep.equal({ code: 0, out: ['[]'] });
   });
 
-  it('reports a new key and a rotation to the address of its account, without the key', async () => {
+  it('create and rotate send a mail without the key to the address of the account', async () => {
     const email = `reported${Date.now()}@rides.example`;
     const { keyId, key } = await create('--account', email);
     await run('rotate', keyId);
@@ -95,7 +95,7 @@ describe('the command line of keys', () => {
   });
 
   for (const command of ['rotate', 'roll-secret'] as const) {
-    it(`makes one of two changes at once by ${command}, and says of the other that nothing was changed`, async () => {
+    it(`of two concurrent ${command} commands, one succeeds and the other reports that it changed nothing`, async () => {
       const { keyId } = await create();
       const replace = command === 'rotate' ? rotateKey : rollSigningSecret.bind(null, testConfig());
       const ctx = await testContext();
@@ -107,7 +107,7 @@ describe('the command line of keys', () => {
     });
   }
 
-  it('notes for the account what the operator did to its keys, and nothing that failed', async () => {
+  it("successful commands add entries to the account's audit list, and failed commands do not", async () => {
     const email = `noted${Date.now()}@rides.example`;
     const { keyId } = await create('--account', email);
     await run('set-webhook', keyId, 'https://partner.example/');
@@ -130,7 +130,7 @@ describe('the command line of keys', () => {
     for (const entry of entries) expect(entry).to.include({ keyId, from: commandLine });
   });
 
-  it('rotates, rolls the secret, sets the webhook URL and revokes', async () => {
+  it('rotate, roll-secret, set-webhook and revoke change a key', async () => {
     const { keyId, key, signingSecret } = await create();
     const rotated = (await run('rotate', keyId, '--json')).json();
     expect(rotated).to.have.all.keys('keyId', 'key');
@@ -143,17 +143,17 @@ describe('the command line of keys', () => {
     expect((await run('rotate', keyId)).code).to.equal(1);
   });
 
-  it('says of a new key, of a new secret and of an ended key what to do next, in its last line', async () => {
+  it('create, roll-secret and revoke end with a line about the next step or effect', async () => {
     const { out } = await run('create', '--name', 'Front desk', '--mode', 'test');
     const lines = out.join('\n').split('\n');
     expect(lines.at(-1)).to.equal('Keep the secret key and the signing secret: neither is shown again.');
     const keyId = lines[0]?.match(/^Key id {10}(key_\w+)$/)?.[1] ?? '';
     expect(lines).to.include('Name            Front desk');
     expect((await run('roll-secret', keyId)).out.join('\n')).to.match(/not shown again[^\n]*$/);
-    expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides go on\.$/);
+    expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides continue\.$/);
   });
 
-  it('answers a rolled secret and a changed URL when no request uses the old ones any more', async () => {
+  it('roll-secret and set-webhook finish when no request uses the old settings any more', async () => {
     const { keyId } = await create();
     for (const command of [
       ['roll-secret', keyId],
@@ -166,7 +166,7 @@ describe('the command line of keys', () => {
     }
   });
 
-  it('takes a webhook URL away with --none', async () => {
+  it('set-webhook --none removes the webhook URL', async () => {
     const { keyId } = await create('--webhook-url', 'https://partner.example/hook');
     const { code, json } = await run('set-webhook', keyId, '--none', '--json');
     expect({ code, answer: json() }).to.deep.equal({ code: 0, answer: { keyId, webhookUrl: null } });
@@ -174,7 +174,7 @@ describe('the command line of keys', () => {
     expect(listed.find((key: { keyId: string }) => key.keyId === keyId).webhookUrl).to.equal(null);
   });
 
-  describe('its list', () => {
+  describe('the list', () => {
     const now = Date.parse('2026-03-04T05:06:07Z');
     const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
     const key = {
@@ -188,7 +188,7 @@ describe('the command line of keys', () => {
       revokedAt: null,
     };
 
-    it('has labelled, aligned columns, and a second line that says where the events go', () => {
+    it('the list has labelled, aligned columns, and a second line with the webhook URL of each key', () => {
       const webhookUrl = 'https://partner.example/events';
       const used = { ...key, mode: 'live', name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl };
       expect(tableOf([key, used, { ...key, revokedAt: ago(0) }], now)).to.deep.equal([
@@ -202,7 +202,7 @@ describe('the command line of keys', () => {
       ]);
     });
 
-    it('fits the terminal, from 60 columns to 80, and shows every id whole', () => {
+    it('the list fits the terminal, between 60 and 80 columns, and shows complete ids', () => {
       for (const [columns, width] of [
         [40, 60],
         [60, 60],
@@ -217,18 +217,18 @@ describe('the command line of keys', () => {
       }
     });
 
-    it('says how to make a key where there is none', () => {
+    it('an empty list explains how to create a key', () => {
       expect(tableOf([], now)).to.deep.equal(['No keys. Make one: npm run -s keys -- create --name NAME --mode test']);
     });
 
-    it('shows no control character of a name', () => {
+    it('the list replaces control characters in names', () => {
       expect(tableOf([{ ...key, name: 'a\u001b[31m\nb' }], now)[1]).to.match(/ a\?\[31m\?b$/);
     });
   });
 
   describe('--help', () => {
     for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
-      it(`of "${argv.join(' ')}" says in 60 columns how it is used, with an example, and asks no server`, async () => {
+      it(`"${argv.join(' ')}" prints the usage in 60 columns, with an example, and contacts no server`, async () => {
         const { code, out, err } = await run(...argv);
         const lines = out.join('\n').split('\n');
         expect({ code, err }).to.deep.equal({ code: 0, err: [] });
@@ -238,7 +238,7 @@ describe('the command line of keys', () => {
       });
     }
 
-    it('tells the commands apart, also as "help COMMAND"', async () => {
+    it('each command has its own help, also as "help COMMAND"', async () => {
       const texts = await Promise.all(commandNames.map(async (name) => (await run(name, '--help')).out.join('\n')));
       expect(new Set(texts)).to.have.property('size', commandNames.length);
       expect((await run('help', 'rotate')).out).to.deep.equal((await run('rotate', '--help')).out);
@@ -269,7 +269,7 @@ describe('the command line of keys', () => {
     ['roll-secret'],
     ['rekey', 'key_x'],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
+    it(`"${argv.join(' ')}" exits with code 2 and prints the usage`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).to.deep.equal({ code: 2, out: [] });
       expect(err.join('\n')).to.match(/^keys: .+\nUsage: /);
@@ -286,7 +286,7 @@ describe('the command line of keys', () => {
     ['create', '--name', 'x', '--mode', 'test', '--webhook-url', 'https://localhost/'],
     ['create', '--name', 'x', '--mode', 'test', '--webhook-url', ''],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 1 and one line`, async () => {
+    it(`"${argv.join(' ')}" exits with code 1 and prints one line`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
       expect(err[0])
@@ -295,7 +295,7 @@ describe('the command line of keys', () => {
     });
   }
 
-  it('ends at a wrong setting with exit code 1 and one line that names it', async () => {
+  it('an invalid setting exits with code 1 and one line that names the setting', async () => {
     const lines: string[] = [];
     console.error = (line: unknown) => void lines.push(String(line));
     const code = await runProgram(keys, ['list'], { ...settings(), SECRETS_KEY: 'sEcReT' });

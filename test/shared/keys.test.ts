@@ -28,16 +28,16 @@ import { useTestContext } from '../support/service.ts';
 
 const newForm = (session = 'session'): SentForm => ({ id: newKeyId(), session });
 
-describe('the form of a key', () => {
+describe('the format of a key', () => {
   for (const mode of ['live', 'test'] as const) {
-    it(`begins with svc_${mode}_ and ends with a checksum that is right`, () => {
+    it(`a ${mode} key begins with svc_${mode}_ and ends with a valid checksum`, () => {
       const key = newApiKey(mode);
       expect(key).to.match(new RegExp(`^svc_${mode}_[0-9A-Za-z]{38}$`));
       expect(isWellFormedKey(key)).to.equal(true);
     });
   }
 
-  it('of a driver begins with svc_driver_, and neither kind passes as the other', () => {
+  it('a driver key begins with svc_driver_, and is not accepted as an API key, nor the reverse', () => {
     const key = newDriverKey();
     expect(key).to.match(/^svc_driver_[0-9A-Za-z]{38}$/);
     expect([isWellFormedDriverKey(key), isWellFormedKey(key)]).to.deep.equal([true, false]);
@@ -45,7 +45,7 @@ describe('the form of a key', () => {
     expect(keyHint(key)).to.equal(`svc_driver_...${key.slice(-4)}`);
   });
 
-  it('fails its checksum with any one wrong character', () => {
+  it('a key with any single wrong character fails its checksum', () => {
     const key = newApiKey('live');
     for (let i = 0; i < key.length; i++) {
       const wrong = key.slice(0, i) + (key[i] === 'x' ? 'y' : 'x') + key.slice(i + 1);
@@ -53,7 +53,7 @@ describe('the form of a key', () => {
     }
   });
 
-  it('rejects other texts', () => {
+  it('isWellFormedKey rejects other texts', () => {
     const key = newApiKey('test');
     for (const text of [
       '',
@@ -69,12 +69,12 @@ describe('the form of a key', () => {
     }
   });
 
-  it('has a hint that gives away no more than its mode and last characters', () => {
+  it('the hint of a key shows only its mode and its last four characters', () => {
     const key = newApiKey('live');
     expect(keyHint(key)).to.equal(`svc_live_...${key.slice(-4)}`);
   });
 
-  it('of a signing secret begins with whsec_', () => {
+  it('a signing secret begins with whsec_', () => {
     expect(newSigningSecret())
       .to.match(/^whsec_[0-9A-Za-z]{32}$/)
       .and.not.equal(newSigningSecret());
@@ -96,7 +96,7 @@ describe('keys', () => {
       () => 'done',
       (error) => error.code,
     );
-  /** Counts the writes of keys from now on; resolves with how many there were when all have ended. */
+  /** Counts the writes of keys from now on. The result resolves with their number when all of them have ended. */
   const countWrites = () => {
     const writes: Promise<unknown>[] = [];
     const updateOne = keys.updateOne.bind(keys) as (...args: unknown[]) => Promise<unknown>;
@@ -115,7 +115,7 @@ describe('keys', () => {
   afterEach(() => void Reflect.deleteProperty(keys, 'updateOne'));
   const findsKey = async (key: string) => (await findCaller(key, Date.now()))?.keyId ?? null;
 
-  it('are given out once and stored as a hash; their signing secret is stored encrypted', async () => {
+  it('createKey stores the key only as a hash, and the signing secret encrypted', async () => {
     const made = await make();
     const stored = JSON.stringify(await keys.findOne({ _id: made.keyId }));
     expect(stored).not.to.include(made.key).and.not.include(made.signingSecret);
@@ -124,7 +124,7 @@ describe('keys', () => {
     expect(await deliverySettings(ctx.config, made.keyId)).to.deep.include({ signingSecret: made.signingSecret });
   });
 
-  it('are listed oldest first, without anything secret', async () => {
+  it('listKeys returns the keys oldest first, without secrets', async () => {
     const owner = (await accountOf(`list-${Date.now()}@rides.example`))._id;
     const made = [await make({ accountId: owner, name: 'one' }), await make({ accountId: owner, name: 'two' })];
     const listed = await listKeys({ accountId: owner });
@@ -136,7 +136,7 @@ describe('keys', () => {
     for (const entry of listed) expect(entry).not.to.have.any.keys('hash', 'signingSecret');
   });
 
-  it('are dead once revoked, for good', async () => {
+  it('a revoked key stops working, and cannot be changed', async () => {
     const { key, keyId } = await make();
     expect(await findsKey(key)).to.equal(keyId);
     await revokeKey(keyId, 'anyone');
@@ -153,7 +153,7 @@ describe('keys', () => {
     }
   });
 
-  it('of another account are not found, and stay unchanged', async () => {
+  it('an account cannot find or change the key of another account', async () => {
     const { keyId } = await make();
     const stored = await keys.findOne({ _id: keyId });
     const other = { accountId: (await accountOf('other@rides.example'))._id };
@@ -173,7 +173,7 @@ describe('keys', () => {
     expect((await rotateKey(keyId, { accountId })).keyId).to.equal(keyId);
   });
 
-  it('are read and changed only with an owner: leaving it out does not compile', () => {
+  it('reading or changing a key without an owner does not compile', () => {
     const withoutOwner = [
       // @ts-expect-error: the owner is missing
       () => listKeys(),
@@ -195,7 +195,7 @@ describe('keys', () => {
     expect(withoutOwner).to.have.length(8);
   });
 
-  it('are found by their id, revoked ones too, without anything secret', async () => {
+  it('findKey finds active and revoked keys by id, without secrets', async () => {
     const { keyId } = await make();
     await revokeKey(keyId, 'anyone');
     const found = await findKey(keyId, { accountId });
@@ -203,7 +203,7 @@ describe('keys', () => {
     expect(found.revokedAt).to.be.a('date');
   });
 
-  it('say whether a change of their name or webhook URL has changed anything', async () => {
+  it('renameKey and setWebhookUrl report whether they changed anything', async () => {
     const { keyId } = await make();
     expect([await renameKey(keyId, ' night ', 'anyone'), await renameKey(keyId, 'night', 'anyone')]).to.deep.equal([
       true,
@@ -220,7 +220,7 @@ describe('keys', () => {
     expect(await codeOf(renameKey(keyId, ' ', 'anyone'))).to.equal('invalid_request');
   });
 
-  it('remember the last 50 forms that changed them: each of these takes effect once', async () => {
+  it('a key remembers the last 50 forms that changed it, and applies each of them once', async () => {
     const { keyId } = await make();
     const send = (form: number) => renameKey(keyId, `name ${form}`, 'anyone', `form ${form}`);
     const nameAfter = async (form: number) => {
@@ -233,14 +233,14 @@ describe('keys', () => {
     expect(await nameAfter(50)).to.equal('name 0');
   });
 
-  it('show their current signing secret', async () => {
+  it('viewSigningSecret returns the current signing secret', async () => {
     const { keyId, signingSecret } = await make();
     expect(await viewSigningSecret(ctx.config, keyId, { accountId })).to.equal(signingSecret);
     const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
     expect(await viewSigningSecret(ctx.config, keyId, { accountId })).to.equal(rolled.signingSecret);
   });
 
-  describe('of which an account may have so many', () => {
+  describe('key limit per account', () => {
     let few: string;
     beforeEach(async () => {
       few = (await accountOf(`few-${newKeyId()}@rides.example`))._id;
@@ -249,7 +249,7 @@ describe('keys', () => {
       createKeyByForm(ctx.config, { accountId: few, name: 'desk', mode: 'test', form, most });
     const active = async () => (await listKeys({ accountId: few })).filter(({ revokedAt }) => !revokedAt);
 
-    it('are never more, however many are created and revoked at once', async () => {
+    it('concurrent creations and revocations never exceed the key limit', async () => {
       for (let round = 0; round < 5; round += 1) {
         const [victim] = await active();
         await Promise.all([
@@ -263,17 +263,17 @@ describe('keys', () => {
       expect(await within(4)).to.equal('full');
     });
 
-    it('are created beside a revoked one that still holds a place', async () => {
+    it('a revoked key that still has a slot does not count against the limit', async () => {
       for (let made = 0; made < 2; made += 1) await within(3);
       const [first] = await active();
-      // As a process of an older version revokes, which knows no places.
+      // As an older version revokes a key: it knows no slots.
       await keys.updateOne({ _id: first?._id }, { $set: { revokedAt: new Date() } });
       expect(await within(3)).to.have.property('made');
       expect(await active()).to.have.length(2);
     });
   });
 
-  it('keep everything but the secret when they are rotated', async () => {
+  it('a rotation changes only the secret of a key', async () => {
     const made = await make({ mode: 'live', webhookUrl: 'https://partner.example/hook' });
     const rotated = await rotateKey(made.keyId, 'anyone');
     expect(rotated.keyId).to.equal(made.keyId);
@@ -287,7 +287,7 @@ describe('keys', () => {
   });
 
   for (const webhookUrl of ['http://partner.example/', 'https://127.0.0.1/', 'https://localhost/', 'nonsense', '']) {
-    it(`refuse "${webhookUrl}" as their webhook URL, at creation and later`, async () => {
+    it(`a key refuses "${webhookUrl}" as its webhook URL, at creation and later`, async () => {
       expect(await codeOf(make({ webhookUrl }))).to.equal('invalid_request');
       const { keyId } = await make();
       expect(await codeOf(setWebhookUrl(ctx.config, keyId, webhookUrl, 'anyone'))).to.equal('invalid_request');
@@ -296,25 +296,25 @@ describe('keys', () => {
   }
 
   for (const name of ['', '   ', 'x'.repeat(101)]) {
-    it(`refuse a name of ${name.trim().length} characters`, async () => {
+    it(`createKey refuses a name of ${name.trim().length} characters`, async () => {
       expect(await codeOf(make({ name }))).to.equal('invalid_request');
     });
   }
 
-  it('that nobody has are not found, whatever is asked of them', async () => {
+  it('rotateKey and revokeKey throw not_found for unknown ids', async () => {
     for (const keyId of ['key_unknown', '', '__proto__']) {
       expect(await codeOf(rotateKey(keyId, 'anyone'))).to.equal('not_found');
       expect(await codeOf(revokeKey(keyId, 'anyone'))).to.equal('not_found');
     }
   });
 
-  it('are unique by their secret: the index refuses a second', async () => {
+  it('an index refuses a second key with the same secret', async () => {
     const { keyId } = await make();
     const stored = await KeyModel.findById(keyId).lean();
     expect(await codeOf(keys.insertOne({ ...stored, _id: `${keyId}2` } as never))).to.equal(11_000);
   });
 
-  it('note when they were last used, at most once a minute', async () => {
+  it('findCaller records the last use of a key, at most once a minute', async () => {
     const { key, keyId } = await make();
     const now = Date.now();
     const usedAt = async () => (await keys.findOne({ _id: keyId }))?.lastUsedAt?.getTime();
@@ -326,13 +326,13 @@ describe('keys', () => {
     expect(await usedAt()).to.equal(now + 61_000);
   });
 
-  it('write when they were last used once, however many requests come at once', async () => {
+  it('concurrent requests write the last use of a key once', async () => {
     const { key, keyId } = await make();
     const written = countWrites();
     const now = Date.now();
     await Promise.all(Array.from({ length: 300 }, () => findCaller(key, now)));
     expect(await written()).to.equal(1);
-    // A request whose read is older than that write finds no use noted.
+    // As if a request had read the key before that write.
     await keys.findOneAndUpdate({ _id: keyId }, { $unset: { lastUsedAt: 1 } });
     await findCaller(key, now + 59_000);
     expect(await written()).to.equal(1);
@@ -340,7 +340,7 @@ describe('keys', () => {
     expect(await written()).to.equal(2);
   });
 
-  it('write when they were last used with the next request where that has failed', async () => {
+  it('after a failed write, the next request writes the last use of a key', async () => {
     const { key, keyId } = await make();
     const now = Date.now();
     onceInsteadOf(keys, 'updateOne', () => Promise.reject(new Error('MongoDB is away')));

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { onlyAllowed } from '../../shared/base/logger.ts';
 
-describe('the fields of a log line', () => {
-  it('are those of the list, whatever a call gives', () => {
+describe('log fields', () => {
+  it('outside the allowlist are dropped, at any depth', () => {
     const given = {
       rideId: 'ride_1',
       seq: 2,
@@ -30,12 +30,12 @@ describe('the fields of a log line', () => {
     expect(given).to.include({ phone: 'CANARY' });
   });
 
-  it('are passed on as they are where all are allowed', () => {
+  it('are returned unchanged if all of them are allowed', () => {
     const given = { rideId: 'ride_1', outcome: 'delivered', durationMs: 3, reason: undefined };
     expect(onlyAllowed(given)).to.equal(given);
   });
 
-  it('are all that the service logs: none is left out by mistake', () => {
+  it('of every log call in the source code are on the allowlist', () => {
     const call = /\blog\??(?:\.(?:debug|info|warn|error)|\[[^\]]{1,40}\])\(\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g;
     const calls = sources().flatMap((source) => [...source.matchAll(call)]);
     expect(calls.length).to.be.greaterThan(30);

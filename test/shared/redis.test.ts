@@ -16,7 +16,7 @@ import { useStarted } from '../support/use-started.ts';
 
 const clusterUrl = ({ url }: Restartable): string => url.replace('redis://', 'redis-cluster://');
 
-describe('a Redis Cluster that lacks slots, so that it refuses commands', () => {
+describe('a Redis Cluster with unassigned slots, which refuses commands', () => {
   const log = createLogger('silent', 'test');
   const folder = useFolder();
   const cluster = useStarted(async () => {
@@ -25,7 +25,7 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
     return { url: clusterUrl(node), close: node.stop };
   });
 
-  it('lets a connection be renewed: BullMQ waits for that', async () => {
+  it('lets connect() resolve after a disconnection, because BullMQ waits for it', async () => {
     const redis = connectWorkerRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     redis.disconnect();
@@ -35,7 +35,7 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
     redis.disconnect();
   });
 
-  it('fails a command at once', async () => {
+  it('rejects a command at once', async () => {
     const redis = connectRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     const error = await redis.get('a').catch(({ message }: Error) => message);
@@ -57,7 +57,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     return { url: clusterUrl(one), two, close: () => Promise.all([one.stop(), two.stop()]) };
   });
 
-  it('does not answer while one of them is away, and does when it is back', async () => {
+  it('fails its ping while one primary is down, and passes it when the primary is back', async () => {
     const redis = connectRedis(cluster.url, log);
     const answers = () =>
       pingRedis(redis).then(
@@ -67,7 +67,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     await until(answers);
     await cluster.two.kill();
     await until(async () => !(await answers()));
-    // Asked again after the slots were read without that node.
+    // The slots have now been read without that node; the ping must still fail.
     await once(redis, 'refresh');
     expect(await answers()).to.equal(false);
     await cluster.two.start();
@@ -75,7 +75,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     redis.disconnect();
   });
 
-  it('lets a process end whose connection ends while it asks for the slots', async () => {
+  it('lets a process exit after its connection closes while it reads the slots', async () => {
     const script = `
       const { connectRedis } = await import('./shared/base/redis/redis.ts');
       const { createLogger } = await import('./shared/base/logger.ts');
@@ -95,7 +95,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
   });
 });
 
-describe('a Redis that refuses writes, as a replica does', () => {
+describe('a Redis that refuses writes because it is a replica', () => {
   const log = createLogger('silent', 'test');
   const folder = useFolder();
   const server = useStarted(async () => {
@@ -108,7 +108,7 @@ describe('a Redis that refuses writes, as a replica does', () => {
     performance.now = now;
   });
 
-  it('is left once a second at most, and fails each command', async () => {
+  it('is reconnected to at most once a second, and each write is rejected', async () => {
     const redis = connectRedis(server.url, log);
     const refused = async () => {
       await redisReady(redis, 10_000);
@@ -129,7 +129,7 @@ describe('a Redis that refuses writes, as a replica does', () => {
     redis.disconnect();
   });
 
-  it('is asked again for the job that a worker waits for, until it is a primary', async () => {
+  it('delivers a job to a waiting worker once it has become a primary', async () => {
     await ask(server, 'CONFIG', 'RESETSTAT');
     const redis = connectWorkerRedis(server.url, log);
     const job = redis.blpop('jobs', 0);
@@ -141,10 +141,10 @@ describe('a Redis that refuses writes, as a replica does', () => {
   });
 });
 
-describe('a Redis that goes away and comes back', () => {
+describe('a Redis that stops and starts again', () => {
   const folder = useFolder();
 
-  it('is logged with one line each, however often the connection is tried', async () => {
+  it('is logged with one line per outage and one per return, for any number of reconnection attempts', async () => {
     const { ctx, lines } = withLogLines({} as Context);
     const server = await restartable((url) =>
       startRedis({ dataDir: folder.path, port: url ? Number(new URL(url).port) : undefined }),
@@ -159,7 +159,7 @@ describe('a Redis that goes away and comes back', () => {
     await until(async () => failures >= 3);
     await server.start();
     await redisReady(redis, 10_000);
-    expect(lines.map(({ msg }) => msg)).to.deep.equal(['redis is away', 'redis is back']);
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['redis is unreachable', 'redis is reachable again']);
     redis.disconnect();
     await server.stop();
   });

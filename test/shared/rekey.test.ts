@@ -53,7 +53,7 @@ describe('rekey', () => {
       (error) => error.message,
     );
 
-  it('encrypts anew what an older key holds, named or not, and every secret stays what it was', async () => {
+  it('re-encrypts every secret of an older key, with or without a key id, and keeps its value', async () => {
     const made = await makeSome(7);
     await unname(made[0]?.keyId ?? '');
     const under = await make([next]);
@@ -64,21 +64,21 @@ describe('rekey', () => {
     expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 0, remaining: 0 });
   });
 
-  it('encrypts anew a mail that waits, which then opens under the newer key alone', async () => {
+  it('re-encrypts a waiting mail, so that only the newer key is needed', async () => {
     await rekeySecrets([next, old]);
     const mail = { to: 'guest@partner.example', subject: 'A subject', text: 'A text' };
     await rekeySecrets([next, old]);
     const row = { _id: 'mail_1', state: 'waiting' as const, createdAt: new Date(), dueAt: new Date() };
     await mails.insertOne({ ...row, sealed: encrypt(JSON.stringify(mail), [old], row._id) });
     await mails.insertOne({ ...row, _id: 'mail_2', state: 'sent' });
-    expect(await refusal(next)).to.match(/^Setting SECRETS_KEY does not open the text of mail_1: /);
+    expect(await refusal(next)).to.match(/^Setting SECRETS_KEY does not decrypt the text of mail_1: /);
     expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
     const stored = await mails.findOne({ _id: row._id });
     expect(stored && openMail(withKeys(next), stored)).to.deep.equal(mail);
     expect(await refusal(next)).to.equal('accepted');
   });
 
-  it('names the key also where a secret of before ids is under the first one', async () => {
+  it('adds the key id to a secret that the first key encrypted before key ids existed', async () => {
     const { keyId, signingSecret } = await make();
     await unname(keyId);
     expect(await rekeySecrets([old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
@@ -86,7 +86,7 @@ describe('rekey', () => {
     expect(await secretOf(keyId, old)).to.equal(signingSecret);
   });
 
-  it('lets the older key go once nothing is under it, and not before', async () => {
+  it('allows a start without the older key only after no secret uses it', async () => {
     await make();
     expect(await refusal(next)).to.include('SECRETS_KEY');
     expect(await refusal(next, old)).to.equal('accepted');
@@ -110,7 +110,7 @@ describe('rekey', () => {
     expect(await secretOf(keyId, next)).to.equal(rolled);
   });
 
-  it('leaves what does not open as it is, names its keys, and goes on', async () => {
+  it('skips secrets that do not decrypt, reports their ids, and continues', async () => {
     const made = await makeSome(5);
     const ids = made.map(({ keyId }) => keyId).sort();
     const [damaged = '', copied = ''] = [ids[0], ids[3]];
@@ -129,7 +129,7 @@ describe('rekey', () => {
     const { log, error } = console;
     afterEach(() => Object.assign(console, { log, error }));
 
-    /** The command disconnects at its end, like a process of its own. */
+    /** The command disconnects when it ends, because normally it is a separate process. */
     async function run(secretsKeys: number[], ...argv: string[]) {
       const lines: string[] = [];
       console.log = console.error = (line: unknown) => void lines.push(String(line));
@@ -144,14 +144,14 @@ describe('rekey', () => {
       return { code, lines };
     }
 
-    it('ends with the count that is still under older keys, for people and in JSON', async () => {
+    it('rekey prints the number of secrets that still use older keys, as text and as JSON', async () => {
       await makeSome(2);
-      const told = ['Rekeyed         2', 'Remaining       0', 'The older keys can go from SECRETS_KEY.'].join('\n');
-      expect(await run([2, 1], 'rekey')).to.deep.equal({ code: 0, lines: [told] });
+      const printed = ['Rekeyed         2', 'Remaining       0', 'Older keys can be removed from SECRETS_KEY.'].join('\n');
+      expect(await run([2, 1], 'rekey')).to.deep.equal({ code: 0, lines: [printed] });
       expect(await run([2, 1], 'rekey', '--json')).to.deep.equal({ code: 0, lines: ['{"rekeyed":0,"remaining":0}'] });
     });
 
-    it('can give a new secret to a key whose own is under a key that is lost', async () => {
+    it('roll-secret repairs an API key whose secret uses a lost SECRETS_KEY', async () => {
       const { keyId } = await make([next]);
       expect(await refusal(old)).to.include(keyId);
       expect((await run([1], 'rekey', '--json')).lines).to.deep.equal([
@@ -161,15 +161,15 @@ describe('rekey', () => {
       expect(await refusal(old)).to.equal('accepted');
     });
 
-    it('stores nothing under a SECRETS_KEY that does not open this database', async () => {
+    it('commands refuse to encrypt with a SECRETS_KEY that does not decrypt this database', async () => {
       const { keyId } = await make();
       for (const argv of [['rekey'], ['roll-secret', keyId], ['create', '--name', 'x', '--mode', 'test']]) {
         const { code, lines } = await run([3], ...argv);
         expect({ code, lines: lines.length }, argv[0]).to.deep.equal({ code: 1, lines: 1 });
-        expect(lines[0]).to.match(/^keys: Setting SECRETS_KEY does not open /);
+        expect(lines[0]).to.match(/^keys: Setting SECRETS_KEY does not decrypt /);
       }
       const { code } = await run([3], 'revoke', keyId);
-      expect(code, 'a key can be revoked all the same').to.equal(0);
+      expect(code, 'revoke works without the SECRETS_KEY').to.equal(0);
     });
   });
 });

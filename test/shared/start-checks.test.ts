@@ -22,7 +22,7 @@ const bytes = (byte: number) => Buffer.alloc(32, byte);
 const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
 const setting = (...list: number[]) => list.map((byte) => bytes(byte).toString('base64')).join(',');
 
-describe('a start', () => {
+describe('the start of a process', () => {
   let database: Awaited<ReturnType<typeof ownDatabase>>;
   beforeEach(async () => {
     database = await ownDatabase('start_checks');
@@ -31,7 +31,7 @@ describe('a start', () => {
 
   const settings = (...list: number[]) => ({ MONGO_URL: database.url, SECRETS_KEY: setting(...list) });
 
-  /** `started`, or the one line with which the start is refused. */
+  /** `started`, or the one line of the ConfigError that refuses the start. */
   async function start(...list: number[]): Promise<string> {
     return outcome(async () => {
       const ctx = await openContext(testConfig(settings(...list)), 'test');
@@ -58,13 +58,13 @@ describe('a start', () => {
     return (await createKey(config, { accountId, name: 'desk', mode: 'test' })).keyId;
   }
   const setSecret = (_id: string, signingSecret: string) => keys.updateOne({ _id }, { $set: { signingSecret } });
-  /** As it was stored before ciphertexts named their key. */
+  /** Stores the secret in the older format, in which ciphertexts do not name their key. */
   async function unname(keyId: string): Promise<void> {
     const stored = await keys.findOne({ _id: keyId });
     await setSecret(keyId, stored?.signingSecret.split(':').at(-1) ?? '');
   }
 
-  it('is refused without migrate, in a line that says to run it', async () => {
+  it('is refused before migrate has run, with one line that says to run it', async () => {
     expect(await start(1)).to.match(/^MongoDB lacks .+: run migrate /);
   });
 
@@ -75,7 +75,7 @@ describe('a start', () => {
     ['a ride by its Idempotency-Key', () => RideModel.collection.dropIndex('keyId_1_idempotency.key_1')],
   ];
   for (const [title, drop] of indexes) {
-    it(`is refused without the unique index of ${title}, in a line that says to run migrate`, async () => {
+    it(`is refused without the unique index of ${title}, with one line that says to run migrate`, async () => {
       await migrate([a]);
       await drop();
       expect(await start(1)).to.match(/^MongoDB lacks the index of .+: run migrate /);
@@ -84,30 +84,30 @@ describe('a start', () => {
     });
   }
 
-  it('is refused where such an index is there, but is not unique', async () => {
+  it('is refused if such an index exists but is not unique', async () => {
     await migrate([a]);
     await keys.dropIndex('hash_1');
     await keys.createIndex({ hash: 1 });
     expect(await start(1)).to.include('the index of hash on keys');
   });
 
-  it('is refused beside an index of an earlier version that one of this version replaces, until migrate has run', async () => {
+  it('is refused while a retired index exists, until migrate has run', async () => {
     await migrate([a]);
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
-    expect(await start(1)).to.match(/^MongoDB lacks a newer index than trackToken_1: run migrate /);
+    expect(await start(1)).to.match(/^MongoDB lacks the index that replaces trackToken_1: run migrate /);
     expect(await migrated(a)).to.equal('migrated');
     expect(await start(1)).to.equal('started');
   });
 
-  it('is refused without the check value, in a line that says to run migrate', async () => {
+  it('is refused without the check value, with one line that says to run migrate', async () => {
     await migrate([a]);
     await mongoose.connection.collection('checks').deleteMany({});
     expect(await start(1)).to.match(/^MongoDB lacks the check value of SECRETS_KEY: run migrate /);
   });
 
-  it('is refused with a SECRETS_KEY that does not open the check value, also before there is any key', async () => {
+  it('is refused with a SECRETS_KEY that does not decrypt the check value, also before any key exists', async () => {
     await migrate([a]);
-    expect(await start(2)).to.match(/^Setting SECRETS_KEY does not open the check value/);
+    expect(await start(2)).to.match(/^Setting SECRETS_KEY does not decrypt the check value/);
     expect(await start(2, 3))
       .to.include('SECRETS_KEY')
       .and.not.include(setting(2));
@@ -115,19 +115,21 @@ describe('a start', () => {
     expect(await start(1)).to.equal('started');
   });
 
-  it('is refused while a signing secret names a key that is not listed, and not for any other', async () => {
+  it('is refused only while a signing secret names an unlisted key of SECRETS_KEY', async () => {
     await migrate([a]);
     const keyId = await newKey([a]);
     for (const other of [b, c]) {
       await setSecret(keyId, encrypt('whsec_x', [other], keyId));
-      expect(await start(1)).to.match(/^Setting SECRETS_KEY does not open the signing secret of key_.+ lacks the key /);
+      expect(await start(1)).to.match(
+        /^Setting SECRETS_KEY does not decrypt the signing secret of key_.+ lacks the key /,
+      );
       expect(await start(1, 2, 3)).to.equal('started');
     }
     await unname(keyId);
     expect(await start(1)).to.equal('started');
   });
 
-  it('is not stopped by one damaged signing secret', async () => {
+  it('succeeds with one damaged signing secret', async () => {
     await migrate([a]);
     const [damaged] = [await newKey([a]), await newKey([a])];
     for (const text of [`key:${a.id}:${'A'.repeat(60)}`, 'A'.repeat(60), 'nonsense', '']) {
@@ -136,7 +138,7 @@ describe('a start', () => {
     }
   });
 
-  it('finds signing secrets of keys that are not listed by an index', async () => {
+  it('finds signing secrets under unlisted keys of SECRETS_KEY through an index', async () => {
     await migrate([a]);
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     for (const store of secretStores) {
@@ -149,7 +151,7 @@ describe('a start', () => {
     }
   });
 
-  it('ends the API and a worker with that one line', async () => {
+  it('of the API and of a worker ends with that one line', async () => {
     await migrate([a]);
     const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
     const env = testSettings({ ...settings(2), LOG_LEVEL: 'info' });
@@ -160,14 +162,14 @@ describe('a start', () => {
       expect(await refused.start().catch((error) => error)).to.be.an('error');
       expect(await refused.ended()).to.equal('code 1');
       const printed = fs.readFileSync(path.join(logDir, `${refused.name}.log`), 'utf8');
-      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
+      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not decrypt [^\n]+\n$/);
     });
     await Promise.all(refusals);
     fs.rmSync(logDir, { recursive: true });
   });
 
   describe('after migrate', () => {
-    it('accepts the keys that migrate was given first, and no others from then on', async () => {
+    it('accepts only the SECRETS_KEY of the first migrate', async () => {
       expect(await migrated(a)).to.equal('migrated');
       expect(await migrated(a)).to.equal('migrated');
       expect(await migrated(b)).to.include('SECRETS_KEY');
@@ -175,11 +177,11 @@ describe('a start', () => {
       expect(await start(2), 'migrate does not move the check value to another key').to.include('SECRETS_KEY');
     });
 
-    it('is refused, as migrate is, where the keys decrypt no stored signing secret', async () => {
+    it('is refused, like migrate, if SECRETS_KEY decrypts no stored signing secret', async () => {
       await migrate([a]);
       await unname(await newKey([a]));
       await mongoose.connection.collection('checks').deleteMany({});
-      expect(await migrated(b)).to.equal('Setting SECRETS_KEY opens none of the signing secrets of this database');
+      expect(await migrated(b)).to.equal('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
       expect(await start(2)).to.include('run migrate');
       expect(await migrated(b, a)).to.equal('migrated');
       // The older key is in use until rekey has run.
@@ -187,7 +189,7 @@ describe('a start', () => {
       expect(await start(2, 1)).to.equal('started');
     });
 
-    it('is possible with one secret of several damaged', async () => {
+    it('succeeds, like migrate, with one damaged secret of several', async () => {
       await migrate([a]);
       const [damaged] = [await newKey([a]), await newKey([a])];
       await setSecret(damaged, 'nonsense');

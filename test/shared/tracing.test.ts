@@ -4,14 +4,14 @@ import { openTelemetry } from '../../shared/base/open-telemetry.ts';
 import { useReceiver } from '../support/receiver.ts';
 import { spansIn } from '../support/spans.ts';
 
-/** Ids of which a sampler that goes by the trace's id keeps all or none. */
+/** Trace ids that a sampler by trace id would always keep, or never. */
 const low = `${'0'.repeat(31)}1`;
 const high = `${'0'.repeat(24)}ffffffff`;
 
-describe('the choice of the traces that are kept', () => {
+describe('trace sampling', () => {
   const collector = useReceiver();
 
-  it('is made by this process: a client chooses it neither by the flag nor by the id of its trace', async () => {
+  it('is decided by this process, not by the flag or the id of the trace that a client sends', async () => {
     const tracing = openTelemetry({ endpoint: collector.origin, share: 0.5 }, 'test', createLogger('silent', 'test'));
     const end = () => ({ hasFailed: false, fields: {} });
     const attempt = () => tracing.span({ name: 'attempt', kind: 'client' }, async () => {}, end);
@@ -24,7 +24,7 @@ describe('the choice of the traces that are kept', () => {
     await tracing.stop();
     const spans = spansIn(collector.receipts);
     const requests = spans.filter(({ kind }) => kind === 'server');
-    // A fair choice gives none or all of a hundred once in 2 ** 99 runs.
+    // A fair choice keeps none or all of 100 traces once in 2 ** 99 runs.
     for (const traceparent of traces) {
       const kept = requests.filter(({ name }) => name === String(traceparent));
       expect(kept.length, traceparent).to.be.within(1, 99);

@@ -1,6 +1,6 @@
 export interface FormedAnswer {
   status: number;
-  /** The status line and the headers as they came. */
+  /** The unparsed status line and headers. */
   head: string;
   text: string;
 }
@@ -9,7 +9,7 @@ const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
 const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
-/** The fields that each success of the contract has, and those it may have. */
+/** The required and the optional fields of each success response in the contract. */
 const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   {
     status: 201,
@@ -48,11 +48,11 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
     ],
   },
   { status: 200, has: ['name', 'version', 'docs', 'endpoints', 'additionalEndpoints'], mayHave: [] },
-  // The health checks, outside the versioned base.
+  // The health checks, which are outside the versioned base.
   { status: 200, has: ['status'], mayHave: [] },
 ];
 
-/** How an answer is neither a success of the contract nor `{ "error": text }`; undefined where it is one of them. */
+/** Describes why a response is neither a success of the contract nor `{ "error": text }`. Undefined if it is one. */
 export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
   if (!(status >= 200 && status <= 499)) return `status ${status}`;
   if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
@@ -61,7 +61,7 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
   // Node's parser refuses a malformed HEAD without naming its method, so that answer has a body.
   if (method === 'HEAD') return undefined;
   const body = parsed(text);
-  if (body === undefined) return `${status} with a body that is no JSON object`;
+  if (body === undefined) return `${status} with a body that is not a JSON object`;
   const fields = Object.keys(body);
   if (status >= 400) {
     return fields.length === 1 && typeof body.error === 'string' ? undefined : `${status} that is not { error: text }`;

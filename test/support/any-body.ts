@@ -100,7 +100,7 @@ const rideBody = fc
   )
   .map(([likely, wild]) => JSON.stringify({ ...validRide, ...likely, ...wild }));
 
-/** A creation that is valid, beside fields that are not to be stored. */
+/** A valid creation, with additional fields that must not be stored. */
 const goodRide = fc
   .dictionary(
     fc.constantFrom('__proto__', 'constructor', '$where', '$set', 'a.b', '_id', 'status', 'keyId', 'CANARY'),
@@ -111,11 +111,12 @@ const goodRide = fc
   )
   .map((wild) => JSON.stringify({ ...wild, ...validRide, notes: 'CANARY' }));
 
-/** A valid creation of an exact length, and JSON that JavaScript has no value for. */
+/** A valid creation of an exact length. */
 const paddedRide = fc.constantFrom(16_383, 16_384, 16_385, 40_000).map((bytes) => {
   const text = JSON.stringify({ ...validRide, padding: '' });
   return text.replace('"padding":""', `"padding":"${'x'.repeat(bytes - text.length)}"`);
 });
+/** JSON with values that JavaScript cannot represent, duplicate or dangerous keys, and deep nesting. */
 const jsonText = fc.constantFrom(
   ...['1e999', '-1e999', '1'.repeat(400), '0.1e-400', '-0', '"\\ud800"', '"\\u0000"', '{"$numberDouble":"NaN"}'].map(
     (fare) => JSON.stringify({ ...validRide, fare: 0 }).replace('"fare":0', `"fare":${fare}`),
@@ -130,7 +131,7 @@ const jsonText = fc.constantFrom(
   `{"notes":${'['.repeat(3_000)}${']'.repeat(3_000)}}`,
 );
 
-/** Bodies of every kind, most of them almost valid creations. */
+/** Any kind of body; most are almost valid creations. */
 export const anyBody = fc.oneof(
   { arbitrary: rideBody, weight: 6 },
   { arbitrary: goodRide, weight: 4 },
@@ -144,7 +145,7 @@ export const anyBody = fc.oneof(
   jsonText,
   fc.constantFrom('', '{', '[]', '{}', 'null', '"CANARY"', `{"notes":"${'x'.repeat(17_000)}"}`, '['.repeat(5_000)),
 );
-/** In which encoding the text is sent. */
+/** The encoding in which the text is sent. */
 export const anyEncoding = fc.oneof(
   { arbitrary: fc.constant('utf8' as const), weight: 20 },
   fc.constantFrom('utf16le' as const, 'latin1' as const),

@@ -119,8 +119,8 @@ const target = fc.oneof(
 );
 
 /**
- * Any well-formed HTTP request, most of them almost valid. `KEY`, `RIDE`, `OFFER` and `CANARY` are placeholders, so that a failing
- * request can be printed without a secret.
+ * Any well-formed HTTP request; most are almost valid. `KEY`, `RIDE`, `OFFER` and `CANARY` are placeholders, so that a
+ * failing request can be printed without a secret.
  */
 export const anyRequest = fc.record({
   method,
@@ -133,7 +133,7 @@ export const anyRequest = fc.record({
 });
 export type AnyRequest = typeof anyRequest extends fc.Arbitrary<infer T> ? T : never;
 
-/** What replaces the placeholders. */
+/** The values of the placeholders. */
 export type Filling = Record<'KEY' | 'RIDE' | 'OFFER' | 'CANARY', string>;
 
 /** The bytes of a generated request. */

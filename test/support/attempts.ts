@@ -1,7 +1,7 @@
 import { newAccountId, newAttemptId, newKeyId } from '../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 
-/** An attempt of an event as it is stored, by default a delivered one of a new account. */
+/** A stored attempt of an event, by default a successful one of a new account. */
 export function attemptRecord(changes: Partial<AttemptRecord> = {}): AttemptRecord {
   const at = changes.at ?? new Date();
   return {
@@ -27,7 +27,7 @@ export function attemptRecord(changes: Partial<AttemptRecord> = {}): AttemptReco
   };
 }
 
-/** Stores attempts, each made a second after the one before: the first of them is the oldest. */
+/** Stores attempts at intervals of a second, the oldest first. */
 export async function storedAttempts(changes: readonly Partial<AttemptRecord>[], startMs = 1_700_000_000_000) {
   const made = changes.map((change, index) => attemptRecord({ at: new Date(startMs + index * 1_000), ...change }));
   await attempts.insertMany(made, { ignoreUndefined: true });

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** Any value that a schema of a request allows. Throws for a keyword that it does not know. */
+/** Any value that a request schema allows. Throws for an unsupported keyword. */
 export function bodyFrom(schema: JsonSchema): fc.Arbitrary<Json> {
   const { type, properties, required = [], additionalProperties, ...rest } = schema;
   if (Array.isArray(type)) {
@@ -34,16 +34,16 @@ export function bodyFrom(schema: JsonSchema): fc.Arbitrary<Json> {
   throw new Error(`cannot make a ${type}`);
 }
 
-/** Any names that a map allows, and as many as it allows. */
+/** A map with any allowed names and values, up to the allowed size. */
 function mapFrom({ additionalProperties: values = {}, propertyNames, maxProperties }: JsonSchema): fc.Arbitrary<Json> {
   const names = fc.stringMatching(new RegExp(propertyNames?.pattern ?? ''));
   return fc.dictionary(names, bodyFrom(values), { maxKeys: maxProperties });
 }
 
 function stringFrom({ minLength = 0, maxLength = 300, pattern, format }: JsonSchema): fc.Arbitrary<string> {
-  if (pattern || format) throw new Error('cannot make a text of a pattern or format');
+  if (pattern || format) throw new Error('cannot make a string with a pattern or format');
   const anyText = fc.string({ unit: 'binary', minLength, maxLength });
-  // The longest one, in characters that JavaScript counts twice.
+  // The constants are a string of maximum length, in characters that JavaScript counts twice, and of minimum length.
   return fc.oneof(
     { arbitrary: anyText, weight: 5 },
     fc.constant('𝕏'.repeat(maxLength)),
@@ -59,7 +59,7 @@ function numberFrom({ minimum, maximum, exclusiveMinimum }: JsonSchema): fc.Arbi
   return fc.oneof({ arbitrary: fc.double(bounds), weight: 4 }, fc.constantFrom(...edges));
 }
 
-/** A body of the schema with one change, which may or may not make it wrong. */
+/** A body of the schema with one change, which may make it invalid. */
 export function mutantsOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   return fc
     .tuple(bodyFrom(schema), fc.nat(), wildValue, fc.constantFrom('replace', 'remove', 'add', 'nudge'))
@@ -70,10 +70,10 @@ export function mutantsOf(schema: JsonSchema): fc.Arbitrary<unknown> {
     });
 }
 
-/** Whether the API takes a body of this size. */
+/** Whether the API accepts a body of this size. */
 export const fits = (body: unknown): boolean => Buffer.byteLength(JSON.stringify(body)) <= 16_384;
 
-/** Values beside the ones that a schema allows. */
+/** Values that schemas often forbid. */
 const wildValue: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(
     ...[null, true, false, 0, -0, -1, 1.5, 7, 8, 90, 90.000001, -180.5, 2 ** 53, -(2 ** 53), 1e308, 5e-324],
@@ -102,7 +102,7 @@ function changed(body: Json, place: readonly string[], change: string, wild: Jso
   return copy;
 }
 
-/** A value close to the given one, often just outside of what is allowed. */
+/** A value close to the given one, often just outside the allowed range. */
 function nudged(value: Json): Json {
   if (typeof value === 'number') return value + Math.sign(value || 1);
   if (typeof value === 'string') return `${value}x`;

@@ -3,12 +3,12 @@ import { documentProblem } from './documented.ts';
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer by its assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a response.
   body: any;
   text: string;
 }
 
-/** A partner's way to call: paths are relative to the versioned base. */
+/** A partner's API client. Paths are relative to the versioned base. */
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -21,7 +21,7 @@ export const validRide = {
   fare: 25,
 };
 
-/** Calls the API. Throws where the answer is not one that the OpenAPI document describes. */
+/** Calls the API. Throws if the OpenAPI document does not describe the response. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const { status, headers } = response;

@@ -24,15 +24,15 @@ export interface RunOptions {
   url?: string;
 }
 
-/** Calls documented operations below a base, and makes the errors happen that every operation has. */
+/** Calls documented operations below a base, and provokes the errors that all operations have in common. */
 export interface OperationCaller {
-  /** Calls an operation with its example, or with this body. */
+  /** Calls an operation with the given body or its example. */
   run(operation: Operation, options?: RunOptions): Promise<Refusal>;
   provoke: Record<(typeof commonErrors)[number] | 'payload_too_large', (operation: Operation) => Promise<Refusal>>;
   close(): Promise<void>;
 }
 
-/** `key` says with which key the next call is made. */
+/** `key` returns the key for the next call. */
 export async function operationCaller(api: TestApi, base: string, key: () => string): Promise<OperationCaller> {
   const production = await startTestApi({ SERVICE_ENV: 'production' });
   const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
@@ -53,7 +53,7 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
     return { status, error: answer?.error };
   }
 
-  /** The same, by bytes that no HTTP client sends. */
+  /** Like `run`, with bytes that no HTTP client sends. */
   async function runRaw(
     operation: Operation,
     lines: string[],
@@ -65,7 +65,7 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
     return { status, error: body.error };
   }
 
-  /** The look-up of the key fails, with which every operation begins. */
+  /** Calls an operation while the lookup of the key fails, which is the first step of every operation. */
   async function runFailing(operation: Operation, error: Error): Promise<Refusal> {
     const fail = () => {
       throw error;
@@ -104,16 +104,16 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
   };
 }
 
-/** Ways to make errors happen that only some operations have. */
+/** Functions that provoke errors which only some operations have. */
 export type Provocations = Partial<Record<ErrorCode, (operation: Operation) => Promise<Refusal>>>;
 
-/** Tests that each documented error of each operation happens, with its status and its words. */
+/** Tests that each operation can return each of its documented errors, with the documented status and text. */
 export function testDocumentedErrors(
   operations: readonly Operation[],
   caller: OperationCaller,
   provocations: Provocations,
 ): void {
-  it('of every operation have a 408 that happens: request_timeout', async () => {
+  it('every operation returns the documented 408: request_timeout', async () => {
     const answers = await Promise.all(operations.map(caller.provoke.request_timeout));
     for (const answer of answers) {
       expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
@@ -124,9 +124,9 @@ export function testDocumentedErrors(
     for (const code of [...commonErrors, ...operation.errors]) {
       if (code === 'request_timeout') continue;
       const { status, text } = publicErrorOf(code);
-      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
+      it(`${operation.method} ${operation.path} returns the documented ${status}: ${code}`, async () => {
         const provoke = ({ ...caller.provoke, ...provocations } as Provocations)[code];
-        if (!provoke) throw new Error(`no test makes ${code} happen`);
+        if (!provoke) throw new Error(`no test provokes ${code}`);
         const answer = await provoke(operation);
         expect(answer.status).to.equal(status);
         if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));

@@ -3,29 +3,29 @@ import { startSession } from '../../shared/accounts/session.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
 import type { TestApi } from './service.ts';
 
-/** An answer of the dashboard. */
+/** A response of the dashboard. */
 export interface PageAnswer {
   status: number;
   headers: Headers;
   html: string;
 }
 
-/** Somebody who has signed in to the dashboard, in a browser without scripts. */
+/** A signed-in user of the dashboard, with a browser without scripts. */
 export interface Visitor {
   account: Account;
   cookie: string;
   get(path: string): Promise<PageAnswer>;
-  /** Sends a form as a page of ours does. Without a `formId` among the fields it gets a new one. */
+  /** Sends a form like a page of the dashboard. Adds a new `formId` unless the fields have one. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
 }
 
-/** A visitor with an account of its own, or of the given address. */
+/** A visitor with a new account, or with the account of the given address. */
 export async function signedIn(api: TestApi, email = `${newAccountId()}@partner.example`): Promise<Visitor> {
   const account = await accountOf(email);
   return visitorOf(api, account, `session=${await startSession(account._id, api.ctx.now())}`);
 }
 
-/** For each test of the surrounding describe a visitor with a new account. */
+/** A visitor with a new account for each test of the surrounding describe. */
 export function useVisitor(api: TestApi): Visitor {
   const visitor = {} as Visitor;
   beforeEach(async () => {
@@ -34,7 +34,7 @@ export function useVisitor(api: TestApi): Visitor {
   return visitor;
 }
 
-/** A visitor whose browser sends this cookie. */
+/** A visitor with this session cookie. */
 export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cookie: string): Visitor {
   const ask = async (path: string, init: RequestInit) => {
     const answer = await fetch(url + path, {
@@ -53,5 +53,5 @@ export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cooki
   };
 }
 
-/** The one-time id of a form, as a page makes it. */
+/** A new form id, as a page creates it. */
 export const newFormId = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');

@@ -12,7 +12,7 @@ import type { Run } from '../../workers/handler.ts';
 import { deliver as deliverJob } from '../../workers/webhooks/deliver.ts';
 import type { Receipt } from './receiver.ts';
 
-/** The context with these local targets: a receiver's port is known only once it listens. */
+/** The context with these local targets, because a receiver's port is only known once it listens. */
 export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Context => ({
   ...ctx,
   config: { ...ctx.config, webhookLocalTargets },
@@ -23,7 +23,7 @@ export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey>
   return createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'live', webhookUrl });
 }
 
-/** Runs the job of one event once, as a worker does. The default token is new for each run. */
+/** Runs the job of an event once, like a worker. The default token is new for each run. */
 export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
   const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
   const job: DeliveryJob = { rideId, keyId, seq };
@@ -35,7 +35,7 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
   });
 }
 
-/** Runs the job of an attempt by hand once, as a worker does. */
+/** Runs the job of a resend or test event once, like a worker. */
 export async function deliverByHand(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
   const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
   return deliverJob(
@@ -45,14 +45,14 @@ export async function deliverByHand(ctx: Context, attemptId: string, run: Partia
   );
 }
 
-/** Whether a receipt is signed with the secret, as a partner checks it. */
+/** Whether a receipt is signed with the secret. Uses the partner's check. */
 export function isSignedWith(secret: string, receipt: Receipt | undefined): boolean {
   if (!receipt) throw new Error('nothing was received');
   const header = String(receipt.headers['x-service-signature']);
   return verifySignature(secret, header, receipt.raw, Math.floor(Date.now() / 1_000));
 }
 
-/** While `run` runs, the limit of 8 s of an attempt is 50 ms. That the limit is 8 s is tested with the sender. */
+/** Shortens the time limit of attempts from 8 s to 50 ms during `run`. The tests of the sender check the 8 s. */
 export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
   const { setTimeout } = globalThis;
   let shortened = 0;
@@ -65,16 +65,17 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
     return await run();
   } finally {
     globalThis.setTimeout = setTimeout;
-    // Without a shortened limit the test would take 8 s without a visible reason.
-    assert(shortened > 0, 'no attempt set its limit of 8 s');
+    // Fail if no limit was shortened: the test would silently take 8 s.
+    assert(shortened > 0, 'no attempt set its time limit of 8 s');
   }
 }
 
-/** What a delivery writes to its ride, when it writes alone: as part of a batch it is not seen here. */
+/** A delivery's write to its ride. Writes inside a batch cannot be intercepted here. */
 type DeliveryWrite = 'claim' | 'settling';
 
 /**
- * Until it is restored, `instead` is called in the place of each such write of any ride, with a function that makes the write.
+ * Replaces each such write to any ride with a call of `instead`, which gets a function that makes the write. Returns a
+ * function that restores the writes.
  */
 export function insteadOf(kind: DeliveryWrite, instead: (write: () => Promise<unknown>) => unknown): () => void {
   const { findOneAndUpdate, updateOne } = rides;
@@ -96,7 +97,8 @@ function kindOf(change: object): DeliveryWrite | undefined {
 }
 
 /**
- * Calls `happens` between the next such write and its answer. Where `happens` throws, the write was made and its answer is lost.
+ * Calls `happens` between the next such write and its answer. If `happens` throws, the write is made but its answer is
+ * lost.
  */
 export function beforeTheAnswer(kind: DeliveryWrite, happens: (answer: Ride) => unknown): void {
   const restore = insteadOf(kind, async (write) => {

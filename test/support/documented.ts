@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { documentation } from '../../api/docs/documentation.ts';
-import type { OpenApiDocument, PathOperation, Response } from '../../api/docs/openapi-types.ts';
+import type { ApiResponse, OpenApiDocument, PathOperation } from '../../api/docs/openapi-types.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
@@ -16,9 +16,9 @@ export function resolved<T>(value: unknown): T {
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], openApi) as T;
 }
 
-/** What a client that trusts the document accepts: objects are open. */
+/** Validates like a client that trusts the document: objects may have additional fields. */
 const open = formats.default(new Ajv2020({ strict: true, strictTypes: false, allErrors: false }));
-/** For our own answers, in which each field must be documented. */
+/** For our own responses, in which every field must be documented. */
 const closed = formats.default(new Ajv2020({ strict: true, strictTypes: false }));
 open.addVocabulary(['components']).addSchema({ $id: 'open', components: openApi.components });
 closed.addVocabulary(['components']).addSchema({ $id: 'closed', components: withoutFurtherFields(openApi.components) });
@@ -40,10 +40,10 @@ function validator(name: string, kind: 'open' | 'closed'): ValidateFunction {
   return known;
 }
 
-/** Whether a value matches a named schema, as a client sees it. */
+/** Whether a value matches a named schema from a client's view. */
 export const isValid = (name: string, value: unknown): boolean => validator(name, 'open')(value);
 
-/** How one of our own answers or events differs from its named schema; undefined where it does not. */
+/** Describes how one of our own responses or events differs from its named schema. Undefined if it does not. */
 export function schemaProblem(name: string, value: unknown): string | undefined {
   const validate = validator(name, 'closed');
   if (validate(value)) return undefined;
@@ -81,16 +81,16 @@ export function fieldsIn(value: unknown, prefix = ''): string[] {
 
 interface Answered {
   method: string;
-  /** The path and query that were asked for. */
+  /** The path and query of the request. */
   target: string;
   status: number;
   header(name: string): string | null;
   headerNames: readonly string[];
-  /** undefined for an answer without a body. */
+  /** Undefined for a response without a body. */
   body: unknown;
 }
 
-/** How an answer under a documented base differs from the document; undefined where it does not. */
+/** Describes how a response under a documented base differs from the document. Undefined if it does not. */
 export function documentProblem(answered: Answered): string | undefined {
   const path = answered.target.replace(/[?#].*$/s, '').replace(/^\/api\/v1(?=\/|$)/, '/v1');
   if (!/^(\/drivers)?\/v1(\/|$)/.test(path)) return undefined;
@@ -111,7 +111,7 @@ const operationAt = (method: string, path: string): PathOperation | undefined =>
 function operationProblem(answered: Answered, operation: PathOperation): string | undefined {
   const response = operation.responses[answered.status];
   if (!response) return 'the status is not documented';
-  const { headers = {}, content } = resolved<Response>(response);
+  const { headers = {}, content } = resolved<ApiResponse>(response);
   return (
     headersProblem(answered, headers) ??
     (answered.method === 'HEAD' ? undefined : bodyProblem(answered, content?.['application/json']))
@@ -120,7 +120,7 @@ function operationProblem(answered: Answered, operation: PathOperation): string 
 
 const unknownStatuses = [400, 401, 403, 404, 405, 408, 431, 500, 503];
 
-/** A path or method that the document does not have. */
+/** Checks the response for a path or method that the document does not have. */
 function unknownProblem({ status, body, method, header }: Answered): string | undefined {
   if (!unknownStatuses.includes(status)) return 'the operation is not documented';
   const code = header(errorCodeHeader) as ErrorCode;
@@ -128,24 +128,24 @@ function unknownProblem({ status, body, method, header }: Answered): string | un
   return method === 'HEAD' ? undefined : schemaProblem('Error', body);
 }
 
-type Content = NonNullable<Response['content']>['application/json'];
+type Content = NonNullable<ApiResponse['content']>['application/json'];
 
 function bodyProblem({ status, body, header }: Answered, content?: Content): string | undefined {
   if (!content) return body === undefined ? undefined : 'a body that is not documented';
   const problem = schemaProblem(schemaName(content.schema), body);
-  // The text of a 400 names what is wrong with the request.
+  // The text of a 400 names the fault of the request.
   if (problem || status <= 400) return problem;
-  // An example is named after its code, and a further text of it has a number.
+  // An example is named after its code. Further texts of the same code have a number.
   const code = header(errorCodeHeader) ?? '';
   const ofCode = Object.entries(content.examples ?? {}).filter(([name]) => name.replace(/-\d+$/, '') === code);
   const texts = ofCode.map(([, { value }]) => (value as { error: string }).error);
   const { error } = body as { error: string };
-  // The text of a 429 continues with the limit that was reached, which can be a setting.
+  // The text of a 429 continues with the exceeded limit, which can be a setting.
   const isNamed = status === 429 && texts.some((text) => error.startsWith(`${text}: at most `));
   return isNamed || texts.includes(error) ? undefined : `the text "${error}" is not documented for the code ${code}`;
 }
 
-/** Headers of every answer of the service, which the document leaves out. */
+/** Headers of every response of the service, which the document does not list. */
 const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by', 'x-accel-buffering']);
 const isOurs = (name: string): boolean => /^(x-|ratelimit|retry-after|www-authenticate)/.test(name);
 

@@ -2,19 +2,19 @@ import type { Point } from '../../shared/base/great-circle.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from './drivers.ts';
 import { usePartner, useTestApi } from './service.ts';
 
-/** What only the chosen driver may see of a ride. */
+/** The fields of a ride that only the assigned driver may see. */
 export const canaries = ['Canary Person', '+12025559999', 'canary notes', 'Canary Street', 'Canary Avenue'];
 export const secrets = {
   passenger: { name: 'Canary Person', phone: '+12025559999' },
   notes: 'canary notes',
 };
 
-/** An API with a partner for each test, and the steps by which a driver gets and drives the partner's rides. */
+/** An API with a partner for each test, and functions for the steps of a driver on the partner's rides. */
 export function useDriverRides() {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
-  /** A live ride that was opened to the drivers nearby. */
+  /** A live ride after its first dispatch round. */
   async function openRide(place: Point, fields: object = {}): Promise<string> {
     const { body } = await partner.createRide({
       pickup: { ...place, address: 'Canary Street' },
@@ -34,7 +34,7 @@ export function useDriverRides() {
   const rideOf = async (driver: GatewayDriver) => (await driver.get('/ride')).body.ride;
   const refusal = ({ status, body }: { status: number; body: { error: string } }) => [status, body.error];
 
-  /** A driver who was chosen for a ride. */
+  /** A driver who is assigned to a ride. */
   async function chosenDriver(place = somewhere()) {
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await openRide(place);

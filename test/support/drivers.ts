@@ -12,7 +12,7 @@ import { type EventStream, openEventStream } from './event-stream.ts';
 import { newRide, type RideWish } from './rides.ts';
 import type { TestApi } from './service.ts';
 
-/** A driver who calls the gateway: paths are relative to its base. */
+/** A driver's API client. Paths are relative to the base of the drivers' API. */
 export interface GatewayDriver {
   driverId: string;
   key: string;
@@ -33,7 +33,7 @@ export const person: NewDriver = {
   rating: 4.8,
 };
 
-/** A new driver, online at `at` where that is given. */
+/** A new driver; online at `at` if it is given. */
 export async function newGatewayDriver(
   { url, ctx }: Pick<TestApi, 'url' | 'ctx'>,
   { at, ...changes }: Partial<NewDriver> & { at?: Point } = {},
@@ -63,7 +63,7 @@ export function gatewayDriver(url: string, driverId: string, key: string): Gatew
   };
 }
 
-/** Its events are the answers that the OpenAPI document names. */
+/** Checks its events against the responses in the OpenAPI document. */
 const asDocumented = (stream: EventStream): EventStream => ({
   ...stream,
   async next() {
@@ -74,7 +74,7 @@ const asDocumented = (stream: EventStream): EventStream => ({
   },
 });
 
-/** A place where no other test has drivers or rides: rounds look 12 km around. */
+/** A position far from the drivers and rides of other tests: dispatch rounds search up to 12 km around a pickup. */
 export const somewhere = (): Point => ({ lat: between(-60, 60), lng: between(-170, 170) });
 
 const between = (least: number, most: number): number => Number((least + Math.random() * (most - least)).toFixed(6));
@@ -85,7 +85,7 @@ export function runDispatch(ctx: Context, rideId: string, timer: TimerName = 'di
   return dispatchRide(ctx, { rideId, timer }, run);
 }
 
-/** A live ride from a place, after its first round: its id. */
+/** Creates a live ride and runs its first dispatch round. Resolves with its id. */
 export async function dispatchedRide(ctx: Context, pickup: Point, wish: Omit<RideWish, 'by' | 'offers'> = {}) {
   const rideId = await newRide(ctx, { pickup, ...wish });
   await runDispatch(ctx, rideId);

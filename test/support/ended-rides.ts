@@ -8,7 +8,7 @@ import { attemptRecord } from './attempts.ts';
 import { newDriver, type RideWish, rideIn } from './rides.ts';
 import { storedRide } from './stored-rides.ts';
 
-/** Texts that stand in a ride of `endedRide` and must not outlive its erasure. */
+/** Texts in a ride of `endedRide` that its erasure must remove. */
 export const personal = [
   'Ada Lovelace',
   '+12025550111',
@@ -26,7 +26,7 @@ export const personal = [
 
 const hook = 'https://partner.example/hook-of-ward-7';
 
-/** A completed live ride with all that a ride can hold, which ended so many days ago with every event delivered. */
+/** A completed live ride with every possible field, which ended `daysAgo` with all events delivered. */
 export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = {}): Promise<Ride> {
   const { rideId } = await rideIn(ctx, 'completed', {
     passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
@@ -63,12 +63,12 @@ export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = 
   return storedRide(_id);
 }
 
-/** All that is stored of a ride, as text. */
+/** All stored data of a ride, as text. */
 export async function storedText(rideId: string): Promise<string> {
   return JSON.stringify([await rides.findOne({ _id: rideId }), await attempts.find({ rideId }).toArray()]);
 }
 
-/** Those of the personal texts that are stored of a ride. */
+/** The personal texts that are still stored for a ride. */
 export async function personalIn(rideId: string): Promise<string[]> {
   const text = await storedText(rideId);
   return personal.filter((one) => text.includes(one));

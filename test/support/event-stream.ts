@@ -3,7 +3,7 @@ export interface EventStream {
   status: number;
   headers: Headers;
   /** The data of the next event, or null when the stream has ended. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data by its assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of the data.
   next(): Promise<any>;
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export function failOnce(target: object, method: string, error: Error): void {
   });
 }
 
-/** The database, whose `command` carries every insert of a ride. */
+/** The database. Every insert of a ride goes through its `command`. */
 export function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
   if (!db) throw new Error('not connected');
@@ -35,9 +35,9 @@ const writes = [
 ];
 
 /**
- * Lets the `nth` write of this process fail once, as if the connection broke: before MongoDB sees it, or with only its answer
- * lost. `hasFailed` says whether there were that many writes. Writes of the feed's mark do not count: each process makes them
- * at times of its own.
+ * Makes the `nth` write of this process fail once, as if the connection broke: before MongoDB receives it, or after it,
+ * so that only the answer is lost. `hasFailed` reports whether that many writes occurred. Writes of the event feed's
+ * mark do not count, because a timer makes them at any time.
  */
 export function failNthWrite(
   nth: number,
@@ -49,7 +49,7 @@ export function failNthWrite(
   let seen = 0;
   for (const [method, original] of originals) {
     prototype[method] = async function (...args) {
-      // A timer of the process writes the mark of the event feed at any moment.
+      // A timer of the process writes the mark of the event feed at any time.
       const isCounted = this.collectionName !== FenceModel.collection.collectionName;
       if (isCounted) seen += 1;
       if (!isCounted || seen !== nth) return original.apply(this, args);

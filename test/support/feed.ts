@@ -1,7 +1,7 @@
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from './client.ts';
 
-/** Moves a ride's events far into the past, where the feed of a key shows them at once. */
+/** Moves a ride's events far into the past, so that the feed of a key shows them at once. */
 export async function age(rideId: string, byMs = 3_600_000): Promise<void> {
   await rides.updateOne({ _id: rideId }, [
     {
@@ -14,7 +14,7 @@ export async function age(rideId: string, byMs = 3_600_000): Promise<void> {
   ]);
 }
 
-/** An event as the API shows it. */
+/** An event in the API's format. */
 export interface ShownEvent {
   rideId: string;
   seq: number;
@@ -23,7 +23,7 @@ export interface ShownEvent {
   delivery: object | null;
 }
 
-/** Reads a key's feed to its present end, a page after the other. */
+/** Reads a key's feed page by page to its current end. */
 export async function readFeedOf(partner: Client, limit = 100): Promise<ShownEvent[]> {
   const all: ShownEvent[] = [];
   let cursor = '';

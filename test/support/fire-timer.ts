@@ -4,7 +4,7 @@ import { fireTimer as fire, type TimerResult } from '../../shared/rides/fire-tim
 
 import { simulatedCommand } from '../../workers/simulated-driver.ts';
 
-/** Fires a ride's timer with the command that the worker or the sweeper gives it. */
+/** Fires a ride's timer with the same command as a worker or the sweeper. */
 export function fireTimer(ctx: Context, rideId: string, name: TimerName): Promise<TimerResult> {
   return fire(ctx, rideId, name, (ride) =>
     name === 'expire' || name === 'stall'

@@ -8,21 +8,21 @@ import { compileService } from '../../dev/stack/compile-service.ts';
 import { startReplicaSet } from './replica-set.ts';
 
 /**
- * Each mocha process has a MongoDB engine and a Redis of its own, on free ports and in a new folder. Their addresses are in
- * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set the engine is the primary of
- * a replica set. The service is compiled once for all, into TEST_BUILD, from where `serviceProcess` starts processes.
+ * Each mocha process has its own MongoDB engine and Redis, on free ports and in a new folder. Their addresses are in
+ * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set, the engine is the
+ * primary of a replica set. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
  */
 type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
 
 /** "jobs" in .mocharc.json; the other configurations have fewer. */
-const mostWorkers = 4;
+const maxWorkers = 4;
 let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
-/** Runs once, in the process that starts the workers; without --parallel that process runs the tests itself. */
+/** Runs once, in the process that starts the workers. Without --parallel, that process runs the tests itself. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
-  const count = this.isParallelMode() ? mostWorkers : 1;
+  const count = this.isParallelMode() ? maxWorkers : 1;
   const [build, , ...servers] = await Promise.all([
     compileService(),
     prepareTests(console.error),
@@ -53,6 +53,6 @@ async function startServers(dataDir: string): Promise<Servers> {
   return { TEST_MONGO_URL: url, TEST_REDIS_URL: redis.url };
 }
 
-/** Mocha loads this file in each worker too, and numbers the workers from 0. */
+/** Mocha also loads this file in each worker, and numbers the workers from 0. */
 const worker = process.env.MOCHA_WORKER_ID;
 if (worker !== undefined) Object.assign(process.env, JSON.parse(process.env.TEST_SERVERS ?? '[]')[Number(worker)]);

@@ -8,15 +8,15 @@ import { signedIn, type Visitor } from './dashboard.ts';
 import { newDriver, rideIn } from './rides.ts';
 import type { TestApi } from './service.ts';
 
-/** Becomes alive where a page puts it in unescaped, between tags or in an attribute. */
+/** Markup that becomes active if a page inserts it unescaped, between tags or in an attribute. */
 export const markup = `"'><xss-alive onclick="alive()">&lt;</xss-alive>`;
-/** The same in a URL that the service takes as a webhook URL. */
+/** The same in a URL that the service accepts as a webhook URL. */
 export const markupUrl = `https://partner.example/hook?q="'><xss-alive/onclick=alive()>`;
 
-/** Fails where markup that somebody typed is part of a page. */
+/** Fails if a page contains the markup unescaped. */
 export function expectNothingAlive(html: string, where: string): void {
   expect(html, where).not.to.include('<xss-alive');
-  // A quotation mark ends an attribute, so that what follows it is one of its own.
+  // A quotation mark ends an attribute, so the following text would become a new attribute.
   expect(html, where).not.to.include(`"'>`);
   expect(html, where).not.to.match(/(href|src|action)="\s*javascript:/i);
 }
@@ -24,11 +24,11 @@ export function expectNothingAlive(html: string, where: string): void {
 export interface HostileAccount {
   account: Account;
   visitor: Visitor;
-  /** What the parameters of the dashboard's paths are in this account. A room with others adds them here. */
+  /** Values of the parameters of the dashboard's paths, from this account. A new path parameter is added here. */
   params: Record<string, string>;
 }
 
-/** An account in which everything that partners and drivers can type is markup. */
+/** An account in which every text from partners and drivers is markup. */
 export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
   const visitor = await signedIn(api, `${markup}${newAccountId()}@partner.example`);
   const { account } = visitor;

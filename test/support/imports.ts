@@ -1,26 +1,26 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** One import, also of types, also a dynamic one. */
+/** One import: static or dynamic, of values or types. */
 export interface Import {
-  /** A source file, as a path from the root of the project, or a package. */
+  /** A source file, as a path relative to the project root, or a package. */
   to: string;
   /** The text between `import` and `from`. */
   names: string;
 }
 
-/** The imports of each source file, by its path from the root of the project. */
+/** The imports of each source file, by its path relative to the project root. */
 export type Imports = ReadonlyMap<string, readonly Import[]>;
 
 const root = path.resolve(import.meta.dirname, '../..');
-const floors = ['api', 'workers', 'shared', 'cli', 'dev', 'test'];
+const layers = ['api', 'workers', 'shared', 'cli', 'dev', 'test'];
 
 export function readImports(): Imports {
-  const files = floors.flatMap((floor) =>
+  const files = layers.flatMap((layer) =>
     fs
-      .readdirSync(path.join(root, floor), { recursive: true, encoding: 'utf8' })
+      .readdirSync(path.join(root, layer), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.tsx?$/.test(file))
-      .map((file) => path.join(floor, file)),
+      .map((file) => path.join(layer, file)),
   );
   return new Map(files.map((file) => [file, importsIn(file, fs.readFileSync(path.join(root, file), 'utf8'))]));
 }
@@ -28,24 +28,24 @@ export function readImports(): Imports {
 const statements =
   /^(?:import|export)\b([^;']*?)\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)|\brequire\w*\('([^']+)'\)/gm;
 
-/** The imports that a file with this source has. */
+/** The imports in the source of a file. */
 export const importsIn = (file: string, source: string): Import[] =>
   [...source.matchAll(statements)].map(([, names = '', ...found]) => {
     const name = found.find(Boolean) ?? '';
     return { to: name.startsWith('.') ? path.join(path.dirname(file), name) : name, names };
   });
 
-/** The code of each floor may import that of these. */
-const floorsBelow: Record<string, string[]> = {
+/** The layers that each layer may import. */
+const allowedLayers: Record<string, string[]> = {
   api: ['api', 'shared'],
   workers: ['workers', 'shared'],
   cli: ['cli', 'shared'],
   shared: ['shared'],
   dev: ['api', 'workers', 'cli', 'shared', 'dev'],
-  test: floors,
+  test: layers,
 };
 
-/** The folders of shared/, from the lowest to the highest. Those of one line do not import each other. */
+/** The folders of shared/, from the lowest to the highest level. Folders of one level do not import each other. */
 const foldersOfShared = [
   ['base'],
   ['accounts', 'mail', 'targets'],
@@ -58,7 +58,7 @@ const foldersOfShared = [
   ['process'],
 ];
 
-/** These decide and do no I/O. So neither does what they load. */
+/** Files that do no I/O, and that must not load files or packages which do. */
 const pureFiles = [
   ...['errors', 'great-circle', 'ids', 'terms'].map((name) => `shared/base/${name}.ts`),
   ...['ride-types', 'transitions', 'decide', 'events', 'offers', 'position', 'public-schemas', 'simulation'].map(
@@ -72,7 +72,7 @@ const pureFiles = [
 ];
 const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js)$/;
 
-/** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every pure file that is not there. */
+/** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {
   const wrong: string[] = [];
   for (const [file, found] of imports) {
@@ -82,29 +82,30 @@ export function wrongImports(imports: Imports): string[] {
     }
   }
   for (const file of pureFiles) {
-    if (!imports.has(file)) wrong.push(`${file} is not there: pureFiles names it`);
-    for (const impure of impureImports(file, imports)) wrong.push(`${file} loads ${impure}: it is pure`);
+    if (!imports.has(file)) wrong.push(`${file} is in pureFiles, but does not exist`);
+    for (const impure of impureImports(file, imports)) wrong.push(`${file} loads ${impure}, but must be pure`);
   }
   return wrong;
 }
 
 function brokenRule(file: string, each: Import, imports: Imports): string | undefined {
   const { to } = each;
-  const [floor = '', folder = ''] = file.split('/');
-  const [floorOf = '', folderOf = ''] = to.split('/');
-  const isProduct = floor !== 'dev' && floor !== 'test';
+  const [layer = '', folder = ''] = file.split('/');
+  const [toLayer = '', toFolder = ''] = to.split('/');
+  const isProduct = layer !== 'dev' && layer !== 'test';
   if (imports.has(to)) {
-    if (!floorsBelow[floor]?.includes(floorOf)) return `${floor} imports only ${floorsBelow[floor]?.join(' and ')}`;
-    const isUpward = floor === 'shared' && folder !== folderOf && !(rankOf(folderOf) < rankOf(folder));
-    return isUpward ? 'imports in shared go down' : undefined;
+    const allowed = allowedLayers[layer] ?? [];
+    if (!allowed.includes(toLayer)) return `${layer} may only import ${allowed.join(' and ')}`;
+    const isUpward = layer === 'shared' && folder !== toFolder && !(rankOf(toFolder) < rankOf(folder));
+    return isUpward ? 'imports in shared must go to a lower level' : undefined;
   }
-  if (isProduct && floor !== 'api' && /^(koa|koa-.+|@koa\/.+|@bull-board\/.+)$/.test(to)) return 'Koa is only in api';
-  if (/^nodemailer/.test(to) && isProduct && file !== 'workers/mail-transport.ts') return 'one file sends mail';
-  if (isProduct && opensConnections(each) && !mayOpenConnections(file)) return 'one folder opens connections';
+  if (isProduct && layer !== 'api' && /^(koa|koa-.+|@koa\/.+|@bull-board\/.+)$/.test(to)) return 'only api may use Koa';
+  if (/^nodemailer/.test(to) && isProduct && file !== 'workers/mail-transport.ts') return 'only one file sends mail';
+  if (isProduct && opensConnections(each) && !mayOpenConnections(file)) return 'this folder must not open connections';
   return undefined;
 }
 
-/** NaN for a folder that is not listed, which is neither below nor above any other. */
+/** NaN for an unlisted folder, which is therefore neither below nor above any other. */
 function rankOf(folder: string): number {
   const rank = foldersOfShared.findIndex((folders) => folders.includes(folder));
   return rank === -1 ? Number.NaN : rank;
@@ -118,11 +119,11 @@ function opensConnections({ to, names }: Import): boolean {
   return (names.match(/\w+/g) ?? []).some((name) => !/^(isIP|isIPv6)$/.test(name));
 }
 
-/** The sender of webhooks, and the servers of the API and of each process's metrics. */
+/** The sender of webhooks, the API server, and the ops server of each process. */
 const mayOpenConnections = (file: string): boolean =>
   ['workers/webhooks/send/', 'api/http/', 'shared/process/ops/'].some((folder) => file.startsWith(folder));
 
-/** The packages beyond the pure ones that a file loads, also through other files. Types load nothing. */
+/** The packages that a file loads and that are not pure, also through other files. Type imports load nothing. */
 function impureImports(file: string, imports: Imports): string[] {
   const loaded = new Set([file]);
   for (const each of loaded) {
@@ -132,25 +133,25 @@ function impureImports(file: string, imports: Imports): string[] {
 }
 
 /**
- * The circles among all files, and in the product among the rooms of each folder: its files, and its folders as wholes. A
- * circle is the list of those that reach one another.
+ * The import cycles of all files and, in the product, of the entries of each folder (its files and subfolders). A cycle
+ * is the list of entries that reach each other.
  */
-export function circles(imports: Imports): { ofFiles: string[][]; ofRooms: string[][] } {
+export function findCycles(imports: Imports): { ofFiles: string[][]; ofEntries: string[][] } {
   const edges = [...imports].flatMap(([file, found]) =>
     found.flatMap(({ to }) => (imports.has(to) && to !== file ? [[file, to] as const] : [])),
   );
   const ofProduct = edges.filter(([file]) => !/^(dev|test)\//.test(file));
-  return { ofFiles: circlesIn(edges), ofRooms: circlesIn(ofProduct.map(roomsOf)) };
+  return { ofFiles: cyclesIn(edges), ofEntries: cyclesIn(ofProduct.map(entriesOf)) };
 }
 
-/** The rooms of an import, in the smallest folder that has both files. */
-function roomsOf([file, to]: readonly [string, string]): [string, string] {
+/** The two entries of an import, in the smallest folder that contains both files. */
+function entriesOf([file, to]: readonly [string, string]): [string, string] {
   const [from, other] = [file.split('/'), to.split('/')];
   const depth = from.findIndex((name, index) => name !== other[index]) + 1;
   return [from.slice(0, depth).join('/'), other.slice(0, depth).join('/')];
 }
 
-function circlesIn(edges: readonly (readonly [string, string])[]): string[][] {
+function cyclesIn(edges: readonly (readonly [string, string])[]): string[][] {
   const next = new Map<string, string[]>();
   for (const [from, to] of edges) next.set(from, [...(next.get(from) ?? []), to]);
   const reach = (start: string) => {
@@ -159,12 +160,12 @@ function circlesIn(edges: readonly (readonly [string, string])[]): string[][] {
     return reached;
   };
   const reached = new Map([...next.keys()].map((start) => [start, reach(start)]));
-  const inCircles = [...reached]
+  const inCycles = [...reached]
     .filter(([start, all]) => all.has(start))
     .map(([start]) => start)
     .sort();
-  const groups = inCircles.map((one) =>
-    inCircles.filter((other) => reached.get(one)?.has(other) && reached.get(other)?.has(one)),
+  const groups = inCycles.map((one) =>
+    inCycles.filter((other) => reached.get(one)?.has(other) && reached.get(other)?.has(one)),
   );
-  return groups.filter(([first], index) => inCircles[index] === first);
+  return groups.filter(([first], index) => inCycles[index] === first);
 }

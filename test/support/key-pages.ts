@@ -7,7 +7,7 @@ import { clientOf } from './client.ts';
 import { type PageAnswer, useVisitor } from './dashboard.ts';
 import { useTestApi } from './service.ts';
 
-/** The dashboard with a visitor for each test, who creates and changes keys. */
+/** The dashboard, with a visitor for each test who creates and changes keys. */
 export function useKeyPages() {
   const api = useTestApi();
   const visitor = useVisitor(api);
@@ -22,7 +22,7 @@ export function useKeyPages() {
   const isAlive = async (key: string) => (await clientOf(api.url, key).get('')).status === 200;
   const stored = (keyId: string) => keys.findOne({ _id: keyId });
 
-  /** A form that came back: its title, and for each field the fault and what was typed. */
+  /** Reads a form that is shown again: its title and, for each field, the error and the entered text. */
   function expectFault({ status, html }: PageAnswer, field: string, typed: string, words: RegExp) {
     expect(status).to.equal(422);
     expect(html).to.match(/<title>Error: /);

@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-/** Random steps, most of them illegal; or a trip that begins legally, so that its end is reached too. */
+/** Random steps, most of them illegal; or a trip with a legal beginning, so that some trips reach their end. */
 export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
   fc.array(step, { maxLength: 25 }),
   fc
@@ -33,7 +33,7 @@ export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
     .map((rest): Step[] => [{ do: 'offer', driver: 0, price: 20 }, { do: 'accept', offer: 0 }, ...rest]),
 );
 
-/** The lifecycle of the contract (contract, sections 3 and 4.4), without time, storage or races. */
+/** The lifecycle of a ride (contract, sections 3 and 4.4), without time, storage or races. */
 export class LifecycleModel {
   status: RideStatus = 'bidding';
   offers: { driver: number; price: number; isLive: boolean }[] = [];
@@ -43,7 +43,7 @@ export class LifecycleModel {
   sent: string[] = [];
   changes = 0;
 
-  /** The result of a step: `done`, `nothing` where it was done before, or the code of the refusal. */
+  /** Applies a step. Returns `done`, `nothing` if it was done before, or the error code. */
   take(step: Step): string {
     switch (step.do) {
       case 'endBidding':

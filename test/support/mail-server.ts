@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail that a mail server has taken. */
+/** A mail that a mail server has accepted. */
 export interface ReceivedMail {
   from: string;
   to: string[];
@@ -16,7 +16,7 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** A real SMTP server on loopback. `options` can refuse a sender, a recipient or a mail, as smtp-server's own do. */
+/** A real SMTP server on loopback. `options` are those of smtp-server, for example to refuse a recipient. */
 export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -40,6 +40,6 @@ export async function startMailServer(options: SMTPServerOptions = {}, port = 0)
   };
 }
 
-/** The refusal of a mail server, with its code. */
+/** An error of a mail server, with its code. */
 export const refusal = (responseCode: number): Error =>
   Object.assign(new Error('no such mailbox: guest@partner.example'), { responseCode });

@@ -3,33 +3,30 @@ import net from 'node:net';
 import { useStarted } from './use-started.ts';
 
 export interface MongoProxy {
-  /** As MONGO_URL: the same database, over this proxy. */
+  /** A MONGO_URL for the same database through this proxy. */
   url: string;
-  /**
-   * Forwards the next insert into `collection`, drops its answer and cuts the connection. Resolves when that has
-   * happened.
-   */
+  /** Forwards the next insert into `collection`, drops its answer and closes the connection. Resolves after that. */
   cutAnswerOfInsert(collection: string): Promise<void>;
-  /** Cuts the connection that the next insert into `collection` comes over, before the server has seen it. */
+  /** Closes the connection of the next insert into `collection`, before the server receives the insert. */
   cutInsert(collection: string): Promise<void>;
   /**
-   * Counts the writes from now on, and cuts the connection of number `at` (from 1): after the server has carried it out, or
-   * with `before` before the server has seen it.
+   * Counts the writes from now on, and closes the connection of write number `at` (from 1): after the server has
+   * executed it or, with `before`, before the server receives it.
    */
   cutWrite(at: number, when?: 'before' | 'after'): CutWrite;
-  /** From now on nothing is forwarded in either direction, and no connection is closed. */
+  /** Stops forwarding in both directions, without closing any connection. */
   hang(): void;
-  /** From now on every answer is delayed. */
+  /** Delays every answer from now on. */
   delayAnswers(ms: number): void;
-  /** Cuts every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   goAway(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface CutWrite {
-  /** Whether there was such a write. */
+  /** Whether that write has occurred. */
   readonly hasHappened: boolean;
-  /** Cuts nothing from now on. */
+  /** Stops counting: closes no connection from now on. */
   end(): void;
 }
 
@@ -99,7 +96,7 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   return {
-    // The driver waits 500 ms between two looks at a server, so each lost connection would cost half a second.
+    // By default the driver checks a server every 500 ms, so each lost connection would cost half a second.
     url: `mongodb://127.0.0.1:${port}/rides?directConnection=true&minHeartbeatFrequencyMS=10`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
@@ -129,10 +126,10 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   };
 }
 
-/** A proxy in front of the run's own MongoDB, for the tests of the surrounding describe. */
+/** A proxy in front of the test run's MongoDB, for the tests of the surrounding describe. */
 export const useMongoProxy = (): MongoProxy => useStarted(() => startMongoProxy(process.env.TEST_MONGO_URL ?? ''));
 
-/** Where the one server of an address listens: on a Unix socket, whose path is encoded, or on a port. */
+/** The listening address of the server in a MONGO_URL: a Unix socket, with an encoded path, or a port. */
 export function serverOf(url: string): net.NetConnectOpts {
   const server = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(url)?.[1] ?? '');
   if (server.includes('/')) return { path: server };
@@ -140,7 +137,7 @@ export function serverOf(url: string): net.NetConnectOpts {
   return { host: hostname, port: Number(port) };
 }
 
-/** How an insert command begins in BSON: a string element `insert` with the collection's name. */
+/** The first bytes of an insert command in BSON: a string element `insert` with the collection's name. */
 function insertInto(collection: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32LE(collection.length + 1);

@@ -4,11 +4,11 @@ import mongoose from 'mongoose';
 const { BSON } = mongoose.mongo;
 export type Document = mongoose.mongo.BSON.Document;
 
-/** A message of a driver: an OP_MSG, or the OP_QUERY of its first handshake. */
+/** A message from a driver: an OP_MSG, or the OP_QUERY of its first handshake. */
 export interface Message {
   requestId: number;
   isQuery: boolean;
-  /** The driver wants no answer (`w: 0`). */
+  /** Whether the driver expects no answer (`w: 0`). */
   isLast: boolean;
   document: Document;
 }
@@ -23,7 +23,7 @@ const moreToComeFlag = 2;
 /** Numbers keep their BSON type, so that a document is forwarded unchanged. */
 const decode = (bytes: Buffer): Document => BSON.deserialize(bytes, { promoteValues: false, bsonRegExp: true });
 
-/** Calls `each` with every whole message that comes over a socket, one after the other. */
+/** Calls `each` with every complete message from a socket, in order. */
 export function onMessage(socket: Socket, each: (message: Message) => void): void {
   let pending = Buffer.alloc(0);
   socket.on('data', (bytes) => {
@@ -51,7 +51,7 @@ function parse(bytes: Buffer): Message {
   return { requestId, isQuery: false, isLast, document: sectionsOf(bytes.subarray(headerBytes + 4, end)) };
 }
 
-/** The body of a message, with what came as document sequences under their names. */
+/** The body of a message, with its document sequences as fields. */
 function sectionsOf(bytes: Buffer): Document {
   let document: Document = {};
   for (let at = 0; at < bytes.length; ) {
@@ -74,16 +74,16 @@ function sectionsOf(bytes: Buffer): Document {
   return document;
 }
 
-/** A command as a driver sends it. */
+/** A command in the format that a driver sends. */
 export function request(requestId: number, document: Document): Buffer {
   return message(requestId, 0, opMsg, Buffer.concat([Buffer.alloc(5), BSON.serialize(document)]));
 }
 
-/** The answer to a message, in its own form. */
+/** The answer to a message, in the message's format. */
 export function answer({ requestId, isQuery }: Message, document: Document): Buffer {
   const body = BSON.serialize(document);
   if (!isQuery) return message(0, requestId, opMsg, Buffer.concat([Buffer.alloc(5), body]));
-  // Flags, cursor, start, and that one document follows.
+  // Flags, cursor, start, and the number of documents: one.
   const head = Buffer.alloc(20);
   head.writeInt32LE(1, 16);
   return message(0, requestId, opReply, Buffer.concat([head, body]));

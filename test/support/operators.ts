@@ -17,7 +17,7 @@ export interface TestOperators {
   close(): Promise<void>;
 }
 
-/** The operators' port of an API process, on a free port of loopback. */
+/** The ops server of an API process, on a free port of loopback. */
 export async function startTestOperators(settings: Record<string, string> = {}): Promise<TestOperators> {
   const ctx = await testContext({ OPS_PORT: '0', ...settings });
   const ops = await startOpsServer(ctx, {
@@ -39,5 +39,5 @@ export async function startTestOperators(settings: Record<string, string> = {}):
   };
 }
 
-/** The cookie that an answer sets, as a browser sends it back. */
+/** The cookie that a response sets, in the format in which a browser returns it. */
 export const cookieOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';

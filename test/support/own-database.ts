@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 
-/** An empty database on the run's server, connected, for tests that must not see the data of others. */
+/** Connects to an empty database on the test run's server, for tests that must not see other tests' data. */
 export async function ownDatabase(name: string): Promise<{ url: string; drop(): Promise<void> }> {
   const url = (process.env.TEST_MONGO_URL ?? '').replace('/rides?', `/${name}?`);
   await connectMongo(url);

@@ -1,4 +1,4 @@
-/** What tests look for in a page. */
+/** Functions that extract parts of a page for tests. */
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? '');
@@ -10,10 +10,10 @@ export const hrefsIn = (html: string): string[] =>
 /** The words of a page, without its tags. */
 export const textOf = (html: string): string => unescaped(html.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 
-/** A page without the id of its request, by which alone two errors may differ. */
+/** A page without its request id, which is the only allowed difference between two error pages. */
 export const withoutRequestId = (html: string): string => html.replace(/[0-9a-f-]{36}/g, '');
 
-/** The form that a page sends to an address: its fields with their values; undefined where there is none. */
+/** The fields and values of the form that a page sends to an address. Undefined if it has no such form. */
 export function formIn(html: string, action: string): Record<string, string> | undefined {
   const form = html
     .split('<form ')

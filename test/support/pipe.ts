@@ -10,16 +10,16 @@ const pipeSize = 65_536;
 export interface TestPipe {
   /** The write end. (Node's own pipes between processes are sockets, with another capacity.) */
   writeFd: number;
-  /** Fills it, as where its reader hangs. */
+  /** Fills the pipe, as if its reader hung. */
   fill(): void;
-  /** Reads what is in it. */
+  /** Reads the current contents. */
   read(): string;
-  /** Closes the read end: a write then answers EPIPE. */
+  /** Closes the read end: further writes fail with EPIPE. */
   closeReader(): void;
   close(): void;
 }
 
-/** A pipe whose reader the test plays. Its write end blocks, as a shell's does, unless `nonBlocking`. */
+/** A pipe with the test as its reader. Its write end blocks, like a shell's, unless `nonBlocking`. */
 export function openPipe({ nonBlocking = false } = {}): TestPipe {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-pipe-'));
   const name = path.join(folder, 'pipe');

@@ -2,19 +2,19 @@ import { randomInt } from 'node:crypto';
 import type { PageAnswer } from './dashboard.ts';
 import type { TestApi } from './service.ts';
 
-/** A browser without scripts: it keeps cookies, follows redirects and sends the forms that a page has. */
+/** A browser without scripts: it keeps cookies, follows redirects and sends the forms of a page. */
 export interface PlainBrowser {
   cookies: Map<string, string>;
-  /** The page that it shows now. */
+  /** The current page. */
   readonly page: PageAnswer & { path: string };
   get(path: string): Promise<PageAnswer>;
-  /** Sends the form of this page that has the button, with these fields beside its hidden ones. */
+  /** Sends the form with this button, with these fields in addition to its hidden ones. */
   press(button: string, fields?: Record<string, string>): Promise<PageAnswer>;
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
 }
 
 interface Options {
-  /** The client's address, where the API trusts one proxy hop. A random one by default. */
+  /** The client's address, if the API trusts one proxy hop. Default: a random address. */
   address?: string;
   headers?: Record<string, string>;
 }
@@ -57,7 +57,7 @@ export function plainBrowser({ url }: Pick<TestApi, 'url'>, options: Options = {
       const forms = [...page.html.matchAll(/<form [^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];
       const [, action = '', body = ''] =
         forms.find(([, , inside = '']) => inside.includes(`>${button}</button>`)) ?? [];
-      if (!action) throw new Error(`this page has no button ${button}`);
+      if (!action) throw new Error(`the page has no button ${button}`);
       const hidden = [...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
       const kept = Object.fromEntries(
         hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),

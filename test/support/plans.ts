@@ -1,13 +1,13 @@
 import mongoose from 'mongoose';
 
-/** How MongoDB carries out a query. */
+/** How MongoDB executes a query. */
 export interface Plan {
   executionStats: { totalKeysExamined: number; totalDocsExamined: number };
   /** The stages of the winning plan, as JSON. */
   stages: string;
 }
 
-/** Runs something, and resolves with the plan of each query that it has made: of the query itself, with all of its options. */
+/** Resolves with the plan of each query that `run` makes, with the query's own options. */
 export async function plansOf(run: () => Promise<unknown>): Promise<Plan[]> {
   const { prototype } = mongoose.mongo.FindCursor;
   const { toArray } = prototype;
@@ -20,7 +20,7 @@ export async function plansOf(run: () => Promise<unknown>): Promise<Plan[]> {
   try {
     await run();
   } finally {
-    // It was inherited.
+    // The original method is inherited, so deleting the override restores it.
     Reflect.deleteProperty(prototype, 'toArray');
   }
   return plans;

@@ -4,16 +4,16 @@ import { documentProblem } from './documented.ts';
 export interface RawAnswer {
   status: number;
   statusLine: string;
-  /** In lower case, as a map from name to value. */
+  /** A map from lower-case names to values. */
   headers: Record<string, string>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer by its assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a response.
   body: any;
 }
 
 /**
- * Writes these bytes to a server, as no HTTP client would, and reads until it closes: ask for `Connection: close`. Throws where
- * the answer is not one that the OpenAPI document describes.
+ * Writes any bytes to a server, also ones that no HTTP client would send, and reads until the server closes: the
+ * request must have `Connection: close`. Throws if the OpenAPI document does not describe the response.
  */
 export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
   const { port, hostname } = new URL(url);
@@ -21,7 +21,7 @@ export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): P
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   const closed = new Promise((resolve) => socket.on('close', resolve));
-  // The server may answer and close before it has read all.
+  // The server may answer and close before it has read everything.
   socket.on('error', () => {});
   for (const piece of pieces) socket.write(piece);
   await closed;
@@ -39,19 +39,19 @@ export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): P
   return answer;
 }
 
-/** The lines of a request, each ended as HTTP wants it, and then the body. */
+/** The lines of a request with HTTP line ends, followed by the body. */
 export const requestText = (lines: string[], body = ''): string => `${lines.join('\r\n')}\r\n\r\n${body}`;
 
 export interface RawConnection {
   socket: net.Socket;
-  /** Resolves with the first `count` answers, or with those that came before the server closed. */
+  /** Resolves with the first `count` responses, or with those that arrived before the server closed. */
   answers(count?: number): Promise<RawAnswer[]>;
   closed: Promise<unknown>;
 }
 
-/** A connection that stays open, for more than one request. */
+/** A connection that stays open for several requests. */
 export function rawConnection(port: number): RawConnection {
-  // The server has ended its side; the test ends the client's.
+  // The server has closed its side; the test closes the client's.
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const answers: RawAnswer[] = [];
   let received = '';
@@ -79,7 +79,7 @@ export function rawConnection(port: number): RawConnection {
   };
 }
 
-/** The first answer, up to its Content-Length; undefined while a part of it is missing. */
+/** The first response, up to its Content-Length. Undefined while it is incomplete. */
 function firstAnswer(received: string): string | undefined {
   const bodyAt = received.indexOf('\r\n\r\n') + 4;
   if (bodyAt < 4) return undefined;
@@ -88,7 +88,7 @@ function firstAnswer(received: string): string | undefined {
 }
 
 function parseAnswer(received: string): RawAnswer {
-  // A 100 Continue precedes the answer.
+  // Skip a 100 Continue before the response.
   const answer = received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const [head = '', ...rest] = answer.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');

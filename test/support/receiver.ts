@@ -6,18 +6,18 @@ import tls, { type TlsOptions } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { useStarted } from './use-started.ts';
 
-/** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
+/** A self-signed certificate for `localhost` and 127.0.0.1, valid from 2020 to 2120. */
 export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
 export const certificate = readFileSync(certificateFile, 'utf8');
-/** The same, but valid in 2010 alone. */
+/** The same, but only valid in 2010. */
 export const expiredCertificate = readFileSync(new URL('tls-localhost-expired-cert.pem', import.meta.url), 'utf8');
 export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.meta.url), 'utf8');
 
-/** One webhook that a receiver got. */
+/** One event that a receiver got. */
 export interface Receipt {
   headers: IncomingHttpHeaders;
   raw: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by its assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a body.
   body: any;
 }
 
@@ -30,15 +30,15 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A receiver as raw sockets: it shows the bytes that came, and answers what no HTTP library would. */
+/** A receiver on raw sockets: it exposes the received bytes, and can answer what no HTTP library would. */
 export interface RawReceiver {
   port: number;
   origin: string;
   /** One for each connection, in order. */
   connections: Socket[];
-  /** All bytes that came, as text. */
+  /** All received bytes, as text. */
   received(): string;
-  /** Waits until the sender has closed every connection: a socket that it forgets makes the test time out. */
+  /** Waits until the sender has closed every connection. A leaked socket makes the test time out. */
   close(): Promise<void>;
 }
 
@@ -50,14 +50,14 @@ export interface HttpOptions {
 
 export interface RawOptions {
   raw: true;
-  /** Called once for each connection, when its first bytes come (a small request comes whole). Without it there is no answer. */
+  /** Called once per connection, at its first bytes (a small request arrives whole). By default it does not answer. */
   answer?: (socket: Socket) => void;
   connected?: (socket: Socket) => void;
-  /** Given: the receiver speaks TLS, with the certificate above and these options. */
+  /** If set, the receiver uses TLS with the certificate above and these options. */
   tls?: TlsOptions;
 }
 
-/** A partner's webhook receiver on loopback: over HTTP, or over sockets where `raw`. */
+/** A partner's webhook receiver on loopback: over HTTP, or on raw sockets with `raw`. */
 export function startReceiver(options?: HttpOptions): Promise<Receiver>;
 export function startReceiver(options: RawOptions): Promise<RawReceiver>;
 export function startReceiver(options: HttpOptions | RawOptions = {}): Promise<Receiver | RawReceiver> {

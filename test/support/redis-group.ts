@@ -6,7 +6,7 @@ import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts';
 import { type Restartable, restartable } from './restartable.ts';
 import { until } from './until.ts';
 
-/** Redis servers that take each other's place: a cluster, or a primary that sentinels replace. */
+/** Redis servers with failover: a cluster, or a primary and a replica with sentinels. */
 export interface RedisGroup {
   /** As REDIS_URL. */
   url: string;
@@ -14,9 +14,9 @@ export interface RedisGroup {
   nodes: readonly Restartable[];
   sentinels: readonly Restartable[];
   primaries(): Promise<Restartable[]>;
-  /** Resolves when another node has taken the place of this one, which is killed or hangs, and all others know it. */
+  /** Resolves when another node has replaced this one, which was killed or hangs, and all others know it. */
   replaced(node: Restartable): Promise<void>;
-  /** Resolves when every node runs and each primary has a replica that is in step with it. */
+  /** Resolves when every node runs and each primary has an up-to-date replica. */
   whole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export type RedisKind = 'cluster' | 'sentinel';
 export const startRedisGroup = (kind: RedisKind, folder: string): Promise<RedisGroup> =>
   kind === 'cluster' ? startRedisCluster(folder) : startRedisSentinels(folder);
 
-/** How long a node must be silent before it is replaced. */
+/** A node is replaced after this time without an answer. */
 const downMs = 1_000;
 const replicaArgs = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 const everyMs = 50;
@@ -47,7 +47,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   for (const { node, busPort } of started) await cluster(0, 'MEET', '127.0.0.1', portOf(node), busPort);
   for (const primary of [0, 1, 2]) {
     const id = await cluster(primary, 'MYID');
-    // Until the replica has heard of the primary, it refuses.
+    // The replica refuses until it knows the primary.
     await until(
       () =>
         cluster(primary + 3, 'REPLICATE', id).then(
@@ -66,7 +66,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   return { ...group, sentinels: [], url, stop: () => stopAll(nodes) };
 }
 
-/** Starts a server that serves no slot of a cluster yet. On `busPort` it talks to the other nodes. */
+/** Starts a cluster node without slots. It communicates with the other nodes on `busPort`. */
 export function startClusterNode(
   dataDir: string,
   args: string[] = [],
@@ -127,7 +127,7 @@ const dataNode = (dataDir: string, args: string[]): Promise<Restartable> =>
 const restartableRedis = (options: RedisOptions): Promise<Restartable> =>
   restartable((url) => startRedis({ ...options, port: url ? portOf({ url }) : undefined }));
 
-/** `isAgreed`: whether the living nodes, or what watches them, say the same of each other. */
+/** `isAgreed`: whether the running nodes, or their sentinels, agree on the state of the group. */
 function groupOf(
   nodes: readonly Restartable[],
   primaryCount: number,
@@ -137,7 +137,7 @@ function groupOf(
     const roles = await Promise.all(living.map(roleOf));
     return living.filter((_, index) => roles[index]?.isPrimary);
   };
-  /** Whatever is asked, a node may be starting. */
+  /** Ignores errors, because a node may still be starting. */
   const become = (isSo: () => Promise<boolean>) => until(() => isSo().catch(() => false), everyMs);
   return {
     nodes,
@@ -165,7 +165,7 @@ async function roleOf(node: Restartable) {
   };
 }
 
-/** Asks one server and answers its text, lists joined by commas. Rejects where it is away or hangs. */
+/** Sends a command to one server. Resolves with its reply, lists joined by commas. Rejects if it does not answer. */
 export async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
   const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
   redis.on('error', () => {});

@@ -8,33 +8,33 @@ import { uncommittedWrites } from './uncommitted-writes.ts';
 import { connectUpstream, type Upstream } from './upstream.ts';
 import { useStarted } from './use-started.ts';
 
-/** The engine behind a proxy that plays the primary of a replica set: no package contains a server with replica sets. */
+/** The engine behind a proxy that simulates the primary of a replica set, because the engine has no replica sets. */
 export interface ReplicaSet {
-  /** As MONGO_URL: the same database. */
+  /** A MONGO_URL for the same database. */
   url: string;
-  /** A further port of the same primary, which calls itself `host`: the address by which its clients reach it. */
+  /** Opens another port of the same primary, which reports `host` as its address. */
   front(host: string): Promise<number>;
-  /** As MONGO_URL at another address. */
+  /** A MONGO_URL with another address. */
   urlAt(host: string): string;
   /**
-   * From now on no write reaches a majority, and committed reads find the state before. A client that waits for the
+   * From now on no write reaches a majority, and committed reads return the earlier state. A client that waits for the
    * majority gets a WriteConcernTimeout after its own wtimeout, or after giveUpMs.
    */
   hold(giveUpMs?: number): void;
   /** Lets the writes since `hold` reach the majority. */
   release(): Promise<void>;
   /**
-   * Cuts all connections, refuses every command for forMs, and is elected again. Writes that have not reached the
-   * majority are rolled back.
+   * Closes all connections, refuses every command for forMs, and becomes the primary again. Rolls back the writes that
+   * have not reached the majority.
    */
   stepDown(forMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReplicaSetOptions {
-  /** How long a write takes to reach the majority. */
+  /** The time that a write needs to reach the majority. */
   majorityMs?: number;
-  /** Plays a mongos instead. */
+  /** Simulates a mongos instead. */
   isMongos?: boolean;
   /** Called with every command of a client, unchanged. */
   onCommand?: (command: Document) => void;
@@ -46,7 +46,7 @@ const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrit
 /** Fields of commands that the engine does not know. */
 const ofReplicaSets = new Set(['lsid', 'txnNumber', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern']);
 
-/** A replica set on the run's own engine, for the tests of the surrounding describe. */
+/** A replica set on the test run's engine, for the tests of the surrounding describe. */
 export const useReplicaSet = (options?: ReplicaSetOptions): ReplicaSet =>
   useStarted(() => startReplicaSet(process.env.TEST_MONGO_URL ?? '', options));
 
@@ -57,7 +57,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   const uncommitted = uncommittedWrites(engine.db());
   const clients = new Set<net.Socket>();
   const servers: net.Server[] = [];
-  /** The last write of each session, so that one that is tried again is not made again. */
+  /** The last write of each session, so that a retried write is not repeated. */
   const retryable = new Map<string, { txnNumber: string; reply: Promise<Document> }>();
   let isPrimary = true;
   let term = 1;
@@ -104,7 +104,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     return made;
   }
 
-  /** False where it does not within the time that the client gives it. */
+  /** Resolves with false if it does not happen within the client's wtimeout. */
   async function reachesMajority(wtimeoutMs: number): Promise<boolean> {
     const inTime = held?.giveUpMs ?? (wtimeoutMs || 2 ** 31 - 1);
     const giveUp = new AbortController();
@@ -145,7 +145,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     client.on('error', () => {});
     client.on('close', () => {
       clients.delete(client);
-      // What a client has sent is done even if it does not wait for the answer.
+      // A command is executed even if the client does not wait for the answer.
       void busy.finally(() => upstream.end());
     });
     onMessage(client, (message: Message) => {
@@ -213,7 +213,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
 const plain = (command: Document): Document =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ofReplicaSets.has(name)));
 
-/** A majority waits for the journal; on the engine alone `majority` would only trigger its flush. */
+/** A majority write waits for the journal; on the engine, a standalone, `majority` would only trigger its flush. */
 function asEngine(command: Document): Document {
   const { w, j } = command.writeConcern ?? {};
   const writeConcern = w === 'majority' ? { w: 1, j: true } : { w: 1, ...(j && { j }) };

@@ -1,16 +1,16 @@
 import type { RunningServer } from '../../dev/servers/processes.ts';
 
-/** A server that can be lost in every way and comes back at the same address, with the data it had. */
+/** A server that can be killed, stopped or paused, and restarts at the same address with the same data. */
 export interface Restartable {
   readonly url: string;
   readonly pid: number;
   /** Ends it at once, with SIGKILL. */
   kill(): Promise<void>;
-  /** Ends it as an operator would. */
+  /** Ends it cleanly, like an operator. */
   stop(): Promise<void>;
-  /** Starts it again after `kill` or `stop`; returns when it answers. */
+  /** Starts it again after `kill` or `stop`. Resolves when it answers. */
   start(): Promise<void>;
-  /** It keeps its connections and answers nothing (SIGSTOP), until `resume`. */
+  /** Pauses it (SIGSTOP) until `resume`: it keeps its connections and answers nothing. */
   pause(): void;
   resume(): void;
 }

@@ -8,16 +8,16 @@ import type { Client } from './client.ts';
 
 type OfferWish = Partial<Omit<Extract<Command, { action: 'offer' }>, 'action'>>;
 
-/** What a test wants of a ride. The default is a live ride of a new key, with one offer. */
+/** The options of a test ride. The default is a live ride of a new key, with one offer. */
 export type RideWish = Partial<RideRequest> & {
-  /** The partner that creates it through the API; without one it is created without the API. */
+  /** The partner that creates the ride through the API. Without one, the ride is created without the API. */
   by?: Client;
   keyId?: string;
   accountId?: string;
   mode?: Ride['mode'];
   scenario?: NewRide['scenario'];
   idempotencyKey?: string;
-  /** The first one is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
+  /** The first offer is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
   offers?: OfferWish[];
 };
 
@@ -40,7 +40,7 @@ const pathTo: Record<RideStatus, readonly Command['action'][]> = {
   cancelled: ['cancel'],
 };
 
-/** A bidding ride without an offer: its id. */
+/** Creates a bidding ride without an offer. Resolves with its id. */
 export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'> = {}): Promise<string> {
   const { keyId = newKeyId(), accountId = 'acct_of_tests', mode = 'live', scenario, idempotencyKey, ...fields } = wish;
   const key = { keyId, accountId, mode };
@@ -48,7 +48,7 @@ export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'
   return ride._id;
 }
 
-/** A ride that has received its offers and gone on to a status; a cancelled one was cancelled by the partner while bidding. */
+/** Creates a ride with offers and brings it to a status. A cancelled one was cancelled by the partner while bidding. */
 export async function rideIn(ctx: Context, status: RideStatus, { by, offers: wanted = [{}], ...wish }: RideWish = {}) {
   const created = by && (await by.createRide(wish)).body;
   const rideId: string = created?.rideId ?? (await newRide(ctx, wish));
@@ -61,7 +61,7 @@ export async function rideIn(ctx: Context, status: RideStatus, { by, offers: wan
   return { rideId, trackUrl: created?.trackUrl as string, offer, offerId: offer.offerId, offers };
 }
 
-/** A live ride of the key that has `count` events (1 to 5), none of them delivered: its id. */
+/** Creates a live ride of the key with `count` undelivered events (1 to 5). Resolves with its id. */
 export async function rideWithEvents(
   ctx: Context,
   { keyId }: { keyId: string },
@@ -74,7 +74,7 @@ export async function rideWithEvents(
 
 let driversMade = 0;
 
-/** A driver that no other test knows: a ride takes one live offer from each. */
+/** A new driver, because a ride accepts one live offer per driver. */
 export function newDriver(changes: Partial<Driver> = {}): Driver {
   driversMade += 1;
   return {

@@ -2,56 +2,56 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Both only end a hang: a busy machine takes many times longer than an idle one. */
+/** Both limits only end a hang: a busy machine is many times slower than an idle one. */
 const startMs = 120_000;
 const stopMs = 60_000;
 
 export interface ServiceProcess {
   readonly name: string;
-  /** Of the process that runs now, or ran last. */
+  /** The id of the running process, or of the last one. */
   readonly pid: number;
   readonly isRunning: boolean;
-  /** Ends of the process that this object did not ask for, each with its signal or exit code. */
+  /** The unexpected ends of the process, each with its signal or exit code. */
   readonly crashes: readonly string[];
-  /** Starts it (again) and waits until it serves. Rejects where it ends before. */
+  /** Starts the process (again) and waits until it is ready. Rejects if it ends before. */
   start(): Promise<void>;
-  /** Resolves when the process that runs now has ended, with its signal or its exit code (`code 0`). */
+  /** Resolves when the running process has ended, with its signal or its exit code (`code 0`). */
   ended(): Promise<string>;
-  /** Ends it with SIGKILL, in this very tick, and resolves when it is gone. */
+  /** Sends SIGKILL synchronously. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Asks it to end; after `graceMs` it is killed. Resolves with how it ended and after how many ms. */
+  /** Sends a signal, and SIGKILL after `graceMs`. Resolves with how the process ended and after how many ms. */
   stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<{ how: string; ms: number }>;
   signal(signal: NodeJS.Signals): void;
-  /** Resident memory in bytes, of Linux's /proc. */
+  /** Resident memory in bytes, from Linux's /proc. */
   residentBytes(): number;
-  /** What it has used of the CPU so far, in ms. */
+  /** CPU time so far, in ms. */
   cpuMs(): number;
 }
 
 export interface ServiceProcessOptions {
   name: string;
   script: 'api/main' | 'workers/main';
-  /** A folder of `compileService`, else the one of this run of tests. */
+  /** A folder of `compileService`. Default: the build of this test run. */
   build?: string;
   args?: string[];
-  /** Given to Node before the script. */
+  /** Arguments of Node, before the script. */
   nodeArgs?: string[];
-  /** All that it sees of an environment, beside PATH. */
+  /** The whole environment of the process, in addition to PATH. */
   env: NodeJS.ProcessEnv;
-  /** What it prints goes to `<logDir>/<name>.log`, to these file descriptors, or nowhere. */
+  /** Its output goes to `<logDir>/<name>.log`, to these file descriptors, or nowhere. */
   output?: { logDir: string } | { stdout: number; stderr: number };
-  /** The limit of open files that it starts with (`ulimit -n`). */
+  /** Its limit of open files (`ulimit -n`). */
   openFiles?: number;
 }
 
-/** The compiled service of this run of tests. Nobody changes it. */
+/** The folder of the compiled service of this test run. Do not change it. */
 export function testBuild(): string {
   const { TEST_BUILD } = process.env;
-  if (!TEST_BUILD) throw new Error('outside of mocha a build has to be given');
+  if (!TEST_BUILD) throw new Error('outside of mocha, the option build is required');
   return TEST_BUILD;
 }
 
-/** A process of the service, that can be ended in every way and started again. */
+/** A process of the service that can be killed, stopped and started again. */
 export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
   const crashes: string[] = [];
   let child: ChildProcess | undefined;
@@ -89,7 +89,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       const timeout = AbortSignal.timeout(startMs);
       const late = new Promise<string>((resolve) => timeout.addEventListener('abort', () => resolve('no answer')));
       const failure = await Promise.race([ready, ended, late]);
-      if (failure) throw new Error(`${options.name} did not start (${failure}): see what it printed`);
+      if (failure) throw new Error(`${options.name} did not start (${failure}): see its output`);
     },
     ended: () => ended,
     async kill() {
@@ -109,7 +109,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
     signal: (signal) => void child?.kill(signal),
     residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(proc('status'))?.[1]) * 1_024,
     cpuMs: () => {
-      // The fields stand after the name in parentheses: user and system time, in hundredths of a second.
+      // The fields follow the name in parentheses. User and system time are in hundredths of a second.
       const fields = proc('stat').split(') ').at(-1)?.split(' ') ?? [];
       return (Number(fields[11]) + Number(fields[12])) * 10;
     },
@@ -129,7 +129,7 @@ function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...o
   return child;
 }
 
-/** Kills the child when this process ends, however it ends. */
+/** Kills the child when this process ends for any reason. */
 function endWithParent(child: ChildProcess, ended: Promise<unknown>): void {
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

@@ -11,7 +11,7 @@ import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
 import { useStarted } from './use-started.ts';
 
-/** The settings of a test: the environment of a process that it starts. */
+/** The settings of a test, as the environment of a process. */
 export const testSettings = (settings: Record<string, string> = {}) => ({
   SERVICE_ENV: 'development',
   MONGO_URL: process.env.TEST_MONGO_URL,
@@ -25,7 +25,7 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
-/** A context on the run's own servers, with all indexes made. The data of other tests may be there. */
+/** A context on the test run's servers, with all indexes. Data of other tests may exist. */
 export async function testContext(settings: Record<string, string> = {}): Promise<Context> {
   const config = testConfig(settings);
   await connectMongo(config.secrets.mongoUrl);
@@ -35,7 +35,7 @@ export async function testContext(settings: Record<string, string> = {}): Promis
   return openContext(config, 'test');
 }
 
-/** Settings that a test knows only when its servers run come from a function. */
+/** A function returns the settings that a test only knows once its servers run. */
 export type Given = Settings | (() => Settings | Promise<Settings>);
 type Settings = Record<string, string>;
 
@@ -43,13 +43,13 @@ type Settings = Record<string, string>;
 export const useTestContext = (given: Given = {}): Context =>
   useStarted(async () => testContext(await settingsOf(given)));
 
-/** Whether the run's own database has its indexes: making sure takes longer than most tests. */
+/** Whether the test run's database has its indexes. Checking that takes longer than most tests. */
 let isMigrated = false;
 
 export interface TestApi {
   ctx: Context;
   url: string;
-  /** A new key: with one for each test, no test sees another's rides or limits. */
+  /** Creates a new key. A key per test isolates rides and rate limits. */
   key(mode?: Mode, webhookUrl?: string): Promise<NewKey>;
   /** A partner with a new key. */
   partner(mode?: Mode, webhookUrl?: string): Promise<Client & NewKey>;
@@ -84,7 +84,7 @@ export const useTestApi = (given: Given = {}): TestApi => useStarted(async () =>
 
 export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
 
-/** For each test of the surrounding describe a partner with a new key. */
+/** A partner with a new key for each test of the surrounding describe. */
 export function usePartner(api: TestApi, mode?: Mode): Client & NewKey {
   const partner = {} as Client & NewKey;
   beforeEach(async () => {

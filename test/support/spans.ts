@@ -1,6 +1,6 @@
 import type { Receipt } from './receiver.ts';
 
-/** A span as a collector gets it. */
+/** A span in the format that a collector receives. */
 export interface CollectedSpan {
   service: string;
   name: string;
@@ -29,7 +29,7 @@ interface SentBody {
 const kinds = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 const failed = 2;
 
-/** The spans in what a receiver got that stands for a collector (OTLP in JSON). */
+/** The spans that a receiver got in the role of a collector (OTLP in JSON). */
 export function spansIn(receipts: readonly Receipt[]): CollectedSpan[] {
   return receipts.flatMap(({ body }) =>
     (body as SentBody).resourceSpans.flatMap(({ resource, scopeSpans }) => {

@@ -8,8 +8,8 @@ import { type Restartable, restartable } from './restartable.ts';
 /** A MongoDB engine whose wall clock (`$$NOW`) can be set while it runs. Its monotonic clock is never changed. */
 export interface SteppableMongo extends Restartable {
   /**
-   * Sets its clock `aheadMs` ahead of this machine's (below 0: behind), from its next command on. Clients of the service
-   * follow after about a second (followMongoClock).
+   * Sets its clock `aheadMs` ahead of this machine's clock (negative: behind), from its next command on. Processes of
+   * the service notice it after about a second (followMongoClock).
    */
   setClock(aheadMs: number): Promise<void>;
   /** Ends the engine and removes its data. */
@@ -17,15 +17,15 @@ export interface SteppableMongo extends Restartable {
 }
 
 /**
- * Starts an engine of its own for a test, with an empty database: give its `url` to `startTestApi` or `testContext` as
- * MONGO_URL, or to `startReplicaSet`. Linux only, so tests that need it are defined by `describeOnLinux`.
+ * Starts a separate engine for a test, with an empty database. Pass its `url` to `startTestApi` or `testContext` as
+ * MONGO_URL, or to `startReplicaSet`. Linux only, so define tests that need it with `describeOnLinux`.
  */
 export async function startSteppableMongo(): Promise<SteppableMongo> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-clock-'));
   const offsetFile = path.join(folder, 'offset');
   const setClock = async (aheadMs: number) => {
     const text = `${aheadMs < 0 ? '' : '+'}${(aheadMs / 1_000).toFixed(3)}`;
-    // A rename, so that the engine never reads half of it.
+    // Rename the file into place, so that the engine never reads half of it.
     await fs.writeFile(`${offsetFile}.new`, text);
     await fs.rename(`${offsetFile}.new`, offsetFile);
   };
@@ -41,15 +41,15 @@ export async function startSteppableMongo(): Promise<SteppableMongo> {
   });
 }
 
-/** As `describe`, and skipped elsewhere than on Linux. The fault suite imports this file without mocha. */
+/** Like `describe`, but skipped on other systems than Linux. The fault suite imports this file without mocha. */
 export function describeOnLinux(title: string, suite: (this: Mocha.Suite) => void): void {
   if (process.platform === 'linux') describe(title, suite);
   else describe.skip(title, suite);
 }
 
 /**
- * The environment of a process whose wall clock differs from the machine's by what `offsetFile` says, in seconds with a
- * sign (`+8`). It is read at each look at the clock. The monotonic clock, and what waits by it, runs as ever.
+ * The environment of a process whose wall clock differs from the machine's by the contents of `offsetFile`, in seconds
+ * with a sign (`+8`). The file is read each time the clock is read. The monotonic clock and timers are not affected.
  */
 async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
   return {

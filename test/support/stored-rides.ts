@@ -6,10 +6,10 @@ import { rides } from '../../shared/rides/ride.ts';
 import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** The whole ride as MongoDB has it. */
+/** The whole ride in MongoDB. */
 export async function storedRide(rideId: string): Promise<Ride> {
   const ride = await rides.findOne({ _id: rideId });
-  if (!ride) throw new Error(`there is no ride ${rideId}`);
+  if (!ride) throw new Error(`ride ${rideId} does not exist`);
   return ride;
 }
 
@@ -18,18 +18,18 @@ export const statusesSent = (ride: Ride): string[] =>
 
 const longAgo = () => new Date(Date.now() - 60_000);
 
-/** Moves a timer into the past: whether it is due is judged by MongoDB's clock, which a test cannot set. */
+/** Moves a timer into the past, because MongoDB's clock decides whether it is due, and a test cannot set that clock. */
 export async function makeDue(rideId: string, name: TimerName, dueAt = longAgo()): Promise<void> {
   await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, nextDueAt: dueAt } });
 }
 
-/** Ends the bidding time; the ride is still `bidding`. */
+/** Ends the bidding time. The ride is still in the status `bidding`. */
 export async function endBidding(rideId: string): Promise<void> {
   await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: longAgo() } });
   await makeDue(rideId, 'expire');
 }
 
-/** `done`, or the code of the AppError that an operation was refused with. */
+/** Resolves with `done`, or with the code of the operation's AppError. */
 export async function outcomeOf(operation: Promise<unknown>): Promise<'done' | ErrorCode> {
   try {
     await operation;
@@ -40,14 +40,14 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<'done' | E
   }
 }
 
-/** What a job is for: a timer or an event of a ride, an attempt, a mail. */
+/** The work of a job: a timer or an event of a ride, an attempt, or a mail. */
 export type Work =
   | { rideId: string; timer: TimerName }
   | { rideId: string; seq: number }
   | { attemptId: string }
   | { mailId: string };
 
-/** The job that a queue still has to do for this work. */
+/** The pending job in a queue for this work. */
 export async function jobFor(ctx: Context, pool: PoolName, work: Work) {
   const jobId = await ctx.queues[pool].getDeduplicationJobId(dedupeIdOf(work));
   return jobId ? ctx.queues[pool].getJob(jobId) : undefined;

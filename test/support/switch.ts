@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A proxy to one server that can be switched to another. */
+/** A proxy to one server that can be switched to another server. */
 export interface Switch {
   port: number;
-  /** From now on new connections go there; open ones stay where they are. */
+  /** Sends new connections to this server from now on. Open connections do not change. */
   leadTo(port: number): void;
-  /** From now on nothing is forwarded, and no connection is closed. */
+  /** Stops forwarding, without closing any connection. */
   hang(): void;
   close(): void;
 }

@@ -8,7 +8,7 @@ import { useTestApi } from './service.ts';
 
 export const base = '/dashboard/console';
 
-/** The test console with a visitor and a test key for each test. */
+/** The test console, with a visitor and a test key for each test. */
 export function useTestConsole() {
   const api = useTestApi();
   const visitor = useVisitor(api);
@@ -27,7 +27,7 @@ export function useTestConsole() {
     ...changes,
   });
 
-  /** Starts a ride on the page: its id. */
+  /** Starts a ride on the page. Resolves with its id. */
   async function started(changes: Record<string, string> = {}): Promise<string> {
     const { status, headers } = await visitor.post(base, fields(changes));
     expect(status).to.equal(303);

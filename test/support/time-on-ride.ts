@@ -1,6 +1,6 @@
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** An event bears the time at which its change was decided on: on a busy machine it is written that much later. */
+/** An event has the time of the decision. On a busy machine the write can be this much later. */
 const slackMs = 250;
 
 export interface TimeOnRide {
@@ -8,7 +8,7 @@ export interface TimeOnRide {
   until: number;
 }
 
-/** From the accept to the end, by the events of the ride; undefined where no driver was chosen. */
+/** The time from accept to end, from the ride's events. Undefined if no driver was assigned. */
 export function timeOnRide({ events, status }: Pick<Ride, 'events' | 'status'>): TimeOnRide | undefined {
   const changes = events.filter(({ event }) => event === 'ride.status');
   const accepted = changes.find(({ body }) => JSON.parse(body).status === 'driver_arriving');
@@ -18,6 +18,6 @@ export function timeOnRide({ events, status }: Pick<Ride, 'events' | 'status'>):
   return { since: accepted.at.getTime(), until };
 }
 
-/** Whether one driver was on both rides at a time. */
+/** Whether the times on two rides overlap. */
 export const overlap = (a: TimeOnRide | undefined, b: TimeOnRide | undefined): boolean =>
   a !== undefined && b !== undefined && a.until > b.since + slackMs && b.until > a.since + slackMs;

@@ -4,19 +4,19 @@ import type { Upstream } from './upstream.ts';
 
 type Collection = mongoose.mongo.Collection<{ _id: string }>;
 
-/** Keeps a copy of each document from before a write that no majority has, in a collection beside its own. */
+/** Keeps a copy of each document from before a write that no majority has, in a separate collection. */
 export interface UncommittedWrites {
-  /** Keeps what a command is about to change. */
+  /** Copies the documents that a command is about to change. */
   note(command: Document): Promise<void>;
-  /** Answers a find with what the majority has. */
+  /** Answers a find with the state that the majority has. */
   read(command: Document, upstream: Upstream): Promise<Document>;
-  /** The majority has them all. */
+  /** Makes all writes committed: the majority has them. */
   commit(): Promise<void>;
-  /** Undoes them all. */
+  /** Undoes all writes. */
   rollBack(): Promise<void>;
 }
 
-const beside = (collection: string): string => `${collection}_as_committed`;
+const copiesOf = (collection: string): string => `${collection}_as_committed`;
 
 export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
   /** The documents of each collection that were changed. */
@@ -29,7 +29,7 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
       .find(filter, { projection: { _id: 1 } })
       .toArray();
     const first = found.map(({ _id }) => _id).filter((id) => !before.has(id));
-    await copy(collection, beside(collection), first);
+    await copy(collection, copiesOf(collection), first);
     changed.set(collection, new Set([...before, ...first, ...inserted]));
   }
 
@@ -41,7 +41,7 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
   }
 
   async function forget(): Promise<void> {
-    for (const collection of changed.keys()) await open(beside(collection)).drop();
+    for (const collection of changed.keys()) await open(copiesOf(collection)).drop();
     changed.clear();
   }
 
@@ -51,10 +51,10 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
     },
     async read(command, upstream) {
       const ids = [...(changed.get(command.find) ?? [])];
-      if (command.find === undefined) throw new Error('only finds are answered as committed');
+      if (command.find === undefined) throw new Error('committed reads support only find');
       const unchanged = { $and: [command.filter ?? {}, { _id: { $nin: ids } }] };
       const reply = await upstream.ask({ ...command, filter: unchanged });
-      const kept = await upstream.ask({ ...command, find: beside(command.find) });
+      const kept = await upstream.ask({ ...command, find: copiesOf(command.find) });
       reply.cursor?.firstBatch.push(...(kept.cursor?.firstBatch ?? []));
       return reply;
     },
@@ -62,14 +62,14 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
     async rollBack() {
       for (const [collection, ids] of changed) {
         await open(collection).deleteMany({ _id: { $in: [...ids] } });
-        await copy(beside(collection), collection, [...ids]);
+        await copy(copiesOf(collection), collection, [...ids]);
       }
       await forget();
     },
   };
 }
 
-/** Which documents a write may change. */
+/** The documents that a write may change. */
 function targetsOf(command: Document): { collection: string; filter: Document; inserted?: string[] }[] {
   if (command.insert) {
     const inserted = command.documents.map(({ _id }: Document) => _id);

@@ -1,6 +1,6 @@
 /**
- * Polls until `isSo` answers true, for what no event announces: after `everyMs`, then less and less often, at least every
- * 100 ms. Only mocha's timeout ends it otherwise.
+ * Polls until `isSo` resolves with true, for conditions that no event signals. The interval grows from `everyMs` to 100
+ * ms. Without success, only mocha's timeout ends it.
  */
 export async function until(isSo: () => Promise<boolean>, everyMs = 10): Promise<void> {
   const slowestMs = Math.max(everyMs, 100);

@@ -1,16 +1,16 @@
 import net from 'node:net';
 import { type Document, onMessage, request } from './op-msg.ts';
 
-/** A connection of a proxy to its server. */
+/** A proxy's connection to its server. */
 export interface Upstream {
-  /** Resolves with the server's answer to a command; rejects when the connection breaks. */
+  /** Resolves with the server's answer to a command. Rejects when the connection breaks. */
   ask(command: Document): Promise<Document>;
   end(): void;
 }
 
 type Waiting = { resolve: (reply: Document) => void; reject: (error: Error) => void };
 
-/** Connects to a server; `onBroken` is called when the connection ends. */
+/** Connects to a server. Calls `onBroken` when the connection ends. */
 export function connectUpstream(server: net.NetConnectOpts, onBroken: () => void): Upstream {
   const socket = net.connect({ ...server, noDelay: true } as net.NetConnectOpts);
   const waiting: Waiting[] = [];

@@ -14,21 +14,21 @@ import { sumUsage, type UsageResult } from '../../workers/periodic/usage/sum-usa
 import { ownDatabase } from './own-database.ts';
 import { testConfig, useTestContext } from './service.ts';
 
-/** A context on a database of its own, since summing goes through all keys and accounts. */
+/** A context on a separate database, because summing reads all keys and accounts. */
 export const useUsageContext = (): Context =>
   useTestContext(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
 
-/** A moment as it is written, e.g. `2026-11-05 23:59:59.999`, UTC. */
+/** Parses a UTC time such as `2026-11-05 23:59:59.999`. */
 export const at = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
-/** Whose a ride is. */
-export interface Whose {
+/** The key and account of a ride. */
+export interface UsageKey {
   accountId: string;
   keyId: string;
   mode: Mode;
 }
 
-/** A key of an account, or of a new one. */
+/** Creates a key of an account, or of a new account. */
 export async function newKey({
   accountId,
   mode = 'live',
@@ -37,20 +37,20 @@ export async function newKey({
   accountId?: string;
   mode?: Mode;
   name?: string;
-} = {}): Promise<Whose> {
+} = {}): Promise<UsageKey> {
   const owner = accountId ?? newAccountId();
   if (!accountId) await AccountModel.create({ _id: owner, email: `${owner}@partner.example`, createdAt: new Date() });
   const { keyId } = await createKey(testConfig(), { accountId: owner, name, mode });
   return { accountId: owner, keyId, mode };
 }
 
-/** Rides that were created at these moments: their ids. */
-export const ridesAt = (whose: Whose, ...moments: readonly Date[]): Promise<string[]> =>
-  store(moments.map((createdAt) => ({ ...whose, createdAt, status: 'bidding', statusAt: createdAt })));
+/** Stores rides that were created at these times. Resolves with their ids. */
+export const ridesAt = (key: UsageKey, ...moments: readonly Date[]): Promise<string[]> =>
+  store(moments.map((createdAt) => ({ ...key, createdAt, status: 'bidding', statusAt: createdAt })));
 
-/** Trips that were completed at these moments, each at the same price: their ids. */
-export const tripsAt = (whose: Whose, agreedPrice: number, ...moments: readonly Date[]): Promise<string[]> =>
-  store(moments.map((statusAt) => ({ ...whose, createdAt: statusAt, status: 'completed', statusAt, agreedPrice })));
+/** Stores trips that were completed at these times for the same price. Resolves with their ids. */
+export const tripsAt = (key: UsageKey, agreedPrice: number, ...moments: readonly Date[]): Promise<string[]> =>
+  store(moments.map((statusAt) => ({ ...key, createdAt: statusAt, status: 'completed', statusAt, agreedPrice })));
 
 async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
   const made = fields.map(
@@ -60,11 +60,11 @@ async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
   return made.map(({ _id }) => _id);
 }
 
-/** Sums what all accounts have used before the start of a day, without rests. */
+/** Sums the usage of all accounts before the start of a day, without pauses. */
 export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<UsageResult> =>
   sumUsage(createLogger('silent', 'test'), until, pace);
 
-/** Whether the rides of a day (`2026-11-05`) are in the sums of every account. */
+/** Whether the sums of every account include the rides of a day (`2026-11-05`). */
 export const isSummed = (day: string): Promise<boolean> =>
   isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));
 
@@ -76,6 +76,6 @@ async function isDoneThrough(end: Date): Promise<boolean> {
   return progress?.through !== undefined && progress.through >= end;
 }
 
-/** The figures over all keys of an account. */
+/** The usage of all keys of an account. */
 export const usageSummary = async (accountId: string, nowMs: number): Promise<UsageSummary> =>
   summaryOf((await usageOf(accountId, noDays, nowMs)).keys);

@@ -4,7 +4,7 @@ export type Octets = [number, number, number, number];
 
 const octet = fc.integer({ min: 0, max: 255 });
 
-/** Addresses that are not public: private, shared, loopback, link-local, benchmarking, multicast, reserved, metadata. */
+/** Non-public addresses: private, shared, loopback, link-local, benchmarking, multicast, reserved, metadata. */
 export const notPublicIpv4: fc.Arbitrary<Octets> = fc.oneof(
   fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
   fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
@@ -25,7 +25,7 @@ const base = fc.constantFrom(
   (n: number) => `0X000${n.toString(16).toUpperCase()}`,
 );
 
-/** A way to write an IPv4 address in a URL: one to four numbers, each in any base, in any spelling that URLs allow. */
+/** An IPv4 address in a URL in any allowed spelling: one to four numbers, each in any base. */
 export const spelling: fc.Arbitrary<(octets: Octets) => string> = fc
   .tuple(
     fc.constantFrom(1, 2, 3, 4),
@@ -48,7 +48,7 @@ function hexGroups([a, b, c, d]: Octets): string {
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
-/** A way to write an IPv6 address that carries an IPv4 address. */
+/** An IPv6 address that embeds an IPv4 address, in any spelling. */
 export const embedding: fc.Arbitrary<(octets: Octets) => string> = fc.constantFrom(
   (octets: Octets) => `::${hexGroups(octets)}`,
   (octets: Octets) => `::ffff:${hexGroups(octets)}`,

@@ -4,22 +4,22 @@ import type { Resolver } from '../../workers/webhooks/send/resolve.ts';
 
 export type Question = 'A' | 'AAAA';
 
-/** A resolver of `partner.test`; other names exist and have no address, so the process reaches name servers. */
+/** A resolver of `partner.test`. Other names exist without an address, so name servers count as reachable. */
 export const onlyPartner =
   (resolver: Resolver): Resolver =>
   async (name, signal) =>
     name === 'partner.test' ? resolver(name, signal) : [];
 
 export type NameServer = {
-  /** As `dnsResolver` takes it: `127.0.0.1:<port>`. */
+  /** The address for `dnsResolver`: `127.0.0.1:<port>`. */
   address: string;
   questions: Question[];
   close(): Promise<void>;
 };
 
 /**
- * A name server on loopback. It answers every name after delayMs with the result of `answers`, or not at all where that is
- * null. An answer that is no address is a CNAME, and the answers after it belong to that name.
+ * A name server on loopback. It answers every name after delayMs with the result of `answers`, or not at all if that is
+ * null. An answer that is not an address is a CNAME, and the following answers belong to that name.
  */
 export async function startNameServer(
   answers: (question: Question) => readonly string[] | null,
@@ -51,7 +51,7 @@ export async function startNameServer(
 
 function reply(query: Buffer, answers: readonly string[]): Buffer {
   const header = Buffer.from(query.subarray(0, 12));
-  header.writeUInt16BE(0x8180, 2); // an answer, without error
+  header.writeUInt16BE(0x8180, 2); // a response without error
   header.writeUInt16BE(answers.length, 6);
   header.writeUInt32BE(0, 8);
   let owner: Buffer = Buffer.from([0xc0, 12]); // the name of the question

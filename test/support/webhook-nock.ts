@@ -1,8 +1,8 @@
 import nock from 'nock';
 
 /**
- * Switches nock on or off for the tests of this suite. Importing nock anywhere switches it on for the whole process; it then
- * opens connections of its own beside that of `send`, even for hosts without an interceptor.
+ * Switches nock on or off for the tests of this suite. Any import of nock activates it for the whole process. It then
+ * opens additional connections besides those of `send`, even to hosts without an interceptor.
  */
 export function useNock(isWanted: boolean): void {
   let wasActive = false;

@@ -1,18 +1,18 @@
 import { Socket as UdpSocket } from 'node:dgram';
 import { Socket } from 'node:net';
 
-/** What a connection does: it goes to a port of this machine instead, is refused, hangs, or fails with this code. */
+/** The fate of a connection: it goes to a port of this machine instead, is refused, hangs, or fails with this code. */
 export type Route = { port: number } | 'refuse' | 'hang' | { fails: string };
 
 export type Outbound = {
-  /** The hosts that connections were asked for, in order. */
+  /** The requested hosts of all connections, in order. */
   dialled: string[];
   restore(): void;
 };
 
 /**
- * Diverts every connection that this process opens, so that a test can name public addresses without calling them. `hasRoute`:
- * whether the system finds a route to public addresses.
+ * Diverts every connection of this process, so that a test can use public addresses without contacting them.
+ * `hasRoute`: whether the system finds a route to public addresses.
  */
 export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}): Outbound {
   const { connect: connectUdp } = UdpSocket.prototype;

@@ -1,4 +1,4 @@
-// Makes one attempt in a process of its own, and prints its result: node --import tsx webhook-send-once.ts <origin> <timeoutMs>
+// Makes one attempt and prints its result: node --import tsx webhook-send-once.ts <origin> <timeoutMs>
 import { send } from '../../workers/webhooks/send/send.ts';
 import { attemptTo } from './attempt.ts';
 

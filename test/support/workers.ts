@@ -4,7 +4,7 @@ import { startPool } from '../../workers/pools.ts';
 import { type Given, settingsOf, startTestApi, type TestApi } from './service.ts';
 import { useStarted } from './use-started.ts';
 
-/** The API and, in the same process, the worker pools on real queues, with nothing in them. */
+/** The API and the worker pools in one process, on real, empty queues. */
 export async function startTestService(
   settings?: Record<string, string>,
   pools: readonly PoolName[] = poolNames,
@@ -23,6 +23,6 @@ export async function startTestService(
   };
 }
 
-/** Starts both before the tests of the surrounding describe, and closes them after these. */
+/** Starts both before the tests of the surrounding describe, and closes them afterwards. */
 export const useTestService = (given: Given = {}, pools?: readonly PoolName[]): TestApi =>
   useStarted(async () => startTestService(await settingsOf(given), pools));

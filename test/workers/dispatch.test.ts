@@ -12,11 +12,11 @@ import { newDriver, newRide, offerOn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
 
-describe('a dispatch round', () => {
+describe('dispatch rounds', () => {
   const ctx = useTestContext();
 
   type Car = { carType?: 'regular' | 'comfort' | 'family'; seats?: number };
-  /** A driver who is online so many km away from a place: the id. */
+  /** Puts a driver online `km` away from a place. Resolves with the driver's id. */
   async function driverAt(place: Point, km = 0, { carType = 'regular', seats = 4 }: Car = {}): Promise<string> {
     const driverId = newDriverId();
     await goOnline({ driverId, carType, seats }, km ? pointAt(place, km, 40) : place, new Date(ctx.now()));
@@ -28,7 +28,7 @@ describe('a dispatch round', () => {
     return runDispatch(ctx, rideId);
   };
 
-  it('asks the available drivers within 3 km, then 6, then 12, the nearest first', async () => {
+  it('dispatch rounds ask the available drivers within 3 km, then 6, then 12, nearest first', async () => {
     const place = somewhere();
     const [far, near, middle, nearest] = [
       await driverAt(place, 11),
@@ -46,7 +46,7 @@ describe('a dispatch round', () => {
     expect((await storedRide(rideId)).asked?.map(({ pickupKm }) => pickupKm)).to.deep.equal([0.2, 2.5, 5, 11]);
   });
 
-  it('comes at 0, 20 and 60 s after the creation, then every 30 s until the bidding ends', async () => {
+  it('dispatch rounds run 0, 20 and 60 s after the creation, then every 30 s until the bidding time ends', async () => {
     const rideId = await newRide(ctx, { pickup: somewhere() });
     const { createdAt, biddingEndsAt, timers } = await storedRide(rideId);
     const dueAfter = async () => {
@@ -66,7 +66,7 @@ describe('a dispatch round', () => {
       ctx.now() - createdAt.getTime() + 30_100,
     );
     expect(result).to.have.property('againInMs').that.is.within(29_000, 30_100);
-    // The last round before the end has no other one behind it.
+    // No further round is planned, because the bidding time ends before it.
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(ctx.now() + 20_000) } });
     expect(await nextRound(rideId)).to.deep.include({ result: 'done' });
     expect(await dueAfter()).to.equal(undefined);
@@ -74,13 +74,13 @@ describe('a dispatch round', () => {
     expect(biddingEndsAt.getTime() - createdAt.getTime()).to.equal(600_000);
   });
 
-  it('starts with the widest radius for a ride between cities', async () => {
+  it('an intercity ride uses the largest radius from the first round', async () => {
     const place = somewhere();
     const far = await driverAt(place, 11);
     expect(await askedFor(await dispatchedRide(ctx, place, { rideType: 'intercity' }))).to.deep.equal([far]);
   });
 
-  it('asks the nearest 20 and no driver twice', async () => {
+  it('a round asks the nearest 20 drivers, and no driver is asked twice', async () => {
     const place = somewhere();
     const drivers: string[] = [];
     for (let index = 0; index < 25; index++) drivers.push(await driverAt(place, 0.05 + index * 0.1));
@@ -92,7 +92,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.deep.equal(drivers);
   });
 
-  it('asks cars of the type of a comfort or family ride, and all for a regular one', async () => {
+  it('a comfort or family ride is offered to cars of its type, a regular ride to all cars', async () => {
     const place = somewhere();
     const cars = {
       regular: await driverAt(place, 0.1),
@@ -104,14 +104,14 @@ describe('a dispatch round', () => {
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal(Object.values(cars));
   });
 
-  it('asks cars with enough seats', async () => {
+  it('a ride is offered only to cars with enough seats', async () => {
     const place = somewhere();
     await driverAt(place, 0.1, { seats: 4 });
     const large = await driverAt(place, 0.2, { seats: 6 });
     expect(await askedFor(await dispatchedRide(ctx, place, { passengerCount: 6 }))).to.deep.equal([large]);
   });
 
-  it('asks nobody who is offline, silent for a minute, or on a ride', async () => {
+  it('a round asks no driver who is offline, silent for a minute, or on a ride', async () => {
     const place = somewhere();
     const [offline, silent, busy, free] = [
       await driverAt(place, 0.1),
@@ -121,12 +121,12 @@ describe('a dispatch round', () => {
     ];
     await goOffline(offline);
     const unheard = await driverAt(place, 0.1);
-    // From before MongoDB's clock was set back by an hour.
+    // A position from before MongoDB's clock was set back by an hour.
     await positions.updateOne({ _id: unheard }, { $set: { seenAt: new Date(ctx.now() + 3_600_000) } });
     await positions.updateOne({ _id: silent }, { $set: { seenAt: new Date(ctx.now() - 61_000) } });
     const taken = await dispatchedRide(ctx, somewhere());
     const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId: busy }) });
-    // The position does not say yet that the driver is on a ride.
+    // The driver's position document does not show the ride yet.
     await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
     await dropSilent(new Date(ctx.now()));
@@ -137,7 +137,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
   });
 
-  it('asks a driver again for other rides once the ride has ended', async () => {
+  it('a driver gets requests again after the ride has ended', async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const taken = await dispatchedRide(ctx, place);
@@ -150,7 +150,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([driverId]);
   });
 
-  it('never gives a driver more than five open requests, however many rides come at once', async () => {
+  it('a driver has at most five open requests, even if many rides are dispatched at the same time', async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const rideIds = await Promise.all(Array.from({ length: 12 }, () => newRide(ctx, { pickup: place })));
@@ -160,7 +160,7 @@ describe('a dispatch round', () => {
     expect(asked.filter((drivers) => drivers.includes(driverId))).to.have.length(5);
   });
 
-  it('takes no second place of a driver after a round that was cut off', async () => {
+  it("a repeated round after an interruption adds the ride only once to a driver's requests", async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const rideId = await newRide(ctx, { pickup: place });
@@ -170,7 +170,7 @@ describe('a dispatch round', () => {
     expect((await positions.findOne({ _id: driverId }))?.requests).to.deep.equal([rideId]);
   });
 
-  it('gives a driver another request when one of five has ended', async () => {
+  it('a driver with five open requests gets another one after one of them has ended', async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const [first = ''] = await Promise.all([1, 2, 3, 4, 5].map(() => dispatchedRide(ctx, place)));
@@ -185,7 +185,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });
 
-  it('asks nobody while the ride has five live offers, and goes on when one is withdrawn', async () => {
+  it('a ride with five live offers is opened to no more drivers until one offer is withdrawn', async () => {
     const place = somewhere();
     const rideId = await dispatchedRide(ctx, place);
     const offers = [];
@@ -198,7 +198,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });
 
-  it('finds a driver who comes online in the fifth minute', async () => {
+  it('a later round finds a driver who comes online in the fifth minute', async () => {
     const place = somewhere();
     const rideId = await dispatchedRide(ctx, place);
     for (let round = 0; round < 8; round++) await nextRound(rideId);
@@ -207,7 +207,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });
 
-  it('never opens a test ride to a driver', async () => {
+  it('a test ride is never opened to a driver', async () => {
     const place = somewhere();
     await driverAt(place);
     const rideId = await newRide(ctx, { mode: 'test', pickup: place });
@@ -216,7 +216,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.deep.equal([]);
   });
 
-  it('asks nobody for a ride that was cancelled or whose bidding is over', async () => {
+  it('a round asks no driver for a ride that is cancelled or whose bidding time is over', async () => {
     const place = somewhere();
     await driverAt(place);
     const cancelled = await newRide(ctx, { pickup: place });
@@ -228,7 +228,7 @@ describe('a dispatch round', () => {
     expect([...(await askedFor(cancelled)), ...(await askedFor(over))]).to.deep.equal([]);
   });
 
-  it('runs once where two workers have its job', async () => {
+  it('a round runs only once if two workers have its job', async () => {
     const place = somewhere();
     const drivers: string[] = [];
     for (let index = 0; index < 25; index++) drivers.push(await driverAt(place, 0.05 + index * 0.1));
@@ -238,12 +238,12 @@ describe('a dispatch round', () => {
     expect(asked).to.have.length.at.most(20);
     expect(new Set(asked)).to.have.property('size', asked.length);
     expect(await storedRide(rideId)).to.include({ rounds: 1 });
-    // The next rounds ask the drivers whom the other run had taken, perhaps all of them.
+    // The other run may have reserved some or all of the drivers; the next rounds ask them.
     for (let round = 0; round < 3; round++) await nextRound(rideId);
     expect(await askedFor(rideId)).to.have.members(drivers);
   });
 
-  it('does not run before it is due, and runs when it is late', async () => {
+  it('a round does not run before it is due, and runs if it is late', async () => {
     const place = somewhere();
     const rideId = await dispatchedRide(ctx, place);
     await driverAt(place);
@@ -255,7 +255,7 @@ describe('a dispatch round', () => {
     expect(await askedFor(rideId)).to.have.length(1);
   });
 
-  it('asks the drivers nearby in every round that it counts, however close to its time its job comes', async () => {
+  it('every counted round asks the nearby drivers, even if its job runs at the moment it becomes due', async () => {
     const counted: number[] = [];
     for (let remainingMs = 0; remainingMs < 40; remainingMs++) {
       const place = somewhere();
@@ -269,7 +269,7 @@ describe('a dispatch round', () => {
     expect(new Set(counted)).to.deep.equal(new Set([1]));
   });
 
-  it('leaves a timer that was set since its job looked at the ride', async () => {
+  it('a job leaves a timer that was set after the job read the ride', async () => {
     const rideId = await newRide(ctx, { pickup: somewhere() });
     const { offerId } = await offerOn(ctx, rideId);
     await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
@@ -277,7 +277,7 @@ describe('a dispatch round', () => {
     expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['stall', 'driver']);
   });
 
-  it('survives the loss of everything in Redis', async () => {
+  it('a full sweep restores the jobs of dispatch rounds after Redis lost its data', async () => {
     const place = somewhere();
     const waiting = await newRide(ctx, { pickup: place });
     const later = await dispatchedRide(ctx, somewhere());

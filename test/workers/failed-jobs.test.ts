@@ -6,10 +6,10 @@ import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
 
-describe('the job of an event', () => {
+describe('failed delivery jobs', () => {
   useNock(false);
 
-  it('ends as failed where the event did not arrive, with our own words alone, and the next event goes on', async () => {
+  it("an undelivered event's job fails without the receiver's text, and the next event is sent", async () => {
     const receiver = await startReceiver({
       answer: (response, { headers }) => {
         response.writeHead(headers['x-service-sequence'] === '1' ? 500 : 204, 'a text of the receiver').end();
@@ -30,7 +30,7 @@ describe('the job of an event', () => {
     await receiver.close();
   });
 
-  it('fails for a timeout and for a blocked target, and for nothing else', () => {
+  it('a job also fails for a timeout or a blocked target, but not for other results', () => {
     expect(() => throwIfNotDelivered({ result: 'timeout', durationMs: 8_001 })).to.throw(/^timeout$/);
     expect(() => throwIfNotDelivered({ result: 'blocked', reason: 'target_url' })).to.throw(/^blocked: target_url$/);
     for (const result of ['delivered', 'no_url', 'done', 'handed to webhooks-slow']) {

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 describe('the readiness of a worker process', () => {
   const silentMs = 60_000;
   let ctx: Context;
-  let way: Switch;
+  let redisSwitch: Switch;
   let connection: RedisClient;
   let worker: Worker;
   let ops: OpsServer | null;
@@ -25,8 +25,8 @@ describe('the readiness of a worker process', () => {
   before(async () => {
     ctx = await testContext({ OPS_PORT: '0' });
     await ctx.redis.flushall();
-    way = await startSwitch(Number(new URL(ctx.config.secrets.redisUrl).port));
-    connection = connectWorkerRedis(`redis://127.0.0.1:${way.port}`, ctx.log);
+    redisSwitch = await startSwitch(Number(new URL(ctx.config.secrets.redisUrl).port));
+    connection = connectWorkerRedis(`redis://127.0.0.1:${redisSwitch.port}`, ctx.log);
     const pulse = startPulse(() => clock);
     worker = startPool(ctx, connection, 'bidding', 1, pulse);
     ops = await startOpsServer(ctx, {
@@ -37,30 +37,30 @@ describe('the readiness of a worker process', () => {
   after(async () => {
     await worker.close(true);
     connection.disconnect();
-    way.close();
+    redisSwitch.close();
     await ops?.close();
     await ctx.close();
   });
 
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${ops?.port}${path}`)).status;
 
-  async function workOffOneJob(): Promise<void> {
+  async function runOneJob(): Promise<void> {
     const rideId = await newRide(ctx);
     await endBidding(rideId);
     await addJob(ctx, 'bidding', { id: rideId, name: rideId, data: { rideId, timer: 'expire' } });
     await until(async () => (await storedRide(rideId)).status === 'cancelled');
   }
 
-  it('ends when a pool takes no jobs, although the process, MongoDB and Redis answer', async () => {
-    await workOffOneJob();
+  it('a worker process is not ready while a pool fetches no jobs, even if MongoDB and Redis answer', async () => {
+    await runOneJob();
     expect(await statusOf('/readyz')).to.equal(200);
     clock += silentMs;
-    await workOffOneJob();
+    await runOneJob();
     await until(async () => (await statusOf('/readyz')) === 200);
 
-    way.hang();
+    redisSwitch.hang();
     await until(async () => {
-      // An answer that was on its way may still arrive.
+      // A reply that is already in transit may still arrive.
       clock += silentMs;
       return (await statusOf('/readyz')) === 503;
     });

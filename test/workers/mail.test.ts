@@ -19,7 +19,7 @@ import { useTestService } from '../support/workers.ts';
 
 const minuteMs = 60_000;
 
-describe('a mail', () => {
+describe('mails', () => {
   const ctx = useTestContext({ MAIL_FROM: 'Rides <rides@rides.example>' });
   beforeEach(() => mails.deleteMany({}));
 
@@ -34,7 +34,7 @@ describe('a mail', () => {
   }
 
   const startMs = Date.parse('2026-11-21T12:00:00Z');
-  /** A context at a moment, with this mail server or none. */
+  /** A context whose clock shows `sinceMs` after the start, with this mail server or none. */
   const at = (sinceMs: number, smtpUrl = '', of = ctx): Context => ({
     ...of,
     now: () => startMs + sinceMs,
@@ -52,7 +52,7 @@ describe('a mail', () => {
   const rowOf = async ({ _id }: MailRow) => (await mails.findOne({ _id })) as MailRow;
   const send = (row: MailRow, of: Context, token?: string) => sendStoredMail(of, { mailId: row._id }, run(token));
 
-  it('is a row whose recipient, subject and text are encrypted, and a job that holds its id alone', async () => {
+  it('a mail is stored with encrypted recipient, subject and text, and its job holds only its id', async () => {
     const row = await stored();
     expect(row).to.include({ state: 'waiting' });
     expect(JSON.stringify(row)).not.to.match(/guest|partner\.example|A subject|A text/);
@@ -61,7 +61,7 @@ describe('a mail', () => {
     expect(JSON.stringify(job?.toJSON())).not.to.match(/guest|partner\.example|A subject|A text/);
   });
 
-  it('reaches the mail server as it was written, from MAIL_FROM, and its text is erased', async () => {
+  it('the mail server gets the mail unchanged, from MAIL_FROM, and the stored text is erased', async () => {
     const server = await mailServer();
     const row = await stored({ to: 'guest@partner.example', subject: 'Grüße, 123', text: 'Line one\n<b>two</b> €\n' });
     expect(await send(row, at(0, server.url))).to.include({ result: 'sent' });
@@ -76,7 +76,7 @@ describe('a mail', () => {
     expect(await rowOf(row)).to.include({ state: 'sent' });
   });
 
-  it('cannot be given headers or recipients by its subject or address', async () => {
+  it('a subject or address with line breaks adds no headers or recipients', async () => {
     const server = await mailServer();
     const row = await stored({ to: 'guest@partner.example', subject: 'a\r\nBcc: x@evil.example', text: 'b' });
     await send(row, at(0, server.url));
@@ -84,7 +84,7 @@ describe('a mail', () => {
     expect(server.mails[0]?.raw).not.to.match(/^Bcc:/m);
   });
 
-  it('is sent once when two workers have its job, and when the job runs again', async () => {
+  it('a mail is sent once if two workers have its job, and if the job runs again', async () => {
     const server = await mailServer();
     const row = await stored();
     const results = await Promise.all([send(row, at(0, server.url)), send(row, at(0, server.url))]);
@@ -93,7 +93,7 @@ describe('a mail', () => {
     expect(server.mails).to.have.length(1);
   });
 
-  it('is not sent twice when MongoDB is away while its sending is recorded', async () => {
+  it('a mail is sent once if MongoDB fails while the sending is recorded', async () => {
     const server = await mailServer();
     const row = await stored();
     onceInsteadOf(mails, 'updateOne', () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNRESET' })));
@@ -102,7 +102,7 @@ describe('a mail', () => {
     expect(await rowOf(row)).to.include({ state: 'sent' });
   });
 
-  it('is taken over from a worker that died, after a minute', async () => {
+  it("another worker sends a dead worker's mail after a minute", async () => {
     const server = await mailServer();
     const row = await stored();
     await mails.updateOne(
@@ -113,7 +113,7 @@ describe('a mail', () => {
     expect(await send(row, at(minuteMs, server.url))).to.include({ result: 'sent' });
   });
 
-  it('is left to the worker that has taken it over, whatever becomes of the first one', async () => {
+  it('a worker that lost its claim to another worker does not change the mail', async () => {
     const row = await stored();
     const takeOver = () => mails.updateOne({ _id: row._id }, { $set: { 'claim.token': 'another' } });
     const server = await mailServer({
@@ -125,8 +125,8 @@ describe('a mail', () => {
     expect(kept.claim?.token).to.equal('another');
   });
 
-  describe('while the mail server is away', () => {
-    it('is tried again for 10 minutes, and then has failed and is erased', async () => {
+  describe('while the mail server is unavailable', () => {
+    it('a mail is retried for 10 minutes, then it is recorded as failed and erased', async () => {
       const url = `smtp://127.0.0.1:${await freePort()}`;
       const row = await stored();
       let sinceMs = 0;
@@ -149,7 +149,7 @@ describe('a mail', () => {
       expect(failed).not.to.have.any.keys('sealed', 'dueAt', 'claim');
     });
 
-    it('arrives as soon as the server is back', async () => {
+    it('a mail is sent at the first retry after the mail server is back', async () => {
       const port = await freePort();
       const row = await stored();
       expect(await send(row, at(0, `smtp://127.0.0.1:${port}`))).to.include({ againInMs: 5_000 });
@@ -158,7 +158,7 @@ describe('a mail', () => {
       expect(server.mails).to.have.length(1);
     });
 
-    it('is tried for 10 minutes from the first try, however late that is', async () => {
+    it('the 10 minutes of retries start with the first try, even if that is late', async () => {
       const url = `smtp://127.0.0.1:${await freePort()}`;
       const row = await stored();
       expect(await send(row, at(60 * minuteMs, url))).to.include({ againInMs: 5_000 });
@@ -166,7 +166,7 @@ describe('a mail', () => {
       expect(await send(row, at(70 * minuteMs, url))).to.include({ result: 'failed' });
     });
 
-    it('is logged with codes alone', async () => {
+    it('the log of a failed try contains only codes, no text of the mail server', async () => {
       const server = await mailServer({ onRcptTo: (_address, _session, callback) => callback(refusal(450)) });
       const row = await stored();
       const logged = withLogLines(ctx);
@@ -177,14 +177,14 @@ describe('a mail', () => {
     });
   });
 
-  it('that the mail server refuses for good has failed at once', async () => {
+  it('a permanent refusal of the mail server fails the mail at once', async () => {
     const server = await mailServer({ onRcptTo: (_address, _session, callback) => callback(refusal(550)) });
     const row = await stored();
     expect(await send(row, at(0, server.url))).to.deep.equal({ result: 'failed', reason: 'EENVELOPE 550' });
     expect(await rowOf(row)).not.to.have.property('sealed');
   });
 
-  it('waits for a mail server that takes it later', async () => {
+  it('a temporary refusal of the mail server is retried', async () => {
     let isBusy = true;
     const server = await mailServer({
       onRcptTo: (_address, _session, callback) => (isBusy ? callback(refusal(451)) : callback()),
@@ -195,7 +195,7 @@ describe('a mail', () => {
     expect(await send(row, at(5_000, server.url))).to.include({ result: 'sent' });
   });
 
-  it('that no listed SECRETS_KEY opens waits for its key, and one that is damaged has failed', async () => {
+  it('a mail waits if no listed SECRETS_KEY decrypts it, and fails if its text is damaged', async () => {
     const server = await mailServer();
     const other = at(0, server.url);
     const secrets = { ...other.config.secrets, keys: [secretsKey(Buffer.alloc(32, 9))] as const };
@@ -207,7 +207,7 @@ describe('a mail', () => {
   });
 
   describe('without a mail server', () => {
-    it('is kept in development, to be read on the page of the development stack', async () => {
+    it('development keeps a mail, for the mail page of the development stack', async () => {
       const row = await stored();
       expect(await send(row, at(0))).to.include({ result: 'kept' });
       expect((await rowOf(row)).sealed).to.equal(row.sealed);
@@ -216,14 +216,14 @@ describe('a mail', () => {
         .and.not.to.have.any.keys('dueAt', 'claim');
     });
 
-    it('is not kept in production: it has failed and is erased', async () => {
+    it('production records a mail as failed and erases it', async () => {
       const row = await stored();
       expect(await send(row, inProduction(at(0)))).to.deep.equal({ result: 'failed', reason: 'no_smtp_url' });
       expect(await rowOf(row)).not.to.have.property('sealed');
     });
   });
 
-  it('gives its password only over TLS in production', async () => {
+  it('production sends the password of SMTP_URL only over TLS', async () => {
     const server = await mailServer();
     const row = await stored();
     const url = server.url.replace('smtp://', 'smtp://user:password@');
@@ -233,10 +233,10 @@ describe('a mail', () => {
     expect(server.mails).to.have.length(0);
   });
 
-  describe('that lost its job', () => {
+  describe('without a job', () => {
     beforeEach(() => ctx.redis.flushall());
 
-    it('gets it from the sweeper, after a grace of 10 s', async () => {
+    it('the sweeper adds the missing job of a mail after a grace time of 10 s', async () => {
       await sendMail(ctx, { to: 'guest@partner.example', subject: 's', text: 't' });
       const [row] = (await mails.find({}).toArray()) as [MailRow];
       await ctx.redis.flushall();
@@ -247,7 +247,7 @@ describe('a mail', () => {
       expect(await sweep(ctx, { everything: false })).to.include({ mails: 0 });
     });
 
-    it('gets it from a full sweep at once, as all others do, each once', async () => {
+    it('a full sweep adds the missing jobs of all waiting mails at once, each only once', async () => {
       const rows = Array.from({ length: 600 }, (_, index) => ({
         _id: `mail_${index}`,
         state: 'waiting' as const,
@@ -262,11 +262,11 @@ describe('a mail', () => {
   });
 });
 
-describe('the worker pool of mails', () => {
+describe('the worker pool `mail`', () => {
   const server = useStarted(() => startMailServer());
   const service = useTestService(() => ({ SMTP_URL: server.url, MAIL_FROM: 'rides@rides.example' }), ['mail']);
 
-  it('sends a mail from its row to the mail server', async () => {
+  it('a stored mail reaches the mail server', async () => {
     await mails.deleteMany({});
     await sendMail(service.ctx, { to: 'guest@partner.example', subject: 'A subject', text: 'A text' });
     await until(async () => (await mails.countDocuments({ state: 'sent' })) === 1);

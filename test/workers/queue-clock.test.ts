@@ -9,12 +9,12 @@ import { useTestService } from '../support/workers.ts';
 
 const hourMs = 3_600_000;
 
-/** No sweeper runs here, which would bring back what is late. */
+/** No sweeper runs in these tests: it would add late jobs again. */
 for (const [title, offMs] of [
   ['behind', -hourMs],
   ['ahead', hourMs],
 ] as const) {
-  describe(`a worker whose host's clock is an hour ${title}`, () => {
+  describe(`a worker on a host whose clock is an hour ${title}`, () => {
     const hostNow = Date.now;
     before(() => {
       Date.now = () => hostNow() + offMs;
@@ -24,11 +24,11 @@ for (const [title, offMs] of [
       Date.now = hostNow;
     });
 
-    it('dates the start of a job by its host, by whose clock BullMQ renews the lock of the job', async () => {
+    it("the start of a job is recorded by the host's clock, which BullMQ uses to renew the lock", async () => {
       const { ctx } = service;
       let startedAt = 0;
       const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
-      // BullMQ renews a lock by the time since the start that the job says, on the host's clock.
+      // BullMQ decides when to renew a lock from the host's time since the recorded start of the job.
       const worker = new Worker(
         'lock',
         async ({ processedOn = 0 }) => {
@@ -46,7 +46,7 @@ for (const [title, offMs] of [
       connection.disconnect();
     });
 
-    it('takes every step when it is due, and no other job before', async () => {
+    it('a worker with a wrong host clock runs each timer when it is due, and none early', async () => {
       const { ctx } = service;
       const [waiting, rideId] = [
         await newRide(ctx, { mode: 'test', scenario: 'no_offers' }),

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-started.ts';
 import { useTestService } from '../support/workers.ts';
 
-describe('a failover of Redis that leaves every connection with a replica', () => {
+describe('a failover of Redis after which all connections lead to a replica', () => {
   const folder = useFolder();
   const [first, second] = [0, 1].map((number) =>
     useStarted(async () => {
@@ -24,18 +24,18 @@ describe('a failover of Redis that leaves every connection with a replica', () =
   before(async () => {
     address.leadTo(second.port);
     const redis = new Redis(first.port);
-    // A replica whose primary never answers.
+    // A replica of a primary that never answers.
     await redis.replicaof('127.0.0.1', 1);
     redis.disconnect();
   });
 
-  it('is followed by every command and every worker', async () => {
+  it('commands and workers reconnect to the new primary after a Redis failover', async () => {
     const { ctx } = service;
     const rideId = await newRide(ctx);
     await endBidding(rideId);
     const id = `${rideId}_expire`;
     const job = { id, name: id, data: { rideId, timer: 'expire' as const } };
-    // The first add is refused; the sweeper would add what it left out.
+    // The replica refuses the first add. In production, the sweeper would add the job.
     await until(() => addJob(ctx, 'bidding', job));
     await until(async () => (await storedRide(rideId)).status === 'cancelled');
     expect(await ctx.redis.info('replication')).to.include('role:master');

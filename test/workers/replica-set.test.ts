@@ -15,25 +15,25 @@ import { useNock } from '../support/webhook-nock.ts';
 describe('a worker on a replica set', () => {
   useNock(false);
   let commands: Document[] = [];
-  /** The majority lags from the moment in which an event has arrived. */
-  let isLostSoon = false;
+  /** The majority starts to lag as soon as the receiver has an event. */
+  let lagsAfterReceipt = false;
   const replicaSet = useReplicaSet({ onCommand: (command) => commands.push(command) });
   const receiver = useReceiver({
     answer: (response) => {
-      if (isLostSoon) replicaSet.hold(20);
+      if (lagsAfterReceipt) replicaSet.hold(20);
       response.end();
     },
   });
   const ctx = useTestContext(() => ({ MONGO_URL: replicaSet.url, WEBHOOK_LOCAL_TARGETS: receiver.origin }));
   beforeEach(() => {
-    isLostSoon = false;
+    lagsAfterReceipt = false;
     commands = [];
   });
   afterEach(() => replicaSet.release());
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 
-  it('delivers no event that a failover takes back', async () => {
+  it('a worker sends no event that a failover rolls back', async () => {
     const rideId = await rideWith(1);
     await deliver(ctx, rideId, 1);
     replicaSet.hold();
@@ -46,7 +46,7 @@ describe('a worker on a replica set', () => {
     expect(receiver.receipts.map(({ body }) => body.event)).to.deep.equal(['offer.received']);
   });
 
-  it('delivers no event that a failover takes back, of many rides at once', async () => {
+  it('a worker sends no event that a failover rolls back, also with many rides in one batch', async () => {
     const rideIds = await Promise.all(Array.from({ length: 3 }, () => rideWith(1)));
     for (const rideId of rideIds) await deliver(ctx, rideId, 1);
     replicaSet.hold();
@@ -62,11 +62,11 @@ describe('a worker on a replica set', () => {
     expect(receiver.receipts.map(({ body }) => body.event)).to.deep.equal(rideIds.map(() => 'offer.received'));
   });
 
-  it('records an outcome again that a failover has taken back, and makes the attempt once', async () => {
+  it('a worker records the outcome again after a failover rolled it back, without a second attempt', async () => {
     const rideId = await rideWith(1);
-    isLostSoon = true;
+    lagsAfterReceipt = true;
     const delivered = deliver(ctx, rideId, 1);
-    // The first try was written, and its answer was that no majority has it.
+    // The first write succeeded on the primary, but its reply was a write concern error: no majority has it.
     await until(async () => commands.filter(({ updates }) => updates?.[0].u.$set?.settledSeq).length >= 2);
     await replicaSet.stepDown();
     expect(await delivered).to.include({ result: 'delivered' });
@@ -74,7 +74,7 @@ describe('a worker on a replica set', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('takes a state that the majority does not get for an outage, so that its job waits and goes on', async () => {
+  it('a timer treats a ride state without a majority as an outage, so its job waits and continues later', async () => {
     const rideId = await rideWith(1);
     replicaSet.hold();
     const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone').catch((error) => error);

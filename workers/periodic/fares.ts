@@ -17,13 +17,13 @@ import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';
 import type { Pace, PacedWork } from './turns.ts';
 import { pagesById } from './walk.ts';
 
-/** Counts the fares of every day that is over, for the fare hint. Usually one small read finds that nothing is due. */
+/** Counts the fares of all finished days, for the fare hint. Usually one small read shows that nothing is due. */
 export const fareCounts: PacedWork = {
   leaseKey: '{rides:fares}:lease',
   intervalMs: 60_000,
   asksPerInterval: 1,
   rests: { perWork: 1, longestMs: 50 },
-  failure: 'counting the fares failed',
+  failure: 'fares not counted',
   async work(ctx, pace) {
     const trips = await countDays(overUntil(ctx.now()), pace);
     if (trips > 0) ctx.log.info({ trips }, 'fares counted');
@@ -31,8 +31,9 @@ export const fareCounts: PacedWork = {
 };
 
 /**
- * Counts the days before `until` (the start of a day) that are not counted yet, and the last counted one again, since some of
- * its rides were completed later. Deletes the days that no hint uses any more. Resolves with how many trips were counted.
+ * Counts the days before `until` (the start of a day) that are not counted yet. Counts the last counted day again,
+ * because some of its rides were completed later. Deletes days that no hint uses anymore. Resolves with how many trips
+ * were counted.
  */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);
@@ -51,7 +52,7 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
 }
 
 const pageSize = 500;
-/** On shorter trips the price is hardly one of the distance. */
+/** For shorter trips, the price does not depend on the distance. */
 const shortestKm = 0.5;
 
 const fields = {
@@ -69,19 +70,19 @@ type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
 
 interface Count {
   trips: number;
-  /** By account's code: the trips. */
+  /** Account code -> trips. */
   accounts: Map<string, number>;
-  /** By step of price: the trips. */
+  /** Price step -> trips. */
   prices: Map<number, number>;
 }
 
 /**
- * Counts what was agreed per km for the completed live rides that were created on a day, by place. Can run twice: a second
- * count replaces the first. Resolves with how many trips were counted.
+ * Counts the agreed prices per km of the completed live rides that were created on one day, by place (cell and car
+ * type). Idempotent: a second count replaces the first. Resolves with how many trips were counted.
  */
 async function countDay(start: Date, pace: Pace): Promise<number> {
   const counts = new Map<string, Count>();
-  // A ride's id begins with the time of its creation.
+  // A ride's id starts with its creation time.
   const [after, before] = [firstRideId(start.getTime()), firstRideId(start.getTime() + dayMs)];
   const range = { after, before, pageSize, projection: fields, options: committedReads() };
   for await (const page of pagesById<CountedRide>(rides, range, pace)) for (const ride of page) count(counts, ride);
@@ -105,10 +106,10 @@ async function countDay(start: Date, pace: Pace): Promise<number> {
 
 function count(counts: Map<string, Count>, ride: CountedRide): void {
   const { mode, status, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
-  // The places of an erased ride are too coarse for a distance.
+  // The coordinates of an erased ride are too coarse to compute a distance.
   if (mode !== 'live' || status !== 'completed' || rideType !== 'standard') return;
   if (typeof agreedPrice !== 'number' || erasedAt) return;
-  // Not the partner's own distance, which may be one by road.
+  // Not the partner's own `distanceKm`, which may be a road distance.
   const km = greatCircleKm(pickup, destination);
   if (km < shortestKm) return;
   const place = placeOf(pickup, carType);

@@ -1,31 +1,31 @@
 import { randomBase62 } from '../../shared/base/ids.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
-/** How long a process holds a lease between two renewals. If it dies, another takes the lease after this time. */
+/** The duration of a lease without renewal. If its process dies, another one can acquire it after this time. */
 const leaseMs = 4_000;
-/** The value of a lease between two turns. */
+/** The value of a lease during the rest between two turns, when no process holds it. */
 const resting = 'resting';
 
 export interface Lease {
   isMine(): Promise<boolean>;
-  /** Renews the lease. False when it is lost. */
+  /** Renews the lease. Resolves with false if it is lost. */
   keep(): Promise<boolean>;
-  /** Ends the turn. No process begins another one within `ms`, unless it takes the lease with `interruptRest`. */
+  /** Ends the turn. For the next `ms`, no process starts another turn, unless it acquires with `interruptRest`. */
   rest(ms: number): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** Its key in Redis. */
+  /** The Redis key of the lease. */
   key: string;
-  /** Takes the lease between two turns, too. */
+  /** Acquires the lease also during the rest between two turns. */
   interruptRest?: boolean;
 }
 
 /**
- * Takes a lease, which admits one process at a time to a kind of work, or resolves with null. The lease lasts through the
- * interval after a turn, so that many processes take no more turns than one.
+ * Acquires a lease, which lets one process at a time do a kind of work. Resolves with null if it is not free. The lease
+ * also lasts through the rest after a turn, so that many processes take no more turns than one.
  */
-export async function takeLease(
+export async function acquireLease(
   redis: RedisClient,
   { key, interruptRest = false }: LeaseOptions,
 ): Promise<Lease | null> {
@@ -33,7 +33,8 @@ export async function takeLease(
   const isFree = (await redis.set(key, token, 'PX', leaseMs, 'NX')) === 'OK';
   if (!isFree) {
     if (!interruptRest || (await redis.get(key)) !== resting) return null;
-    // If two processes do this at once, the first one finds before its next page that it has lost the lease.
+    // If two processes do this at the same time, the second one wins: the first one finds at its next renewal that the
+    // lease is lost.
     await redis.set(key, token, 'PX', leaseMs);
   }
   const isMine = async () => (await redis.get(key)) === token;

@@ -4,33 +4,33 @@ import type { Logger } from '../../shared/base/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
-import { type Lease, type LeaseOptions, takeLease } from './lease.ts';
+import { acquireLease, type Lease, type LeaseOptions } from './lease.ts';
 
-/** The turn must end: this process stops, or another one has the lease. */
+/** The turn must end, because this process stops or another one holds the lease. */
 export class TurnOverError extends Error {
   override name = 'TurnOverError';
 }
 
-/** Called before each query of long work. Waits so that requests are not slowed. Throws TurnOverError. */
+/** Call before each query of long work. Waits, so that requests are not slowed down. Throws TurnOverError. */
 export type Pace = () => Promise<void>;
 
-/** Work that a lease lets one worker process at a time do, at a pace that leaves time to requests. */
+/** Work that one worker process at a time does under a lease, at a pace that leaves MongoDB time for requests. */
 export interface PacedWork {
-  /** The lease's key in Redis. */
+  /** The Redis key of the lease. */
   leaseKey: string;
-  /** The time between two turns, counted over all processes. */
+  /** The time between two turns of all processes together. */
   intervalMs: number;
-  /** Each process asks for a turn this often in an interval: another one continues soon after one has died. */
+  /** Each process asks this often for a turn in an interval: the more often, the sooner one replaces a dead process. */
   asksPerInterval: number;
-  /** Each query is followed by a rest `perWork` times as long as the query took, `longestMs` at most. */
+  /** After each query, sleeps `perWork` times as long as the query took, at most `longestMs`. */
   rests: { perWork: number; longestMs: number };
   /** The log message of a turn that fails. */
   failure: string;
-  /** Does what is due. It can end anywhere: a later turn does the rest. */
+  /** Does all work that is due. It may be interrupted at any point: a later turn does the rest. */
   work(ctx: Context, pace: Pace): Promise<void>;
 }
 
-/** Takes turns at some work until it is stopped. Every worker process does this. */
+/** Takes turns at paced work until it is stopped. Every worker process does this. */
 export function startPacedWork(ctx: Context, paced: PacedWork): Loop {
   const pauseMs = paced.intervalMs / paced.asksPerInterval;
   return startLoop(ctx.log, { failure: paced.failure, pauseMs }, async (signal) => {
@@ -39,7 +39,7 @@ export function startPacedWork(ctx: Context, paced: PacedWork): Loop {
   });
 }
 
-/** Does some work if it is this process's turn. */
+/** Does paced work if this process can acquire the lease. */
 export async function takePacedTurn(ctx: Context, paced: PacedWork, signal: AbortSignal): Promise<void> {
   if (ctx.redis.status !== 'ready') return;
   const { leaseKey, intervalMs, asksPerInterval } = paced;
@@ -48,14 +48,14 @@ export async function takePacedTurn(ctx: Context, paced: PacedWork, signal: Abor
       await paced.work(ctx, paceOf(lease, signal, paced.rests));
     } catch (error) {
       if (!(error instanceof TurnOverError)) throw error;
-      // Another process continues at once.
+      // A rest of 1 ms, so that another process can continue at once.
       return 1;
     }
     return intervalMs;
   });
 }
 
-/** The lease is renewed after this time. It lasts several times as long. */
+/** The interval between renewals of the lease, several times shorter than the lease. */
 const renewMs = 500;
 
 function paceOf(lease: Lease, signal: AbortSignal, { perWork, longestMs }: PacedWork['rests']): Pace {
@@ -72,22 +72,22 @@ function paceOf(lease: Lease, signal: AbortSignal, { perWork, longestMs }: Paced
   };
 }
 
-/** Logs that a part of a turn failed, so that the other parts are done. Throws the error again if it ends the turn. */
+/** Logs that a part of a turn failed, so that the other parts can run. Rethrows an error that must end the turn. */
 export function logFailedPart(log: Logger, message: string, part: object, error: unknown): void {
   if (error instanceof TurnOverError || isOutageOfMongo(error)) throw error;
   log.warn({ ...part, error: describeError(error) }, message);
 }
 
 /**
- * Does some work if the lease is free. No process begins the next turn within the time (ms) that `work` resolves with, or
- * after an error within `restAfterErrorMs`.
+ * Calls `work` if the lease is free. After that, no process starts the next turn for the time (ms) that `work` resolved
+ * with, or for `restAfterErrorMs` if it failed.
  */
 export async function takeTurn(
   redis: RedisClient,
   { restAfterErrorMs, ...options }: LeaseOptions & { restAfterErrorMs: number },
   work: (lease: Lease) => Promise<number>,
 ): Promise<void> {
-  const lease = await takeLease(redis, options);
+  const lease = await acquireLease(redis, options);
   if (!lease) return;
   let restMs = restAfterErrorMs;
   try {
@@ -98,17 +98,17 @@ export async function takeTurn(
 }
 
 interface Loop {
-  /** Ends the pause between two rounds. */
+  /** Ends the current pause. */
   wake(): void;
-  /** Resolves when the round under way has ended, after 500 ms at most, whatever MongoDB or Redis does. */
+  /** Resolves when the current round has ended, but after at most 500 ms, even if MongoDB or Redis hangs. */
   stop(): Promise<void>;
 }
 
 const stopTimeoutMs = 500;
 
 /**
- * Calls `round` until it is stopped, each time after about the pause (ms) that the round before resolved with. A round that
- * fails is logged, and followed by `pauseMs`.
+ * Calls `round` repeatedly until it is stopped. Each round resolves with the pause (ms) until the next one, to which a
+ * jitter of up to 25 % is added. A failed round is logged and followed by `pauseMs`.
  */
 export function startLoop(
   log: Logger,
@@ -125,7 +125,7 @@ export function startLoop(
         if (!stopping.signal.aborted) log.warn({ error: describeError(error) }, failure);
         return pauseMs;
       });
-      // Spreads the processes over the interval.
+      // Spreads the rounds of different processes over the interval.
       const jitter = 1 + Math.random() / 4;
       await pause(nextMs * jitter, AbortSignal.any([wake.signal, stopping.signal]));
     }

@@ -1,64 +1,64 @@
 import type { Pace } from './turns.ts';
 
-/** The part of a collection that is needed to read it page by page. */
-export interface Readable {
+/** The part of a MongoDB collection that reading page by page needs. */
+export interface ReadableCollection {
   find(filter: object, options: object): { toArray(): Promise<unknown[]> };
 }
 
-/** Small pages keep MongoDB's answers small, and a stop waits for one page at most. */
+/** Small pages keep MongoDB's replies small, and a stop waits for at most one page. */
 const pageSize = 250;
 
-/** The position of a walk: before the first document of the index, after its last one, or after this one. */
-export type Position = 'front' | 'end' | { key: unknown; id: string };
+/** The cursor of a walk: before the first document of the index, after its last one, or after the given one. */
+export type WalkCursor = 'front' | 'end' | { key: unknown; id: string };
 
 /** A walk along an index whose first field is a time, the oldest document first. */
 export interface Walk<D extends { _id: string }> {
-  collection: Readable;
+  collection: ReadableCollection;
   by: 'nextDueAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
-  /** Visits the documents up to this time, or all if null. One without a time counts as old. */
+  /** Visits the documents up to this time, or all if null. A document without a time counts as old. */
   until: Date | null;
-  /** Visits a document whose time can only be the time of before MongoDB's clock was set back. */
+  /** Also visits the documents for which this is true: their time is ahead, because MongoDB's clock was set back. */
   isAhead?(key: Date): boolean;
-  /** Resolves with how many of these had something to do. */
+  /** Resolves with how many of these documents had something to do. */
   visit(documents: readonly D[]): Promise<number>;
 }
 
 interface Bounds {
-  /** The walk ends after this many documents that had nothing to do. */
+  /** The walk ends after this many documents with nothing to do. */
   maxIdle: number;
-  /** Called before each page. False ends the walk. */
-  mayGoOn(): Promise<boolean>;
+  /** Called before each page. If it resolves with false, the walk ends. */
+  mayContinue(): Promise<boolean>;
   /** Called after each page. */
-  onProgress?(position: Position): void;
+  onProgress?(cursor: WalkCursor): void;
 }
 
-/** Visits documents after a position, page by page, to the end of the index or until a bound is reached. */
-export async function walk<D extends { _id: string }>(along: Walk<D>, from: Position, bounds: Bounds): Promise<void> {
-  let position = from;
+/** Visits the documents after a cursor, page by page, up to the end of the index or until a bound is reached. */
+export async function walk<D extends { _id: string }>(along: Walk<D>, from: WalkCursor, bounds: Bounds): Promise<void> {
+  let cursor = from;
   let idle = 0;
-  while (position !== 'end' && idle < bounds.maxIdle && (await bounds.mayGoOn())) {
-    const { page, isLast } = await readPage(along, position);
+  while (cursor !== 'end' && idle < bounds.maxIdle && (await bounds.mayContinue())) {
+    const { page, isLast } = await readPage(along, cursor);
     const visited = page.filter((document) => isDue(along, keyOf(along, document)));
     idle += visited.length - (await along.visit(visited));
     const last = page.at(-1);
     const isAtEnd = isLast || !last || visited.length < page.length;
-    position = isAtEnd ? 'end' : { key: keyOf(along, last), id: last._id };
-    bounds.onProgress?.(position);
+    cursor = isAtEnd ? 'end' : { key: keyOf(along, last), id: last._id };
+    bounds.onProgress?.(cursor);
   }
 }
 
 async function readPage<D extends { _id: string }>(
   { collection, by, filter, projection }: Walk<D>,
-  position: Position,
+  cursor: WalkCursor,
 ): Promise<{ page: D[]; isLast: boolean }> {
   const index = { [by]: 1, _id: 1 } as const;
-  const after = typeof position === 'object' && position;
+  const after = typeof cursor === 'object' && cursor;
   const start = after && { min: { [by]: after.key, _id: after.id } };
-  // `min` includes the document at the position itself.
+  // `min` also returns the document at the cursor.
   const limit = pageSize + (after ? 1 : 0);
-  // One batch for the whole page: the second batch of a cursor would bring up to 16 MB.
+  // One batch for the whole page: the second batch of a MongoDB cursor may be as large as 16 MB.
   const size = { limit, batchSize: limit };
   const options = { projection: { ...projection, [by]: 1 }, sort: index, hint: index, ...start, ...size };
   const found = (await collection.find(filter, options).toArray()) as D[];
@@ -73,9 +73,9 @@ const isDue = ({ until, isAhead }: Pick<Walk<never>, 'until' | 'isAhead'>, key: 
   !until || !(key instanceof Date) || key <= until || isAhead?.(key) === true;
 
 interface IdRange {
-  /** The ids after this one, or all. */
+  /** Reads only ids after this one. */
   after?: string;
-  /** The ids before this one, or all. */
+  /** Reads only ids before this one. */
   before?: string;
   pageSize: number;
   projection: object;
@@ -83,9 +83,9 @@ interface IdRange {
   options: object;
 }
 
-/** The documents of a collection in the order of their ids, page by page, at a pace. No page is empty. */
+/** Reads the documents of a collection in the order of their ids, page by page, at a pace. Yields no empty page. */
 export async function* pagesById<D extends { _id: string }>(
-  collection: Readable,
+  collection: ReadableCollection,
   { after = '', before, pageSize: limit, projection, options }: IdRange,
   pace: Pace,
 ): AsyncGenerator<D[]> {

@@ -18,18 +18,18 @@ import { AttemptError } from './send/attempt-outcome.ts';
 import { type Attempt, type SendResult, send } from './send/send.ts';
 import type { Trace } from './send/trace.ts';
 
-/** What is recorded of an attempt, or why nothing is: `lost` and `unable` (attempt-outcome.ts). */
+/** The result of an attempt as it is recorded. `lost` and `unable` are not recorded (attempt-outcome.ts). */
 export type AttemptReport = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
-/** A key's settings and when they were asked for: they are at most this old. */
-type ReadSettings = DeliverySettings & { askedAt: ClockReading };
+/** A key's settings, and when the query for them was sent: the settings are at most this old. */
+type TimedSettings = DeliverySettings & { askedAt: ClockReading };
 
-/** A key's settings, or the outcome of an attempt when they cannot be known. */
-export type SettingsOrOutcome = ReadSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
+/** A key's settings, or the outcome of an attempt if they cannot be read or decrypted. */
+export type SettingsOrOutcome = TimedSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
 
 /**
- * Reads the settings of a key. Read them before the claim: a slow MongoDB then does not use up the time in which a request may
- * be written under the claim.
+ * Reads the settings of a key. Call it before the claim, so that a slow MongoDB does not use up the time in which the
+ * request may be written under the claim.
  */
 export async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
@@ -43,31 +43,32 @@ export async function readSettings(ctx: Context, keyId: string): Promise<Setting
   }
 }
 
-/** What an attempt sends, and where to. */
-export interface Outgoing {
+/** The event that an attempt sends, and its destination. */
+export interface OutgoingEvent {
   keyId: string;
   event: EventName;
   eventId: string;
   seq: number;
   /** The exact text that is signed and sent. */
   body: string;
-  /** The ride's own URL, which comes before the key's. */
+  /** The ride's own URL, which overrides the key's. */
   webhookUrl?: string;
   /** The header that marks a resend. */
   mark?: Record<string, string>;
-  /** For its span: the ride, and the request that made the event or asked for the attempt. */
+  /** For the trace span: the ride, and the request that caused the event or the resend. */
   rideId?: string;
   requestId?: string;
 }
 
 /**
- * Makes one attempt under a claim: signs the body and sends it to the ride's URL, else to the key's. When the request is to be
- * written, it renews a claim that is too old, and reads settings again that are over 250 ms old (contract, section 6, rule 7).
- * Releases a claim that may be lost. `trace` receives what only the dashboard shows.
+ * Makes one attempt under a claim: signs the body and sends it to the ride's URL, or else to the key's. Just before the
+ * request is written, renews the claim if it is too old, and reads the settings again if they are over 250 ms old
+ * (contract, section 6, rule 7). Releases the claim if the outcome is `lost`. `trace` receives the details for the
+ * dashboard.
  */
 export async function attempt(
   ctx: Context,
-  outgoing: Outgoing,
+  outgoing: OutgoingEvent,
   held: HeldClaim,
   settings: SettingsOrOutcome,
   trace: Trace,
@@ -93,7 +94,7 @@ export async function attempt(
         claim.ifFresh() !== null || claim.renew(),
         current.ifFresh() ?? current.renew(),
       ]);
-      // This connection leads to the previous URL. The next run of the job begins with the new one.
+      // This connection leads to the previous URL. The next run of the job starts with the new one.
       if ((outgoing.webhookUrl ?? renewed.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
       return isOurs;
     },
@@ -115,15 +116,18 @@ export async function attempt(
 }
 
 /** Settings that can be read again while an attempt connects. */
-function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: ReadSettings) {
+function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: TimedSettings) {
   let settings = first;
   let maxAgeMs = settingsMaxAgeMs;
   let reads = 0;
   return {
-    /** The settings while a request may be written with them, else null. */
-    ifFresh: (): ReadSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
-    /** Reads them again. From the second time on MongoDB is slow, and they are held. Throws as `deliverySettings` does. */
-    async renew(): Promise<ReadSettings> {
+    /** The settings if they are fresh enough to write a request with, else null. */
+    ifFresh: (): TimedSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
+    /**
+     * Reads the settings again. A second renewal shows that MongoDB is slow: `holdDeliverySettings` then allows a
+     * higher age. Throws what `deliverySettings` throws.
+     */
+    async renew(): Promise<TimedSettings> {
       reads += 1;
       const isHeld = reads > 1;
       const askedAt = readClocks();
@@ -135,14 +139,14 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
   };
 }
 
-/** A span does not say where the event was sent. */
-function spanEnd({ requestId, rideId, keyId, seq, event }: Outgoing, { outcome, ...sent }: SendResult): SpanEnd {
+/** The span does not contain the destination. */
+function spanEnd({ requestId, rideId, keyId, seq, event }: OutgoingEvent, { outcome, ...sent }: SendResult): SpanEnd {
   return { hasFailed: outcome !== 'delivered', fields: { requestId, rideId, keyId, seq, event, outcome, ...sent } };
 }
 
 const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 
-/** The URL without its query, which may hold a secret of the receiver. */
+/** The URL without its query, which may contain a secret of the receiver. */
 export function loggedUrl(url: string): string {
   if (!URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);

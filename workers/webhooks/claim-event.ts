@@ -5,7 +5,7 @@ import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
-/** An event that this run has claimed, with what an attempt needs of its ride. */
+/** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
   ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin' | 'seq'>;
   event: RideEvent;
@@ -16,7 +16,7 @@ type ClaimedRide = ClaimedEvent['ride'] & { claim?: Claim; event?: RideEvent };
 
 /**
  * Waits for the write concern `committedWrites`: the event precedes the claim in the oplog, so an acknowledged claim
- * proves that no failover takes the event back. A crash may forget the claim itself: then it is taken again.
+ * proves that no failover can roll the event back. If a crash loses the claim itself, a run claims the event again.
  */
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
@@ -35,9 +35,9 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
 );
 
 /**
- * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null when it is
- * not the oldest unsettled one or another run holds it; a claim has ended when it has by `endedBy` (`claimClock`) too.
- * Claiming again with the same token renews the claim.
+ * Claims event number `seq` of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or with null
+ * if it is not the ride's oldest unsettled event or another run holds it. Another run's claim counts as expired only if
+ * it has expired by `endedBy` too (`claimClock`). Claiming again with the same token renews the claim.
  */
 export async function claimEvent(
   rideId: string,
@@ -47,7 +47,7 @@ export async function claimEvent(
 ): Promise<ClaimedEvent | null> {
   const askedAt = readClocks();
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
-  // In the filter, these conditions would cost MongoDB as much again: it plans a query for more than `_id`.
+  // In the filter, these conditions would double the cost: MongoDB plans a query for any filter with more than `_id`.
   const isAllowed = { $and: [...isOldestUnsettled, mayClaim(rideId, token, endedBy)] };
   const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
@@ -56,26 +56,26 @@ export async function claimEvent(
   return { ride, event: ride.event, claim: ride.claim, askedAt, ...operationsOn(rideId, seq, token) };
 }
 
-/** A crash may forget these writes: a claim lapses anyway. */
-const atOnce = { writeConcern: { w: 1 } } as const;
+/** A crash may lose these writes: the claim expires anyway. */
+const notDurable = { writeConcern: { w: 1 } } as const;
 
 function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: rideId, 'claim.token': token };
   return {
     renew: (endedBy) => claimEvent(rideId, seq, token, endedBy),
-    release: () => rides.updateOne(own, { $unset: { claim: '' } }, atOnce),
-    extend: (forMs) => rides.updateOne(own, [{ $set: { 'claim.until': fromNow(forMs) } }], atOnce),
+    release: () => rides.updateOne(own, { $unset: { claim: '' } }, notDurable),
+    extend: (forMs) => rides.updateOne(own, [{ $set: { 'claim.until': fromNow(forMs) } }], notDurable),
   };
 }
 
-/** The state of an event's delivery, for a run that could not claim the event. */
+/** Why a run could not claim an event. */
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
-  /** `remainingMs`: when to look again. */
+  /** `remainingMs`: the time after which to check again. */
   | { state: 'held' | 'held ahead'; remainingMs: number };
 
-/** Reads the state of an event's delivery, by MongoDB's clock. A ride that does not exist counts as settled. */
+/** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
 export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
   const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },

@@ -3,15 +3,15 @@ import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts'
 import { paceMs } from '../../shared/webhooks/redeliver.ts';
 import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
-/** A resend that this run has claimed. */
+/** A resend (a redelivery or a test event) that this run has claimed. */
 export interface ClaimedResend extends HeldClaim {
   record: AttemptRecord;
   claim: NonNullable<AttemptRecord['claim']>;
 }
 
 /**
- * Claims a resend for one run of its job, by MongoDB's clock. Resolves with null when it is done or another run holds it.
- * Claiming again with the same token renews the claim, and does not count as another try.
+ * Claims a resend for one run of its job, by MongoDB's clock. Resolves with null if it is done or another run holds it.
+ * Claiming again with the same token renews the claim and does not count as another try.
  */
 export async function claimResend(attemptId: string, token: string, endedBy?: Date): Promise<ClaimedResend | null> {
   const askedAt = readClocks();
@@ -32,7 +32,7 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
   return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
 }
 
-/** A claim that was released or extended without an attempt does not count as a try. */
+/** `release` and `extend` undo the count of the try, because no attempt was made under the claim. */
 function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: attemptId, 'claim.token': token };
   const notTried = { tries: { $subtract: ['$tries', 1] } };
@@ -44,15 +44,15 @@ function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew'
 }
 
 /**
- * Records the outcome of a resend and ends its claim. No match means that an earlier try was written and its answer lost, or
- * that another run has taken over: both have recorded the outcome or will.
+ * Records the outcome of a resend and ends its claim. If nothing matches, either an earlier write of this run succeeded
+ * and its reply was lost, or another run has claimed the resend and records its own outcome.
  */
 export async function settleResend(attemptId: string, token: string, outcome: Partial<AttemptRecord>): Promise<object> {
   const change = { $set: { ...outcome, state: 'done' as const }, $unset: { claim: '', dueAt: '' } } as const;
   return attempts.updateOne({ _id: attemptId, 'claim.token': token }, change);
 }
 
-/** When to look again at a resend that another run holds (ms), or null when it is done. */
+/** The time after which to check a resend again that another run holds (ms); null if it is done. */
 export async function heldForMs(attemptId: string, endedBy?: Date): Promise<number | null> {
   const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
     { _id: attemptId, dueAt: { $exists: true } },
@@ -63,12 +63,15 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
   return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
 }
 
-/** Tolerance of the pace: a job is never on time to the millisecond. */
+/** Tolerance of the throttle (10 redeliveries a second per key): jobs never run at their exact millisecond. */
 const toleranceMs = 100;
-/** No place in the pace is this far ahead, unless MongoDB's clock was set back: then the pace begins again. */
+/** A `nextRedeliveryAt` this far ahead means that MongoDB's clock was set back: the throttle then starts again. */
 const outdatedMs = 120_000;
 
-/** Whether a redelivery of this key may begin now. Keeps the pace over all processes, also when many are late and due at once. */
+/**
+ * Resolves with true if a redelivery of this key may start now. Throttles over all processes, even if many late jobs
+ * are due at once.
+ */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
   const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };

@@ -1,49 +1,54 @@
 import type { Context } from '../../shared/base/context.ts';
 
-/** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
+/** The duration of a claim: 8 s for the attempt, and time to record its outcome. */
 const claimMs = 12_000;
 
-/** The time by which claims end: a step ahead of MongoDB's clock does not end a claim that was made before it. */
+/**
+ * The `endedBy` of claims: MongoDB's time without recent forward steps of its clock. If the clock is set ahead, claims
+ * that were made before the step do not expire early.
+ */
 export const claimClock = (ctx: Pick<Context, 'nowBeforeSteps'>): Date => new Date(ctx.nowBeforeSteps(claimMs + 1_000));
 
 /**
- * A claim this old is renewed before a request is written under it. Its age is counted from when the query was sent: the
- * process may be paused before it reads the reply. Of the claim's 12 s, the attempt's 8 s and a second to record its outcome
- * are left then, even when MongoDB takes over a second to answer.
+ * An older claim is renewed before a request is written under it. The age is measured from when the query was sent: the
+ * process may be paused before it reads the reply. So the claim's 12 s leave at least 8 s for the attempt and 1 s to
+ * record its outcome.
  */
 const maxClaimAgeMs = 3_000;
 
-/** Connecting may take this long after MongoDB's answer. */
+/** The longest time between MongoDB's reply and the writing of the request. */
 const maxConnectMs = 1_000;
 
-/** A claim that this run holds on an event or on a resend. Its operations do nothing once another run has taken it over. */
+/**
+ * A claim that this run holds on an event or a resend. After another run has claimed it, these operations do nothing.
+ */
 export interface HeldClaim {
   claim: { at: Date };
-  /** When this process asked for the claim. The claim is at most this old. */
+  /** When this process sent the query for the claim. The claim is at most this old. */
   askedAt: ClockReading;
-  /** Claims the same again. Resolves with null when another run holds it. */
+  /** Claims the same event or resend again. Resolves with null if another run holds it. */
   renew(endedBy: Date): Promise<HeldClaim | null>;
   /** Ends a claim under which nothing was sent. */
   release(): Promise<unknown>;
-  /** Extends the claim to `forMs` from now without an attempt, so that no run tries before that. */
+  /** Extends the claim to `forMs` from now, without an attempt, so that no run makes an attempt before that. */
   extend(forMs: number): Promise<unknown>;
 }
 
-/** For the pipeline of an update: a claim that begins now, by MongoDB's clock. */
+/** For an update pipeline: a claim that starts now, by MongoDB's clock. */
 export const newClaim = (token: string) => ({ token, at: '$$NOW', until: fromNow(claimMs) });
 
-/** For the pipeline of an update: the time `ms` from now, by MongoDB's clock. */
+/** For an update pipeline: the time `ms` from now, by MongoDB's clock. */
 export const fromNow = (ms: number) => ({ $add: ['$$NOW', Math.ceil(ms)] });
 
-/** A claim that can be renewed while an attempt connects. */
+/** Tracks a claim, and renews it while an attempt connects. */
 export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldClaim) {
   let { claim, askedAt } = held;
   let answeredAt = readClocks();
   return {
-    /** The claim while a request may be written under it, else null. */
+    /** The claim if it is fresh enough to write a request under it, else null. */
     ifFresh: (): HeldClaim['claim'] | null =>
       ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null,
-    /** Claims again. False when another run holds it. */
+    /** Claims again. Resolves with false if another run holds the claim. */
     renew: async (): Promise<boolean> => {
       const renewed = await held.renew(claimClock(ctx));
       if (renewed) ({ claim, askedAt } = renewed);
@@ -61,28 +66,30 @@ export interface ClockReading {
 
 export const readClocks = (): ClockReading => ({ monotonic: performance.now(), wall: Date.now() });
 
-/** The time since a reading, by the clock that shows more. */
+/** The time since a reading (ms), by the clock that advanced more. */
 export const ageMs = ({ monotonic, wall }: ClockReading): number =>
   Math.max(performance.now() - monotonic, Date.now() - wall);
 
-/** A claim of another run as it was read: a renewal changes `until`. */
+/** A claim of another run, as it was read. Each renewal changes `until`. */
 interface SeenClaim {
   token: string;
   at: Date;
   until: Date;
 }
 
-/** Another process may have seen the claim earlier, so the job comes back sooner than after the whole length. */
+/** The job runs again after this time at most: another process may have seen the claim earlier and may take it over. */
 const lookAgainMs = 3_000;
 const forgetAfterMs = 3_600_000;
 
-/** Claims that lie ahead of MongoDB's clock, by ride or resend, and when this process saw them first (ms, monotonic). */
+/**
+ * Claims dated ahead of MongoDB's clock, by ride or resend id, and when this process first saw each (ms, monotonic).
+ */
 const seen = new Map<string, { claim: SeenClaim; since: number }>();
 
-/** Whether MongoDB's clock was set back after the claim: then its end says nothing. */
+/** True if MongoDB's clock was set back after the claim was made. The claim's `until` is then meaningless. */
 export const isAhead = ({ at }: Pick<SeenClaim, 'at'>, now: Date): boolean => at > now;
 
-/** Notes a claim that lies ahead. Returns when to look again (ms). */
+/** Remembers a claim dated ahead of the clock. Returns the time after which to check it again (ms). */
 export function noteAhead(id: string, claim: SeenClaim): number {
   const since = performance.now();
   for (const [oldest, entry] of seen) {
@@ -91,7 +98,7 @@ export function noteAhead(id: string, claim: SeenClaim): number {
   }
   const before = seen.get(id)?.claim;
   if (before?.token !== claim.token || before.until.getTime() !== claim.until.getTime()) {
-    seen.delete(id); // The map stays in the order of `since`.
+    seen.delete(id); // Keeps the map in the order of `since`.
     seen.set(id, { claim, since });
   }
   return Math.min(lengthMs(claim), lookAgainMs);
@@ -101,9 +108,10 @@ export function noteAhead(id: string, claim: SeenClaim): number {
 export const earlier = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 /**
- * For the pipeline of an update: whether this run may claim the document. It may when the claim is its own, or has ended: by
- * MongoDB's clock, and by `endedBy` too, the same clock before it was set ahead (`claimClock`). A claim ahead of MongoDB's
- * clock is taken over once this process has seen it unchanged for its whole length by the monotonic clock.
+ * For an update pipeline: true if this run may claim the document. It may if the current claim is its own or has
+ * expired, by MongoDB's clock and by `endedBy` too, which leaves out recent forward steps of that clock (`claimClock`).
+ * A claim dated ahead of MongoDB's clock counts as expired once this process has seen it unchanged for its full
+ * duration, measured by the monotonic clock.
  */
 export function mayClaim(id: string, token: string, endedBy?: Date): object {
   const isFree = { $lte: ['$claim.until', { $min: ['$$NOW', endedBy ?? '$$NOW'] }] };

@@ -6,8 +6,8 @@ import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
-import { attempt, type Outgoing, readSettings } from './attempt.ts';
+import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
@@ -17,13 +17,13 @@ import { newTrace, type Trace } from './send/trace.ts';
 import { recordDelivery } from './settle-event.ts';
 import { markSlow } from './slow-lane.ts';
 
-/** A fault on our side postpones an event for 24 h at most; then its delivery counts as failed. */
+/** Local faults postpone an event for at most 24 h. After that, its delivery is recorded as failed. */
 const longestWaitMs = 24 * 3_600_000;
 const shortestBackoffMs = 15_000;
 
 /**
- * One attempt to deliver one event (contract, section 6): claims the event, sends it, records how that went, and adds the
- * next event's job. An attempt whose outcome is recorded is never repeated.
+ * Makes one attempt to deliver one event (contract, section 6): claims the event, sends it, records the outcome and
+ * adds the next event's job. An attempt with a recorded outcome is never repeated.
  */
 export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
   const { rideId, keyId, seq } = job;
@@ -49,10 +49,10 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   return result;
 }
 
-/** The request that made the event, or else the one that created its ride. */
+/** The request that caused the event, or else the one that created the ride. */
 const requestIdOf = ({ ride, event }: ClaimedEvent): string | undefined => event.requestId ?? ride.origin?.requestId;
 
-function outgoingOf(claimed: ClaimedEvent): Outgoing {
+function outgoingOf(claimed: ClaimedEvent): OutgoingEvent {
   const { _id: rideId, keyId, webhookUrl } = claimed.ride;
   const { event, seq, body } = claimed.event;
   const requestId = requestIdOf(claimed);
@@ -77,7 +77,7 @@ function report(
   }
   recordAttempt(ctx, claimed, delivery, trace);
   const fields = { requestId: requestIdOf(claimed), ...job, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
+  return withLogLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
 }
 
 async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
@@ -88,7 +88,7 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
     case 'held ahead':
       return { againInMs: delivery.remainingMs, why: "held by another run, by a clock ahead of MongoDB's" };
     case 'free':
-      return { againInMs: 100, why: 'just let go by another run' };
+      return { againInMs: 100, why: 'just released by another run' };
     case 'settled':
       // The run that settled the event may have crashed before it added the next event's job.
       if (delivery.outbox) await enqueueNextDelivery(ctx, delivery.outbox);
@@ -99,8 +99,8 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
 }
 
 /**
- * Postpones an attempt that a fault on our side prevented: that is no outcome of the delivery. A missing SECRETS_KEY needs a
- * restart, so the job ends its run. Descriptors, ports and the like become free again soon.
+ * Postpones an attempt that a local fault prevented: a local fault is not an outcome. A missing SECRETS_KEY lasts until
+ * a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so the job retries soon.
  */
 function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
   if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);
@@ -108,13 +108,13 @@ function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEven
 }
 
 /**
- * Postpones an event whose attempt was made but could not be recorded. The sweeper adds its job again when the claim
- * expires, at growing intervals, because the receiver is then called again.
+ * Postpones an event whose attempt was made but not recorded. The sweeper adds its job again when the claim expires.
+ * The backoff grows, because each new attempt sends the event to the receiver again.
  */
 async function postponeUnrecorded({ stopping }: Run, claimed: ClaimedEvent): Promise<JobResult> {
   if (!stopping.aborted) await claimed.extend(backoffMs(ageMs(claimed), shortestBackoffMs)).catch(() => {});
   return { result: 'not recorded' };
 }
 
-/** How old the event was at the time of the claim (ms), by MongoDB's clock. */
+/** The event's age when it was claimed (ms), by MongoDB's clock. */
 const ageMs = ({ claim, event }: ClaimedEvent): number => claim.at.getTime() - timeOf(event).getTime();

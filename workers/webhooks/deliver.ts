@@ -10,9 +10,9 @@ import { resend } from './resend.ts';
 import { enterLane } from './slow-lane.ts';
 
 /**
- * A job of the pools `webhooks` and `webhooks-slow`: one attempt to deliver an event, or a resend. A job of the fast lane whose
- * key is slow, or has too many attempts under way, is moved to the slow lane instead: before anything is claimed, so that the
- * slow lane finds it free.
+ * Handles the jobs of the pools `webhooks` and `webhooks-slow`: one attempt to deliver an event, or one resend. In the
+ * fast lane, moves the job to the slow lane if its key is slow or has too many attempts in flight. That happens before
+ * the claim, so the slow lane can claim the event at once.
  */
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);

@@ -6,7 +6,7 @@ import { pause } from '../abort-signal.ts';
 import type { Run, RunAgain } from '../handler.ts';
 import type { HeldClaim } from './claim.ts';
 
-/** The reason of an attempt that needs a SECRETS_KEY which this process does not have. */
+/** The reason of an attempt that needs a SECRETS_KEY that this process does not have. */
 export const secretsKeyMissing = 'secrets_key_missing';
 
 const pauseMs = 1_000;
@@ -15,8 +15,8 @@ const reportEveryMs = 60_000;
 const reports = new WeakMap<Logger, Map<string, number>>();
 
 /**
- * Releases the claim and runs the job again after a second, in which the run keeps its place: every other job of this process
- * would meet the same fault.
+ * Releases the claim and runs the job again after a second. The run waits inside the job, so the process does not start
+ * another job in its place, which would meet the same fault.
  */
 export async function retryInPlace(
   ctx: Context,
@@ -32,8 +32,8 @@ export async function retryInPlace(
 }
 
 /**
- * Leaves a job to other processes while MongoDB's clock and this host's differ: receivers would reject the signatures of at
- * least one of them. The event waits until they agree.
+ * Leaves a job to other processes while the clocks of MongoDB and this host differ by too much: at least one of them is
+ * wrong, and receivers would reject a signature with a wrong time. The event waits until the clocks agree.
  */
 export const waitForClocks = (
   ctx: Context,
@@ -42,7 +42,7 @@ export const waitForClocks = (
   held?: HeldClaim,
 ): Promise<RunAgain> => retryInPlace(ctx, job, run, 'clocks_differ', held);
 
-/** Runs the job again after its backoff, in which no run tries, since the claim stays. */
+/** Runs the job again after a backoff. The claim stays until then, so no other run makes an attempt. */
 export async function retryUnderClaim(
   ctx: Context,
   job: DeliveryJob | AttemptJob,
@@ -55,11 +55,11 @@ export async function retryUnderClaim(
   return { againInMs, why: reason };
 }
 
-/** The time until the next try: the age of the event or resend, but at least `leastMs` and at most 5 min. */
+/** The backoff (ms): the age of the event or resend, but at least `leastMs` and at most 5 min. */
 export const backoffMs = (ageMs: number, leastMs: number): number =>
   Math.min(Math.max(ageMs, leastMs), longestBackoffMs);
 
-/** Every event may meet the same fault, so each reason is logged once a minute, with the first event of that minute. */
+/** Logs each reason at most once a minute, with the first job: every event may meet the same fault. */
 function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): void {
   deliveriesPostponed.inc({ reason });
   const now = performance.now();
@@ -67,5 +67,5 @@ function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): voi
   reports.set(log, reportedAt);
   if (now - (reportedAt.get(reason) ?? -reportEveryMs) < reportEveryMs) return;
   reportedAt.set(reason, now);
-  log.error({ ...job, reason }, 'events wait for what this process lacks');
+  log.error({ ...job, reason }, 'a fault in this process postpones events');
 }

@@ -8,8 +8,8 @@ import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts
 import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
-import { type AttemptReport, attempt, type Outgoing, readSettings, type SettingsOrOutcome } from './attempt.ts';
+import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
@@ -17,22 +17,22 @@ import { drained, newTrace, type Trace, traceFields } from './send/trace.ts';
 import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 
-/** A resend whose runs end so often without an outcome is given up: it may be what ends them. */
+/** After this many tries without an outcome, a resend fails: it may itself crash the process. */
 const mostTries = 3;
-/** Nobody waits for the answer to a test event after this. */
+/** After this time, nobody is waiting for the result of a test event. */
 const testMaxAgeMs = 10 * 60_000;
 const redeliveryMaxAgeMs = 24 * 3_600_000;
 const shortestBackoffMs = 1_000;
-/** Redeliveries that are late come back at a random moment within this time. */
-const paceRetryMs = 1_000;
+/** Throttled redeliveries run again after a random delay of at most this. */
+const throttleMs = 1_000;
 
-/** The outcome of a resend, and when it was made. */
+/** The outcome of a resend, and when its attempt started. */
 type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 
 /**
- * One resend: an attempt that somebody asked for, of a test event or of an event that was sent before. It is made like an
- * event's own attempt, under a claim of its own, and changes nothing of a ride. The redeliveries of a ride are made in their
- * order: when one is done, it adds the job of the next.
+ * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
+ * like the event's first attempt, under a claim of its own, and does not change the ride. The redeliveries of a ride
+ * run in order: each one that finishes adds the job of the next.
  */
 export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
   const { attemptId, keyId } = job;
@@ -42,8 +42,8 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
   if (rideId !== undefined && !(await isNext(attemptId, rideId))) return { result: 'not_its_turn' };
 
   const settings = await readSettings(ctx, keyId);
-  const isPaced = asked.kind === 'redelivery' && !('outcome' in settings);
-  if (isPaced && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * paceRetryMs, why: 'pace' };
+  const isThrottled = asked.kind === 'redelivery' && !('outcome' in settings);
+  if (isThrottled && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * throttleMs, why: 'throttled' };
   const claimed = await claimResend(attemptId, run.token, claimClock(ctx));
   if (!claimed) {
     const remainingMs = await heldForMs(attemptId, claimClock(ctx));
@@ -60,7 +60,7 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
       : await attempt(ctx, outgoing, claimed, settings, trace);
   if (made.outcome === 'lost') return { againInMs: 100, why: 'claim lost' };
   if (made.outcome === 'unable' && !isTooOld(claimed)) {
-    // A fault on our side is no outcome: the resend is made later, at growing intervals.
+    // A local fault is not an outcome: the resend is retried with a growing backoff.
     return retryUnderClaim(ctx, job, claimed, made.reason ?? 'unknown', backoffMs(ageMs(claimed), shortestBackoffMs));
   }
 
@@ -68,7 +68,7 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
   const delivery = { ...made, outcome, startedAt: claimed.claim.at };
   await drained(trace);
   if (!(await record(ctx, job, run, delivery, outgoing.body, trace))) return { result: 'not recorded' };
-  // The ride may have been erased while the attempt was made. What fails here, the retention finds later.
+  // The ride may have been erased during the attempt. If this fails, the retention erases the attempt later.
   if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});
   const result = report(ctx, job, run, claimed.record, delivery);
   if (outcome === 'timeout') await markSlow(ctx, keyId);
@@ -78,19 +78,19 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
 const isNext = async (attemptId: string, rideId: string): Promise<boolean> =>
   (await nextRedeliveries([rideId])).get(rideId)?._id === attemptId;
 
-/** What is sent, or the reason why the resend is given up. */
+/** The event to send, or the reason why the resend fails without an attempt. */
 async function outgoingOrReason(
   claimed: ClaimedResend,
   settings: SettingsOrOutcome,
-): Promise<Outgoing | { reason: string; body?: never }> {
+): Promise<OutgoingEvent | { reason: string; body?: never }> {
   const { record } = claimed;
   if (record.tries !== undefined && record.tries > mostTries) return { reason: 'interrupted' };
   if (isTooOld(claimed) && !('outcome' in settings)) return { reason: 'too_late' };
   return (await outgoingOf(record)) ?? { reason: 'body_erased' };
 }
 
-/** What is sent; null when its body is erased. */
-async function outgoingOf(record: AttemptRecord): Promise<Outgoing | null> {
+/** The event to send, or null if its body was erased. */
+async function outgoingOf(record: AttemptRecord): Promise<OutgoingEvent | null> {
   const { _id, keyId, kind, event, body, rideId, seq, requestId } = record;
   const asked = { keyId, event, rideId, requestId };
   if (kind === 'test' || rideId === undefined || seq === undefined) {
@@ -105,13 +105,16 @@ async function outgoingOf(record: AttemptRecord): Promise<Outgoing | null> {
   return { ...eventAsSent, webhookUrl: ride?.webhookUrl, mark: { 'X-Service-Redelivery': 'true' } };
 }
 
-/** The time since the resend was asked for, or was due (ms). */
+/** The time since the resend was requested or due (ms). */
 const ageMs = ({ record, claim }: ClaimedResend): number => claim.at.getTime() - record.at.getTime();
 
 const isTooOld = (claimed: ClaimedResend): boolean =>
   ageMs(claimed) > (claimed.record.kind === 'test' ? testMaxAgeMs : redeliveryMaxAgeMs);
 
-/** Records the outcome with what was sent and answered; only `unrecordable` when MongoDB refuses that. Null when it takes neither. */
+/**
+ * Records the outcome with the request and the answer, or only `unrecordable` if MongoDB refuses that. Resolves with
+ * null if nothing was recorded.
+ */
 function record(
   ctx: Context,
   job: AttemptJob,
@@ -130,7 +133,7 @@ function record(
   return settle(ctx, job, run, 'MongoDB refuses the outcome of an attempt', writes);
 }
 
-/** Counts and logs a resend that is recorded. */
+/** Counts and logs a recorded resend. */
 function report(
   { log }: Context,
   job: AttemptJob,
@@ -140,10 +143,10 @@ function report(
 ): Finished {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'attempt by hand');
+  return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'manual attempt');
 }
 
-/** Adds the job of the ride's next redelivery, also when an earlier run was cut off before it did. */
+/** Adds the job of the ride's next redelivery, also if an earlier run was interrupted before it added the job. */
 async function finish(ctx: Context, rideId: string | undefined, result: JobResult): Promise<JobResult> {
   if (rideId !== undefined) await enqueueNextRedeliveries(ctx, [rideId]);
   return result;

@@ -12,16 +12,16 @@ import { settle } from './settle.ts';
 
 const commitPauseMs = 30;
 
-/** The delivery as recorded, and the ride's outbox after it; null when the ride is gone. */
+/** The delivery as recorded, and the ride's outbox afterwards; null if the ride no longer exists. */
 interface RecordedDelivery {
   delivery: Delivery;
   outbox: Outbox | null;
 }
 
 /**
- * Records an event's delivery on its ride and ends the claim. A delivery that MongoDB refuses is tried once more outside a
- * batch, and then replaced by one that says only `unrecordable`. Resolves with null when nothing was recorded. `isLast`: the
- * ride had no newer event when this one was claimed.
+ * Records an event's delivery on its ride and ends the claim. If MongoDB refuses the delivery, writes it once more
+ * outside a batch, and then writes a delivery with only the reason `unrecordable`. Resolves with null if nothing was
+ * recorded. `isLast`: the ride had no newer event when this one was claimed.
  */
 export async function recordDelivery(
   ctx: Context,
@@ -34,8 +34,8 @@ export async function recordDelivery(
   const unrecordable: Delivery = { outcome: 'failed', reason: 'unrecordable', durationMs, at };
   const tries = [
     { delivery, isLast },
-    { delivery, alone: true },
-    { delivery: unrecordable, alone: true },
+    { delivery, unbatched: true },
+    { delivery: unrecordable, unbatched: true },
   ];
   const writes = tries.map(({ delivery, ...how }) => ({
     fields: { outcome: delivery.outcome, reason: delivery.reason },
@@ -45,21 +45,21 @@ export async function recordDelivery(
 }
 
 /**
- * Settles until a failover can take it back no longer. Resolves with the ride's outbox, also when an earlier try of this run
- * was written and only its answer was lost.
+ * Settles an event, and waits until no failover can roll that back. Resolves with the ride's outbox, also if an earlier
+ * write of this run succeeded and only its reply was lost.
  */
 async function settleOnce(
   { rideId, keyId, seq }: DeliveryJob,
   { token, stopping }: Run,
   delivery: Delivery,
-  { isLast = false, alone = false },
+  { isLast = false, unbatched = false },
 ): Promise<Outbox | null> {
   for (;;) {
     if (isLast && (await settleLast(rideId, seq, token, delivery))) return { _id: rideId, keyId, seq, settledSeq: seq };
-    const settled = await settleEvent(rideId, seq, token, delivery, { alone });
+    const settled = await settleEvent(rideId, seq, token, delivery, { unbatched });
     if (settled) return settled;
     const ride = await readCommitted(rideId);
-    // The committed ride still has this run's claim: the outcome is written, but a failover can take it back.
+    // The committed ride still has this run's claim: the outcome is written, but a failover can still roll it back.
     const isUncommitted = ride && ride.settledSeq < seq && ride.claim?.token === token;
     if (!isUncommitted) return ride;
     if (stopping.aborted) throw new NotYetCommitted();
@@ -69,40 +69,41 @@ async function settleOnce(
 
 const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
 
-/** The ride's outbox and claim as no failover can take them back, or null when there is no such ride. */
+/** The ride's outbox and claim in the state that no failover can roll back, or null if the ride does not exist. */
 async function readCommitted(rideId: string): Promise<(Outbox & Pick<Ride, 'claim'>) | null> {
   return rides.findOne({ _id: rideId }, { ...committedReads(), projection: { ...outboxFields, claim: 1 } });
 }
 
 const settleInBatch = batchedUpdate<Ride, Outbox>(rides, outboxFields);
-const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
+const settleUnbatched = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
   rides.findOneAndUpdate(filter, change, { ...timeLimit(), projection: outboxFields, returnDocument: 'after' });
 
 /**
- * Records the outcome of an attempt on its event and ends the claim, in one write. Resolves with the ride's outbox after it,
- * or null when another run has taken over. Only the run that holds the claim can settle, or a run whose claim was forgotten
- * in a restart of MongoDB. `alone` keeps the write out of a batch, which MongoDB may refuse because of another write in it.
+ * Records the outcome of an attempt on its event and ends the claim, in one write. Resolves with the ride's outbox
+ * afterwards, or with null if another run has claimed the event. A run can settle only while it holds the claim, or if
+ * a restart of MongoDB lost its claim. `unbatched` keeps the write out of a batch, which MongoDB may refuse because of
+ * another write in it.
  */
 export async function settleEvent(
   rideId: string,
   seq: number,
   token: string,
   delivery: Delivery,
-  { alone = false } = {},
+  { unbatched = false } = {},
 ): Promise<Outbox | null> {
-  const update = alone ? settleAlone : settleInBatch;
-  return update(settling(rideId, seq, token, delivery));
+  const update = unbatched ? settleUnbatched : settleInBatch;
+  return update(settleUpdate(rideId, seq, token, delivery));
 }
 
 const settleUnread = batchedWrite<Ride>(rides);
 
-/** As `settleEvent`, but only if the event is the ride's last: then none comes next, and the ride need not be read. */
+/** Like `settleEvent`, but only if the event is the ride's last one: no event follows, so the ride is not read. */
 export async function settleLast(rideId: string, seq: number, token: string, delivery: Delivery): Promise<boolean> {
-  const { filter, change } = settling(rideId, seq, token, delivery);
+  const { filter, change } = settleUpdate(rideId, seq, token, delivery);
   return settleUnread({ filter: { ...filter, seq }, change });
 }
 
-function settling(rideId: string, seq: number, token: string, delivery: Delivery): Update<Ride> {
+function settleUpdate(rideId: string, seq: number, token: string, delivery: Delivery): Update<Ride> {
   // Events are numbered from 1 without a gap, so event number seq has the index seq - 1.
   const event = `events.${seq - 1}`;
   return {

@@ -7,16 +7,16 @@ import type { Run } from '../handler.ts';
 
 const retryMs = 250;
 
-/** A write that records an outcome, and what the log says of the outcome. */
+/** A write that records an outcome, and the log fields of the outcome. */
 interface OutcomeWrite<T> {
   fields: { outcome: string; reason?: string };
   write(): Promise<T>;
 }
 
 /**
- * Records an outcome: an unrecorded attempt would be made again. Retries a write through an outage of MongoDB until the pool
- * stops: then the claim lapses. When MongoDB refuses a write, it logs `refused` and makes the next. Resolves with null when
- * nothing was recorded.
+ * Records an outcome, because an unrecorded attempt would be made again. During an outage of MongoDB, retries the write
+ * until the pool stops; then the claim expires. If MongoDB refuses a write, logs the message `refused` and tries the
+ * next write. Resolves with null if nothing was recorded.
  */
 export async function settle<T extends object>(
   ctx: Context,

@@ -4,24 +4,25 @@ import { batch } from '../../shared/base/mongo/batch.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
-/** A timeout moves the key's deliveries to the slow lane for this long. */
+/** After a timeout, the key's deliveries use the slow lane for this long. */
 const markMs = 60_000;
 
 /** A sorted set of slow keys. The score is when the mark expires (Unix ms, MongoDB's clock). */
 const slowKeys = 'rides:slow';
 
 /**
- * The most attempts of one key at a time in this process's fast lane. A key that is not marked yet needs 8 s for its first
- * timeout, and could fill every place in that time. Its further deliveries go to the slow lane.
+ * Concurrency limit per key in this process's fast lane. A key gets its slow mark only after its first timeout, which
+ * takes 8 s: without this limit, it could use the pool's whole concurrency in that time. Its further deliveries use the
+ * slow lane.
  */
-const maxOfOneKey = 8;
+const maxPerKey = 8;
 
-/** The attempts under way in this process's fast lane, by key. */
-const underWay = new Map<string, number>();
+/** The number of attempts in flight in this process's fast lane, by key. */
+const inFlight = new Map<string, number>();
 
 /**
- * Takes a place in the lane of a pool. Resolves with what leaves it again; with null for a key that belongs in the slow lane
- * instead, since it is slow or has too many attempts under way.
+ * Registers an attempt in the lane of a pool. Resolves with a function that unregisters it, or with null if the key
+ * belongs in the slow lane: it is marked as slow or has too many attempts in flight.
  */
 export async function enterLane(
   ctx: Pick<Context, 'redis' | 'now'>,
@@ -30,17 +31,17 @@ export async function enterLane(
 ): Promise<(() => void) | null> {
   if (pool === 'webhooks-slow') return () => {};
   if (await isSlow(ctx, keyId)) return null;
-  const taken = underWay.get(keyId) ?? 0;
-  if (taken >= maxOfOneKey) return null;
-  underWay.set(keyId, taken + 1);
+  const count = inFlight.get(keyId) ?? 0;
+  if (count >= maxPerKey) return null;
+  inFlight.set(keyId, count + 1);
   return () => {
-    const left = (underWay.get(keyId) ?? 1) - 1;
-    if (left > 0) underWay.set(keyId, left);
-    else underWay.delete(keyId);
+    const left = (inFlight.get(keyId) ?? 1) - 1;
+    if (left > 0) inFlight.set(keyId, left);
+    else inFlight.delete(keyId);
   };
 }
 
-/** Marks a key whose receiver let an attempt time out. May be lost: it only decides in which queue its events wait. */
+/** Marks a key after an attempt timed out. Losing the mark is harmless: it only decides in which queue events wait. */
 export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyId: string): Promise<void> {
   try {
     await ctx.redis.zadd(slowKeys, ctx.now() + markMs, keyId);
@@ -50,7 +51,7 @@ export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyI
   }
 }
 
-/** Whether a key is marked as slow. While Redis is unavailable, no key is. */
+/** Resolves with true if a key is marked as slow. While Redis is unavailable, no key counts as slow. */
 export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string): Promise<boolean> {
   try {
     return (await markExpiry(ctx.redis)(keyId)) > ctx.now();
@@ -61,7 +62,7 @@ export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string)
 
 const readers = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
 
-/** Reads when a key's mark expires, 0 for none. Concurrent reads share one command. */
+/** Reads when a key's mark expires (Unix ms); 0 without a mark. Concurrent reads share one command. */
 function markExpiry(redis: RedisClient): (keyId: string) => Promise<number> {
   const known = readers.get(redis);
   if (known) return known;

@@ -3,7 +3,7 @@ import { creationAsCurl, requestBody } from '../console/ride-request.ts';
 const form = document.querySelector<HTMLFormElement>('.console-form');
 const request = document.getElementById('request');
 
-/** Shows the request that matches the form as it is now. */
+/** Shows the request for the current values of the form. */
 function showRequest(): void {
   if (!form || !request) return;
   const fields = new FormData(form);

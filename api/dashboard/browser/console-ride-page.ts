@@ -11,7 +11,7 @@ function show(state: ConsoleState): void {
   const fresh = new DOMParser().parseFromString(state.html, 'text/html').getElementById('live') as HTMLElement;
   const hadFocus = live.contains(document.activeElement);
   patch(live, fresh);
-  // The button that had the focus is gone.
+  // The focused button is gone.
   if (hadFocus && !live.contains(document.activeElement)) document.getElementById('offers')?.focus();
   if (spoken && state.latest !== latest) spoken.textContent = state.latest;
   latest = state.latest;
@@ -23,6 +23,6 @@ followRide(location.pathname.replace(/\/$/, ''), first, {
   onConnection: (isGood) => {
     if (connection) connection.hidden = isGood;
   },
-  // Leads to the sign-in page, and from there back.
+  // Without a session, the page redirects to the sign-in page, which leads back here.
   onSignedOut: () => location.reload(),
 });

@@ -4,7 +4,7 @@ import { enhance } from './enhance.ts';
 
 enhance(document);
 
-// A page that the Back button brings back is shown as it was left: its forms can be sent again, and count once.
+// The Back button may restore an old page with used forms. Sending one again would only repeat its answer.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });

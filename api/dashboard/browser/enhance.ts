@@ -1,4 +1,4 @@
-/** Adds the behaviour that every page of the dashboard has, to a whole page or to a part that was just inserted. */
+/** Adds the behaviour of copy buttons and forms to a page, or to a part that was just inserted. */
 export function enhance(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;
@@ -11,7 +11,7 @@ export function enhance(root: ParentNode): void {
       }, 1_500);
     });
   }
-  // A second click would send the form once more, and only repeat its answer.
+  // A second click would send the form again, which only repeats its answer.
   for (const form of root.querySelectorAll<HTMLFormElement>('form[data-once]')) {
     form.addEventListener('submit', (event) => {
       if (form.dataset.sent) return event.preventDefault();

@@ -1,18 +1,18 @@
 import { enhance } from './enhance.ts';
 
 /**
- * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), reads the page again each
- * second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace the part
- * without loading the page anew.
+ * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), fetches the page every
+ * second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace the
+ * part without loading a new page.
  */
 const everyMs = 1_000;
-/** After this many reads an answer is not near: a worker may be down. */
+/** After this many reads, no answer is expected soon: a worker may be down. */
 const quickReads = 30;
 const slowMs = 10_000;
 
-const present = () => document.querySelector<HTMLElement>('[data-live]');
+const livePart = () => document.querySelector<HTMLElement>('[data-live]');
 
-/** Reads a page of ours, and resolves with its live part; null where there is none, as on the sign-in page. */
+/** Fetches a page of the dashboard. Resolves with its live part, or with null if it has none, like the sign-in page. */
 async function read(url: string): Promise<HTMLElement | null> {
   const answer = await fetch(url, { headers: { accept: 'text/html' } });
   if (!answer.ok) return null;
@@ -21,11 +21,11 @@ async function read(url: string): Promise<HTMLElement | null> {
   return page.querySelector<HTMLElement>('[data-live]');
 }
 
-/** Puts a part in the place of the present one. Focus stays on the link or button that has it. */
+/** Replaces the current part with a new one. A focused link keeps the focus. */
 function show(part: HTMLElement): void {
   const focused = document.activeElement;
   const href = focused?.getAttribute('href');
-  present()?.replaceWith(part);
+  livePart()?.replaceWith(part);
   enhance(part);
   if (!href || document.contains(focused)) return;
   [...part.querySelectorAll<HTMLElement>('a[href]')]
@@ -36,14 +36,14 @@ function show(part: HTMLElement): void {
 let reads = 0;
 
 async function follow(): Promise<void> {
-  const before = present();
+  const before = livePart();
   if (before?.dataset.waiting === undefined) return;
   if (!document.hidden) {
     reads += 1;
     const url = location.href;
     const part = await read(url).catch(() => null);
     // The person may have chosen another entry in the meantime.
-    if (part && present() === before && location.href === url && part.dataset.live !== before.dataset.live) show(part);
+    if (part && livePart() === before && location.href === url && part.dataset.live !== before.dataset.live) show(part);
   }
   setTimeout(follow, reads < quickReads ? everyMs : slowMs);
 }

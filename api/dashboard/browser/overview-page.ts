@@ -1,4 +1,4 @@
-/** Ticks the steps of a first visit as soon as they have happened, in another tab or a terminal. */
+/** Ticks the steps of the onboarding checklist as soon as they are done, in another tab or a terminal. */
 const pauseMs = 4_000;
 
 async function refresh(): Promise<void> {
@@ -7,7 +7,7 @@ async function refresh(): Promise<void> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const steps = [...document.querySelectorAll('.first-steps li')];
   const freshSteps = [...fresh.querySelectorAll('.first-steps li')];
-  // An account that has gone all the way has no steps any more.
+  // The page shows no checklist once the account no longer needs it.
   if (freshSteps.length !== steps.length) return stop();
   const ticked = freshSteps.filter((step, index) => isDone(step) && !isDone(steps[index]));
   if (ticked.length === 0) return;
@@ -24,7 +24,7 @@ async function refresh(): Promise<void> {
 
 const isDone = (step: Element | undefined): boolean => step?.classList.contains('done') ?? false;
 
-/** Only a step that is done is replaced: the copy button of another one is in use. */
+/** Replaces only a step that is done: the person may be using the copy button of another one. */
 function showStep(step: Element, fresh: Element): void {
   step.className = fresh.className;
   if (!isDone(fresh)) return;

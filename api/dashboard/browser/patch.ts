@@ -1,6 +1,6 @@
 /**
- * Makes an element like a fresh one, and leaves every part of it alone that has not changed, so that the focus and a selection
- * stay where they are. Elements that come and go among others have an id.
+ * Updates `old` to equal `fresh`. Unchanged parts are not touched, so that the focus and a selection survive. Elements
+ * that appear or disappear among siblings need an id.
  */
 export function patch(old: Element, fresh: Element): void {
   if (old.isEqualNode(fresh)) return;
@@ -14,21 +14,21 @@ export function patch(old: Element, fresh: Element): void {
 function patchChildren(old: Element, fresh: Element): void {
   const wantedIds = new Set([...fresh.children].map(({ id }) => id));
   for (const child of [...old.children]) if (child.id && !wantedIds.has(child.id)) child.remove();
-  let place = old.firstChild;
+  let current = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
-    if (!place || !isSame(place, wanted)) {
-      old.insertBefore(wanted, place);
+    if (!current || !isSame(current, wanted)) {
+      old.insertBefore(wanted, current);
       continue;
     }
-    const next: ChildNode | null = place.nextSibling;
-    if (place instanceof Element && wanted instanceof Element) patch(place, wanted);
-    else if (place.nodeValue !== wanted.nodeValue) place.nodeValue = wanted.nodeValue;
-    place = next;
+    const next: ChildNode | null = current.nextSibling;
+    if (current instanceof Element && wanted instanceof Element) patch(current, wanted);
+    else if (current.nodeValue !== wanted.nodeValue) current.nodeValue = wanted.nodeValue;
+    current = next;
   }
-  while (place) {
-    const next: ChildNode | null = place.nextSibling;
-    place.remove();
-    place = next;
+  while (current) {
+    const next: ChildNode | null = current.nextSibling;
+    current.remove();
+    current = next;
   }
 }
 

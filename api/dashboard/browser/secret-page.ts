@@ -1,6 +1,6 @@
 /**
- * A page that shows a secret: the secret goes when the page is left, because browsers keep pages for the Back button. That
- * button then leads to the page that shows it no more.
+ * Removes a secret when the person leaves the page, because browsers keep pages for the Back button. Back then leads to
+ * a page without the secret.
  */
 for (const secret of document.querySelectorAll<HTMLElement>('[data-secret]')) {
   addEventListener('pagehide', () => secret.replaceChildren());

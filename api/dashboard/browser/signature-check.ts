@@ -10,8 +10,8 @@ export type Fault =
   | 'secret_decoded'
   | 'secret_spaces';
 
-interface Pasted {
-  /** The value of `X-Service-Signature`, with or without its name. */
+interface CheckInput {
+  /** The value of `X-Service-Signature`, with or without the header's name. */
   header: string;
   body: string;
   secret: string;
@@ -20,11 +20,11 @@ interface Pasted {
 export interface Verdict {
   /** Empty for a valid signature. */
   faults: Fault[];
-  /** The age of the signature if its time can be read; negative for a time in the future. */
+  /** The age of the signature; negative for a time in the future, missing if its time cannot be read. */
   ageSeconds?: number;
 }
 
-/** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
+/** A receiver refuses a signature whose age is this much or more, either way (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
@@ -32,10 +32,10 @@ const bom = '\uFEFF';
 const prefix = 'whsec_';
 
 /**
- * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). Where it does not match, tries what commonly goes
- * wrong with the body and the secret, and names what makes it match. Sends nothing anywhere.
+ * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). If it does not match, tries common
+ * mistakes with the body and the secret, and names those that make it match. Sends nothing.
  */
-export async function checkSignature({ header, body, secret }: Pasted, nowSeconds: number): Promise<Verdict> {
+export async function checkSignature({ header, body, secret }: CheckInput, nowSeconds: number): Promise<Verdict> {
   const [, t, v1] = headerForm.exec(header.replace(/^\s*x-service-signature:/i, '').trim()) ?? [];
   if (t === undefined || v1 === undefined) return { faults: ['header_malformed'] };
   const ageSeconds = nowSeconds - Number(t);
@@ -44,7 +44,7 @@ export async function checkSignature({ header, body, secret }: Pasted, nowSecond
     keysFrom(secret).map(async ({ bytes, faults }) => ({ key: await hmacKey(bytes), faults })),
   );
   const signature = bytesOfHex(v1);
-  // Those with the fewest faults come first.
+  // Prefer the explanation with the fewest faults.
   const tries = bodiesFrom(body)
     .flatMap((tried) =>
       keys.map(({ key, faults }) => ({ key, text: tried.text, faults: [...faults, ...tried.faults] })),
@@ -58,21 +58,21 @@ export async function checkSignature({ header, body, secret }: Pasted, nowSecond
   return { faults: ['wrong_secret', ...stale], ageSeconds };
 }
 
-interface Tried {
+interface BodyVariant {
   text: string;
   faults: Fault[];
 }
 
-/** The body as it was pasted, and as it may have been when it was signed. */
-function bodiesFrom(body: string): Tried[] {
-  const withBom: Tried[] = [
+/** The pasted body, and the bodies that may have been signed instead. */
+function bodiesFrom(body: string): BodyVariant[] {
+  const withBom: BodyVariant[] = [
     { text: body, faults: [] },
     { text: body.startsWith(bom) ? body.slice(1) : bom + body, faults: ['byte_order_mark'] },
   ];
   return [...withBom.flatMap(withLineEnds), ...reserialised(body)];
 }
 
-function withLineEnds({ text, faults }: Tried): Tried[] {
+function withLineEnds({ text, faults }: BodyVariant): BodyVariant[] {
   const inside = [text, text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')];
   const texts = inside.flatMap((each) => {
     const bare = each.replace(/[\r\n]+$/, '');
@@ -81,8 +81,8 @@ function withLineEnds({ text, faults }: Tried): Tried[] {
   return [...new Set(texts)].map((each) => ({ text: each, faults: each === text ? faults : [...faults, 'line_end'] }));
 }
 
-/** The JSON of the body, written again without spaces, as it was signed. */
-function reserialised(body: string): Tried[] {
+/** The JSON of the body without spaces: the service signs it in this form. */
+function reserialised(body: string): BodyVariant[] {
   try {
     const marked = body.startsWith(bom);
     const text = JSON.stringify(JSON.parse(marked ? body.slice(1) : body));
@@ -92,22 +92,22 @@ function reserialised(body: string): Tried[] {
   }
 }
 
-interface TriedKey {
+interface KeyVariant {
   bytes: Uint8Array<ArrayBuffer>;
   faults: Fault[];
 }
 
-/** The key of the signature: the bytes of the whole secret (contract, section 6, rule 5), and common mistakes. */
-function keysFrom(secret: string): TriedKey[] {
+/** The HMAC key (contract, section 6, rule 5: the bytes of the whole secret), and the keys of common mistakes. */
+function keysFrom(secret: string): KeyVariant[] {
   const trimmed = secret.trim();
   const spaces: Fault[] = trimmed === secret ? [] : ['secret_spaces'];
   const bare = trimmed.startsWith(prefix) ? trimmed.slice(prefix.length) : trimmed;
   const other = trimmed.startsWith(prefix) ? bare : prefix + trimmed;
   const decoded = [bare, trimmed].flatMap((text) => fromBase64(text) ?? []);
-  const keys: TriedKey[] = [
+  const keys: KeyVariant[] = [
     { bytes: utf8(trimmed), faults: spaces },
     { bytes: utf8(other), faults: [...spaces, 'prefix_missing'] },
-    ...decoded.map((bytes): TriedKey => ({ bytes, faults: [...spaces, 'secret_decoded'] })),
+    ...decoded.map((bytes): KeyVariant => ({ bytes, faults: [...spaces, 'secret_decoded'] })),
   ];
   return keys.filter(({ bytes }) => bytes.length > 0);
 }
@@ -120,7 +120,7 @@ const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode
 const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-/** Also of base64url, and without the padding. */
+/** Decodes base64 and base64url, with or without padding; null for other text. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));

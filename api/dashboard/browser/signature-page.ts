@@ -19,12 +19,12 @@ form.addEventListener('submit', async (event) => {
   show(await checkSignature(pasted, Math.floor(Date.now() / 1_000)));
 });
 
-// An old result beside new values would be wrong.
+// Hide the result of the previous values.
 form.addEventListener('input', () => {
   result.hidden = true;
 });
 
-// Neither Back nor a reload brings the secret again.
+// Neither Back nor a reload restores the secret.
 addEventListener('pagehide', () => form.reset());
 
 function show(verdict: Verdict): void {

@@ -53,7 +53,7 @@ export type ConsoleRide = Pick<Ride, '_id' | Exclude<keyof typeof consoleFields,
 
 const findRide = batchedFind<Ride, ConsoleRide>(rides, '_id', consoleFields, committedReads);
 
-/** A test ride of an account. Throws the same `not_found` for a ride that is unknown, live, or of another account. */
+/** Finds a test ride of an account. Throws `not_found` for a ride that is unknown, live, or of another account. */
 export async function consoleRide(rideId: string, owner: { accountId: string }): Promise<ConsoleRide> {
   const ride = await findRide(rideId);
   if (ride?.accountId !== owner.accountId || ride.mode !== 'test') throw new AppError('not_found');

@@ -6,6 +6,6 @@ export interface ConsoleState {
   isOver: boolean;
   /** The latest entry of the timeline, for screen readers. */
   latest: string;
-  /** The part of the page that changes. */
+  /** The HTML of the part of the page that changes. */
   html: string;
 }

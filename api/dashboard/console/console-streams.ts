@@ -12,7 +12,7 @@ import { consoleState } from './live-ride.tsx';
 
 /** The streams of the test console. Each ends with its ride, and with the session that opened it. */
 export interface ConsoleStreams {
-  /** Answers a request with the stream of a ride, or throws `too_many_streams`: they are counted by account. */
+  /** Answers a request with the stream of a ride. Throws `too_many_streams` at the limit of the account. */
   open(ctx: RequestContext, ride: ConsoleRide, state: ConsoleState): void;
   endAll(): void;
   close(): void;
@@ -24,7 +24,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     fields: consoleFields,
     stateOf: (ride) => consoleState(service.config, ride),
     isLast: ({ isOver }) => isOver,
-    // A delivery's outcome causes no wake-up.
+    // The outcome of a delivery wakes no stream, so the ride is polled.
     pollMs: 1_000,
   });
   const cookie = sessionCookie(service.config);

@@ -49,7 +49,7 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
 
     const caller = { keyId: key._id, accountId: account._id, mode: key.mode };
     try {
-      // The form's id is the Idempotency-Key: sending the form again leads to the same ride.
+      // The form id is the Idempotency-Key: a repeated form returns the same ride.
       const asked: NewRide = {
         key: caller,
         request: rideRequest(validate(schema, body)),
@@ -82,11 +82,11 @@ const isTestKey = (key: KeyFacts): boolean => key.mode === 'test' && !key.revoke
 
 const scenarioNamed = (name: string): TestScenario => testScenarios.find((known) => known === name) ?? 'default';
 
-/** Refusals of a valid creation, as the form says them. */
+/** The texts for refusals of a valid creation. */
 const refusals: Record<string, (error: AppError) => string> = {
   rate_limited: ({ message, headers }) => `${message}. Try again in ${waitText(Number(headers['Retry-After']))}.`,
   idempotency_conflict: () =>
-    'A ride was started from this form before, with other values. Check the values and start another.',
+    'A ride was started from this form before, with other values. Check the values and start another ride.',
 };
 
 const waitText = (seconds: number): string => (seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`);
@@ -109,7 +109,7 @@ const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
   fare: ['fare', 'The fare'],
 };
 
-/** The schema's faults, by the form's fields. */
+/** The schema's faults, by field of the form. */
 function fieldFaults(faults: Record<string, string>): Faults {
   return Object.fromEntries(
     Object.entries(faults).map(([path, fault]) => {

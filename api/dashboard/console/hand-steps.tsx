@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { AppError } from '../../../shared/base/errors.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
-import { canStep, type HandStep, plainHandSteps } from '../../../shared/rides/manual-steps.ts';
+import { canStep, type ManualStep, plainManualSteps } from '../../../shared/rides/manual-steps.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
@@ -14,7 +14,7 @@ import { consoleRidePath } from '../paths.ts';
 import type { ConsoleRide } from './console-ride.ts';
 import { numberIn } from './ride-request.ts';
 
-type Name = HandStep['step'];
+type Name = ManualStep['step'];
 
 const trip: readonly [Name, string][] = [
   ['arrive', 'Arrive at the pickup'],
@@ -26,14 +26,14 @@ const ends: readonly [Name, string][] = [
   ['expire', 'Let the time run out'],
 ];
 
-/** The possible manual steps, in place of the simulated driver. */
+/** The manual steps that are possible now. Each replaces a step of the simulated driver. */
 export function HandSteps({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   return (
     <section id="hand" class="console-hand card" aria-labelledby="hand-title">
-      <h2 id="hand-title">Step by hand</h2>
-      <p class="quiet">In the place of the simulated driver. Its scenario goes on from there.</p>
+      <h2 id="hand-title">Manual steps</h2>
+      <p class="quiet">A step replaces the simulated driver’s step. The scenario continues from there.</p>
       {canStep('offer', ride.status) && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
       <div class="console-steps">
         {trip.filter(possible).map(([name, label]) => (
@@ -73,7 +73,7 @@ function OfferForm({ ride }: { ride: ConsoleRide }) {
   );
 }
 
-/** Withdraws an offer in place of its driver. */
+/** Withdraws an offer on behalf of its driver. */
 export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   return (
     <StepForm ride={ride} step="withdraw" of={offer.offerId}>
@@ -87,8 +87,8 @@ export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer 
 }
 
 /**
- * A form for one step. Its one-time id follows from the state of the ride, since all who follow the ride are sent the
- * same page: the form can be sent once for each state.
+ * A form for one step. Everyone who follows the ride receives the same HTML, so the form id is derived from the state
+ * of the ride: each state accepts the form once.
  */
 function StepForm({
   ride,
@@ -98,7 +98,7 @@ function StepForm({
 }: {
   ride: ConsoleRide;
   step: Name;
-  /** The offer, for a step that is possible for each of several offers. */
+  /** The id of the offer, for a step that several offers allow. */
   of?: string;
   children: ComponentChildren;
 }) {
@@ -116,18 +116,18 @@ function StepForm({
   );
 }
 
-/** The manual step that a form asks for, or its fault. Throws `not_found` for an unknown step. */
-export function handStepIn(name: string, form: Form): { step: HandStep } | { fault: string } {
+/** The manual step that a form requests, or the form's fault. Throws `not_found` for an unknown step. */
+export function handStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
   if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
   if (name === 'offer') return offerIn(form);
-  const step = plainHandSteps.find((known) => known === name);
+  const step = plainManualSteps.find((known) => known === name);
   if (!step) throw new AppError('not_found');
   return { step: { step } };
 }
 
 const labels: Record<string, string> = { price: 'The price', etaMinutes: 'The minutes until the pickup' };
 
-function offerIn(form: Form): { step: HandStep } | { fault: string } {
+function offerIn(form: Form): { step: ManualStep } | { fault: string } {
   const typed = { price: numberIn(form.text('price')), etaMinutes: numberIn(form.text('etaMinutes')) };
   const [fault] = Object.entries(faultsIn(manualOfferSchema, typed));
   if (fault) return { fault: `${labels[fault[0]]} ${fault[1]}` };

@@ -61,7 +61,7 @@ function State({ ride, links }: { ride: ConsoleRide; links: Pick<Config, 'trackB
           <a href={trackUrl(links.trackBaseUrl, ride)}>Follow the car</a>
         </Fact>
         <Fact name="Events">
-          <a href={`/dashboard/rides/${ride._id}`}>See what was sent and answered</a>
+          <a href={`/dashboard/rides/${ride._id}`}>Show requests and answers</a>
         </Fact>
       </dl>
     </section>
@@ -75,7 +75,7 @@ function Offers({ ride }: { ride: ConsoleRide }) {
         Offers
       </h2>
       {ride.offers.length === 0 ? (
-        <p class="quiet">{ride.status === 'bidding' ? 'No offer yet.' : 'No offer came.'}</p>
+        <p class="quiet">{ride.status === 'bidding' ? 'No offer yet.' : 'No offers were made.'}</p>
       ) : (
         <ul>
           {cheapestFirst(ride.offers).map((offer) => (
@@ -102,7 +102,7 @@ function cheapestFirst(offers: readonly Offer[]): Offer[] {
 function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   if (offer.offerId === ride.acceptedOfferId) return <strong>accepted</strong>;
   if (offer.withdrawnAt) return <Note>withdrawn</Note>;
-  if (ride.status !== 'bidding') return <Note>dropped</Note>;
+  if (ride.status !== 'bidding') return <Note>not accepted</Note>;
   return (
     <div class="console-choice">
       <form method="post" action={`${consoleRidePath(ride._id)}/accept`}>

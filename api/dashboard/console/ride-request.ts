@@ -1,4 +1,4 @@
-/** The request of the console's form. Pure: the browser shows it while the form is filled in. */
+/** The request of the console's form. Pure: it also runs in the browser, which shows it while the form is filled in. */
 
 /** The form's fields that describe a ride. */
 export type RideField =
@@ -31,14 +31,14 @@ export function requestBody(text: (field: RideField) => string) {
   return { pickup: place('pickup'), destination: place('destination'), fare: numberIn(text('fare')) };
 }
 
-/** A text that is not a number stays a text, and the schema refuses it. */
+/** Converts a number. Other text is returned as it is, and the schema refuses it. */
 export function numberIn(text: string): number | string | undefined {
   const typed = text.trim();
   if (typed === '') return undefined;
   return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(typed) ? Number(typed) : typed;
 }
 
-/** The name of a variable for the key, which is not stored and so cannot be shown. */
+/** The shell variable for the key: the service does not store keys, so it cannot show one. */
 export const keyVariable = 'SVC_TEST_KEY';
 
 /** A creation (contract, section 4.1) as a curl command for a POSIX shell. Pure. */
@@ -53,10 +53,10 @@ export function creationAsCurl({ apiUrl, scenario, body }: { apiUrl: string; sce
   return parts.join(' \\\n  ');
 }
 
-/** JSON under the option that it belongs to: blanks between its parts mean nothing. */
+/** Indents JSON below its curl option; whitespace in JSON has no meaning. */
 const indented = (json: string): string => json.replaceAll('\n', '\n  ');
 
-/** A text as one word of a POSIX shell: inside single quotes only the quote itself means anything. */
+/** Quotes a text as one word for a POSIX shell. Inside single quotes, only the quote itself has a meaning. */
 function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,7 +6,7 @@ import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { takeHandStep } from '../../../shared/rides/manual-steps.ts';
+import { applyManualStep } from '../../../shared/rides/manual-steps.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { Id } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -26,7 +26,7 @@ import { consoleState, LiveRide } from './live-ride.tsx';
 import { creationAsCurl, keyVariable } from './ride-request.ts';
 import { scenarioWords } from './start-page.tsx';
 
-/** The page of a test ride: shows it live, lets its partner accept an offer or cancel, and steps it in place of its driver. */
+/** The page of a test ride: live view, accept and cancel for the partner, and manual steps for the driver. */
 export function consoleRideRoutes(service: Context, streams: ConsoleStreams): DashboardRoute[] {
   const { config } = service;
   const { page, action, data, stream } = signedInRoutes(service);
@@ -39,8 +39,8 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   }
 
   /**
-   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride has the change already: by
-   * an earlier sending of the form, or by the first of two clicks.
+   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride already has the
+   * change, from an earlier request with this form or from the first of two clicks.
    */
   async function act(
     request: FormRequest,
@@ -67,8 +67,8 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
     );
 
-  /** Takes a step in place of the simulated driver. */
-  async function stepByHand(request: FormRequest): Promise<Answer> {
+  /** Makes a manual step instead of the simulated driver. */
+  async function stepManually(request: FormRequest): Promise<Answer> {
     const { account, param, form } = request;
     const ride = await rideOf(request);
     const asked = handStepIn(param('step'), form);
@@ -76,7 +76,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
     const { step } = asked;
     return act(
       request,
-      (rideId, owner) => takeHandStep(service, rideId, step, owner, originOf(request)),
+      (rideId, owner) => applyManualStep(service, rideId, step, owner, originOf(request)),
       ({ offers }) =>
         step.step === 'withdraw' &&
         offers.some(({ offerId, withdrawnAt }) => offerId === step.offerId && withdrawnAt !== undefined),
@@ -96,7 +96,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       command(request, { action: 'accept', offerId: request.form.text('offerId') }),
     ),
     action('/console/:rideId/cancel', (request) => command(request, { action: 'cancel', by: 'partner' })),
-    action('/console/:rideId/steps/:step', stepByHand),
+    action('/console/:rideId/steps/:step', stepManually),
   ];
 }
 
@@ -107,7 +107,7 @@ interface RidePageProps {
   keyName: string;
   /** The key's default webhook URL. */
   webhookUrl?: string;
-  /** Why a form was refused. */
+  /** The reason why a form was refused. */
   refusal?: string;
 }
 
@@ -118,7 +118,7 @@ function ridePage({ config, account, ride, keyName, webhookUrl, refusal }: RideP
   return dashboardPage({
     title: 'Test ride',
     account,
-    room: 'console',
+    section: 'console',
     test: true,
     hasErrors: refusal !== undefined,
     scripts: ['console-ride-page.js'],
@@ -142,7 +142,7 @@ function ridePage({ config, account, ride, keyName, webhookUrl, refusal }: RideP
         {refusal && (
           <div class="notice bad" role="alert" tabIndex={-1} data-focus>
             <p>
-              <strong>{refusal}.</strong> The ride below is as it is now.
+              <strong>{refusal}.</strong> The current state of the ride is shown below.
             </p>
           </div>
         )}
@@ -163,14 +163,14 @@ function ridePage({ config, account, ride, keyName, webhookUrl, refusal }: RideP
           <div class="console-more">
             {!webhookUrl && !ride.webhookUrl && (
               <p class="quiet">
-                This key has no webhook URL, so its events are sent to nobody.{' '}
+                This key has no webhook URL, so its events are not sent.{' '}
                 <a href={`/dashboard/keys/${ride.keyId}`}>Set a URL</a>
               </p>
             )}
             <section class="section" aria-labelledby="request">
               <h2 id="request">The request</h2>
               <p class="quiet">
-                What this page did, as a call of the API. Put your key into <code>{keyVariable}</code>: keys are not
+                The API request that creates this ride. Put your key into <code>{keyVariable}</code>: keys are not
                 stored.
               </p>
               <CodeBlock
@@ -178,7 +178,7 @@ function ridePage({ config, account, ride, keyName, webhookUrl, refusal }: RideP
                 text={creationAsCurl({ apiUrl: `${config.publicBaseUrl}/v1`, scenario, body: requestOf(ride) })}
               />
               <p class="quiet">
-                A step by hand is a call too, such as <code>POST /v1/test/rides/:rideId/arrive</code>.
+                A manual step is also an API request, such as <code>POST /v1/test/rides/:rideId/arrive</code>.
               </p>
             </section>
           </div>

@@ -17,7 +17,7 @@ interface StartPageProps {
   /** The values of the form's fields. */
   values: Record<RideField | 'key' | 'scenario', string>;
   faults?: Faults;
-  /** Why the ride was not started, if no field has a fault. */
+  /** The reason why the ride was not started, if no field has a fault. */
   refusal?: string;
 }
 
@@ -27,7 +27,7 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
   return dashboardPage({
     title: 'Test console',
     account,
-    room: 'console',
+    section: 'console',
     test: true,
     hasErrors: refusal !== undefined || Object.keys(faults).length > 0,
     scripts: ['console-page.js'],
@@ -52,7 +52,7 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
           </div>
         )}
         {keys.length === 0 ? (
-          <Empty text="A test ride belongs to a test key, and this account has no active one.">
+          <Empty text="A test ride needs a test key, and this account has no active one.">
             <a class="btn" href="/dashboard/keys/new?mode=test">
               Make a test key
             </a>
@@ -73,7 +73,7 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
               </div>
             </ChangeForm>
             <section class="section console-request" id="request" data-api-url={apiUrl} aria-labelledby="request-title">
-              <h2 id="request-title">The same as a request</h2>
+              <h2 id="request-title">This ride as an API request</h2>
               <p class="quiet">
                 Put your key into <code>{keyVariable}</code>: keys are not stored, so this page cannot show it.
               </p>
@@ -153,11 +153,11 @@ function PlaceFields({
 /** The scenarios of the simulated driver in words (contract, section 3). */
 export const scenarioWords: Record<TestScenario, string> = {
   default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
-  no_auto_accept: 'One offer that waits for you to accept it.',
-  three_offers: 'Three offers with different prices and ETAs; the cheapest is taken.',
+  no_auto_accept: 'One offer, which waits until you accept it.',
+  three_offers: 'Three offers with different prices and ETAs; the cheapest is accepted.',
   counter_offer: 'One offer above the fare.',
-  offer_withdrawn: 'The offer is withdrawn after 2 s; the ride goes on bidding.',
+  offer_withdrawn: 'The offer is withdrawn after 2 s; bidding continues.',
   driver_cancels: 'The driver cancels at the pickup.',
-  stalls: 'The trip stops at driver_arriving, until you step it by hand.',
-  no_offers: 'Nobody offers, until the bidding time is over.',
+  stalls: 'The ride stays in driver_arriving until you make a manual step.',
+  no_offers: 'No driver makes an offer before the bidding time ends.',
 };

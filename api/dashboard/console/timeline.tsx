@@ -24,10 +24,10 @@ export function detailOf({ kind, status, offer }: HistoryEntry, ride: DetailedRi
 
 type DetailedRide = Pick<ConsoleRide, 'fare' | 'firstFare' | 'distanceKm' | 'driver' | 'agreedPrice' | 'cancelledBy'>;
 
-const cancelledByWords = { partner: 'By the partner', driver: 'By the driver', timeout: 'Its time was over' } as const;
+const cancelledByWords = { partner: 'By the partner', driver: 'By the driver', timeout: 'It timed out' } as const;
 
 function statusDetail(status: RideStatus | undefined, ride: DetailedRide): string {
-  if (status === 'driver_arriving') return `${ride.driver?.name} comes for ${moneyText(ride.agreedPrice ?? ride.fare)}`;
+  if (status === 'driver_arriving') return `${ride.driver?.name} for ${moneyText(ride.agreedPrice ?? ride.fare)}`;
   if (status === 'cancelled') return ride.cancelledBy ? cancelledByWords[ride.cancelledBy] : '';
   return '';
 }
@@ -42,11 +42,11 @@ const stepWords: Record<TimerName, string> = {
   start: 'The trip begins',
   complete: 'The trip ends',
   driver_cancel: 'The driver cancels',
-  dispatch: 'More drivers are asked',
-  driver: 'The driver is told',
-  auto_accept: 'The first offer that fits is accepted',
+  dispatch: 'More drivers receive the request',
+  driver: 'The driver is notified',
+  auto_accept: 'The first offer within the auto-accept limits is accepted',
   expire: 'The bidding time ends and the ride is cancelled',
-  stall: 'The ride is cancelled, since it makes no progress',
+  stall: 'The ride is cancelled because it makes no progress',
 };
 
 /** The next automatic step and its time (Unix ms); null once the ride has ended. Pure. */
@@ -121,7 +121,7 @@ function Time({ at, start }: { at: number; start: number }) {
   );
 }
 
-/** The receiver's answer, and its duration. */
+/** The receiver's answer and the duration of the attempt. */
 function answerText({ outcome, httpStatus, durationMs }: Delivery): string {
   if (outcome === 'no_url' || outcome === 'blocked') return '';
   return `${httpStatus === undefined ? 'no answer' : `HTTP ${httpStatus}`} after ${Math.round(durationMs)} ms`;

@@ -7,7 +7,7 @@ import { Id, msText, None, When } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { attemptPath, ridePath } from '../paths.ts';
 
-/** One attempt: the reason of a failure and its remedy, the answer, the time by phase, and the request as sent. */
+/** One attempt: the failure reason with its remedy, the answer, the time by phase, and the request as sent. */
 export function AttemptDetail({
   attempt,
   now,
@@ -37,14 +37,14 @@ export function AttemptDetail({
             )}
           </>
         )}
-        <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Asked for'}>
+        <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested'}>
           <When at={attempt.startedAt ?? attempt.at} now={now} />
         </Fact>
         <Fact name="Attempt">
           <Id id={attempt._id} href={attemptPath(attempt._id)} />
         </Fact>
       </dl>
-      {attempt.erasedAt && <p class="quiet">What was sent and answered is no longer kept.</p>}
+      {attempt.erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
       {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
       {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
@@ -57,7 +57,7 @@ export function AttemptDetail({
   );
 }
 
-/** The outcome that the ride holds of an event's attempt, for an attempt without a record of its own. */
+/** The delivery as the ride records it, for an event whose attempt has no record of its own. */
 export function OwnRecordDetail({
   delivery,
   now,
@@ -75,8 +75,8 @@ export function OwnRecordDetail({
         {!record && (
           <p>
             {own === 'behind'
-              ? 'This event waits for the ones before it: the events of a ride are sent in order.'
-              : 'This event is being sent. The answer is shown here as soon as it comes.'}
+              ? 'This event waits for earlier events: the events of a ride are sent in order.'
+              : 'This event is being sent. The answer is shown here as soon as it arrives.'}
           </p>
         )}
       </Verdict>
@@ -103,7 +103,7 @@ export function OwnRecordDetail({
   );
 }
 
-/** In one sentence each: the reason of a failure, and its remedy. */
+/** The reason of a failure and its remedy, one sentence each. */
 function Verdict({ delivery, children }: { delivery: FailedDelivery; children?: ComponentChildren }) {
   const reason = failureReason(delivery);
   if (!reason) return children ? <div class="notice">{children}</div> : null;
@@ -121,7 +121,7 @@ function WaitingWords({ dueAt, now }: { dueAt?: Date; now: number }) {
   return (
     <p>
       {dueInMs > 2_000 ? `This is sent in about ${Math.ceil(dueInMs / 1_000)} s.` : 'This is being sent.'} The answer is
-      shown here as soon as it comes.
+      shown here as soon as it arrives.
     </p>
   );
 }
@@ -138,7 +138,7 @@ const phaseLabels: Record<AttemptPhase, string> = {
 const stoppedIn = ({ outcome, reason }: AttemptRecord): string | undefined =>
   outcome === 'timeout' ? reason : undefined;
 
-/** A bar for each phase; each begins at the end of the one before. */
+/** One bar per phase; each starts where the previous one ends. */
 function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phases']>; stoppedIn?: string }) {
   const made = attemptPhases.flatMap((phase) => {
     const ms = phases[phase];
@@ -181,7 +181,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 
 function Answer({ attempt: { answer, httpStatus } }: { attempt: ShownAttempt }) {
   if (answer === undefined && httpStatus === undefined) return null;
-  const title = httpStatus === undefined ? 'What came instead of an answer' : 'Answer';
+  const title = httpStatus === undefined ? 'Received instead of an answer' : 'Answer';
   return (
     <Part title={title}>
       {answer ? (
@@ -190,7 +190,7 @@ function Answer({ attempt: { answer, httpStatus } }: { attempt: ShownAttempt }) 
           {Buffer.byteLength(answer) >= shownAnswerBytes && <p class="hint">Only the first 1 kB is kept.</p>}
         </>
       ) : (
-        <p class="quiet">It had no body.</p>
+        <p class="quiet">The answer had no body.</p>
       )}
     </Part>
   );
@@ -209,12 +209,12 @@ function Body({ body, title = 'Body' }: { body: string; title?: string }) {
   return (
     <Part title={title}>
       <CodeBlock text={shown} copied={body} label={title} />
-      {shown !== body && <p class="hint">Indented for reading. “Copy” takes the exact bytes, on one line.</p>}
+      {shown !== body && <p class="hint">Indented for reading. “Copy” copies the exact bytes, on one line.</p>}
     </Part>
   );
 }
 
-/** The body of a ride's event, which is erased after a time. */
+/** The body of a ride's event, unless retention has erased it. */
 export function EventBody({ body, title = 'Body' }: { body?: string; title?: string }) {
   return body ? <Body body={body} title={title} /> : <p class="quiet">The body of this event is no longer kept.</p>;
 }
@@ -227,7 +227,6 @@ function indented(json: string): string {
   }
 }
 
-/** Resends an event. */
 export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
   return (
     <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="send-again">
@@ -235,8 +234,7 @@ export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
         Send again
       </button>
       <span class="hint">
-        Sends the same body to the URL of now, newly signed, with <code class="nowrap">X-Service-Redelivery: true</code>
-        .
+        Resends the body to the current URL, newly signed, with <code class="nowrap">X-Service-Redelivery: true</code>.
       </span>
     </ChangeForm>
   );

@@ -31,7 +31,7 @@ import { dayAgo, readSendFailed, SendFailed, type SendFailedForm, SentNotice } f
 
 const pageSize = 50;
 
-/** The list of the account's deliveries, and the form that sends failed events again. */
+/** The list of the account's deliveries, and the form that resends failed events. */
 export function deliveriesRoutes(service: Context): DashboardRoute[] {
   const { page, action } = signedInRoutes(service);
 
@@ -76,7 +76,7 @@ function queryOf({ values, key, from, to }: ListFilters, after: string) {
   return { keyId: key?._id, outcome, event, from, to, after: after || undefined, limit: pageSize + 1 };
 }
 
-/** The outcomes of one filter, "not delivered": there was a URL, and the event did not arrive. */
+/** The outcomes of the filter "not delivered": the key or ride has a URL, but the event did not arrive. */
 const missedOutcomes = ['failed', 'timeout', 'blocked'] as const satisfies RecordedOutcome[];
 const outcomeFilters = ['missed', ...recordedOutcomes] as const;
 
@@ -86,7 +86,7 @@ interface DeliveriesPageProps {
   account: Account;
   filters: ListFilters;
   attempts: readonly AttemptSummary[];
-  /** Those of the attempts. */
+  /** The keys of the attempts. */
   keys: readonly ListedKey[];
   hasOlder: boolean;
   after?: string;
@@ -96,7 +96,7 @@ interface DeliveriesPageProps {
   now: number;
 }
 
-/** Deliveries over all rides, test events and redeliveries among them, the newest first. */
+/** The deliveries of all rides, including test events and resends, newest first. */
 function deliveriesPage(props: DeliveriesPageProps): string {
   const { account, filters, attempts, keys, hasOlder, after, sent, form, now } = props;
   const { values, key, faults } = filters;
@@ -105,17 +105,17 @@ function deliveriesPage(props: DeliveriesPageProps): string {
   return dashboardPage({
     title: 'Deliveries',
     account,
-    room: 'deliveries',
+    section: 'deliveries',
     test: key?.mode === 'test',
     hasErrors,
     scripts: ['live-page.js'],
     children: (
       <>
         <PageHead title="Deliveries" actions={<FindById />}>
-          <p>Every attempt to send an event to your webhook. An event is sent once; you can send it again by hand.</p>
+          <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>
         </PageHead>
-        <FaultSummary faults={faults} title="Not filtered yet" />
-        <FaultSummary faults={form.faults} title="Nothing is sent yet" />
+        <FaultSummary faults={faults} title="Filters not applied" />
+        <FaultSummary faults={form.faults} title="Nothing was sent" />
         {sent !== undefined && <SentNotice sent={sent} />}
         <FilterForm path={deliveriesPath} filters={filters}>
           <ChoiceField
@@ -149,7 +149,7 @@ function deliveriesPage(props: DeliveriesPageProps): string {
 }
 
 function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string }) {
-  if (after) return <Empty text="There are no older deliveries." />;
+  if (after) return <Empty text="No older deliveries." />;
   if (isFiltered(filters)) {
     return (
       <Empty text="No delivery matches these filters.">
@@ -220,7 +220,7 @@ function DeliveriesTable({
   );
 }
 
-/** The status of the answer, or why there was none. */
+/** The HTTP status of the answer, or the reason if there is none. */
 function Answered({ attempt }: { attempt: AttemptSummary }) {
   if (attempt.httpStatus !== undefined) return attempt.httpStatus;
   const reason = failureReason(attempt);

@@ -8,7 +8,6 @@ import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { entryPath } from '../paths.ts';
 import { AttemptDetail, SendAgain } from './attempt-detail.tsx';
 
-/** The page of one delivery. */
 export function deliveryRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [
@@ -26,7 +25,7 @@ function deliveryPage({ account, attempt, now }: { account: Account; attempt: Sh
   return dashboardPage({
     title: `Delivery of ${event}`,
     account,
-    room: 'deliveries',
+    section: 'deliveries',
     test: mode === 'test',
     scripts: ['live-page.js'],
     ...(waiting && { refreshPath: `/dashboard/deliveries/${attempt._id}` }),
@@ -46,7 +45,7 @@ function deliveryPage({ account, attempt, now }: { account: Account; attempt: Sh
             </p>
           ) : (
             <p>
-              A sample, sent to the webhook URL of a key. <a href={`/dashboard/keys/${attempt.keyId}`}>Show the key</a>
+              A test event for the webhook URL of a key. <a href={`/dashboard/keys/${attempt.keyId}`}>Show the key</a>
             </p>
           )}
         </PageHead>

@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import { seenSecret } from '../../../shared/keys/replace-secret.ts';
+import { secretVersion } from '../../../shared/keys/replace-secret.ts';
 import { ModePill } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -16,8 +16,8 @@ const questions = {
     title: 'Rotate this key?',
     effects: [
       'You get a new key, shown once.',
-      'The key that is in use now stops working at once: requests with it are answered 401 until your system has the new one.',
-      'Its rides, webhook URL and signing secret stay.',
+      'The current key stops working at once: requests with it are answered 401 until your system uses the new one.',
+      'Its rides, webhook URL and signing secret stay the same.',
     ],
     button: 'Rotate',
     keep: 'Keep the key',
@@ -26,8 +26,8 @@ const questions = {
     path: 'revoke',
     title: 'Revoke this key?',
     effects: [
-      'Requests with it are answered 401 at once, for good. This cannot be undone.',
-      'Rides that are under way go on, and their events are still sent.',
+      'Requests with it are answered 401 from now on. This cannot be undone.',
+      'Active rides continue, and their events are still sent.',
     ],
     button: 'Revoke',
     keep: 'Keep the key',
@@ -36,16 +36,16 @@ const questions = {
     path: 'roll-secret#secret',
     title: 'Roll the signing secret?',
     effects: [
-      'The very next delivery is signed with a new secret.',
+      'From now on, events are signed with a new secret.',
       'A receiver that checks signatures refuses events until it has the new one.',
-      'The key itself goes on working.',
+      'The key itself continues to work.',
     ],
     button: 'Roll signing secret',
     keep: 'Keep the secret',
   },
 } as const;
 
-/** The field with the secret that the form replaces: a secret that is no longer in use is not replaced again. */
+/** The field that identifies the secret which the form replaces. A form that shows an older secret is refused. */
 export const seenField = 'seen';
 
 /** Asks for confirmation of a change that cannot be undone. */
@@ -62,7 +62,7 @@ export function confirmChangePage({
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     children: (
       <>
@@ -77,7 +77,7 @@ export function confirmChangePage({
           ))}
         </ul>
         <ChangeForm action={`${keyPath(key._id)}/${path}`} class="actions">
-          {question !== 'revoke' && <input type="hidden" name={seenField} value={seenSecret[question](key)} />}
+          {question !== 'revoke' && <input type="hidden" name={seenField} value={secretVersion[question](key)} />}
           <button class="btn destroys" type="submit">
             {button}
           </button>

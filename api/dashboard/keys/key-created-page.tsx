@@ -5,7 +5,7 @@ import { exactText, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { keyPath, keysPath } from '../paths.ts';
 
-/** The two actions that make, and so show, a secret key. */
+/** The two actions that create a secret key and show it. */
 type ShownAt = 'creation' | 'rotation';
 
 interface KeyShownPageProps {
@@ -20,7 +20,7 @@ export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): stri
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     scripts: ['secret-page.js'],
     children: (
@@ -32,7 +32,7 @@ export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): stri
         </PageHead>
         <section class="notice good shown-once" aria-labelledby="copy-now" tabIndex={-1} data-focus>
           <h2 id="copy-now">Copy the key now</h2>
-          <p>It will not be shown again. Keep it where your server keeps its secrets, and nowhere else.</p>
+          <p>It will not be shown again. Store it where your server stores its secrets, and nowhere else.</p>
           <Secret text={key.key} what="key" testId="new-key" leave={keyPath(key.keyId)} />
           {shownAt === 'rotation' && <p>The old key has stopped working.</p>}
         </section>
@@ -57,13 +57,13 @@ interface ShownBeforePageProps {
   shownAt: ShownAt;
 }
 
-/** The answer to a form that was sent before; the first answer has shown the key. */
+/** The answer to a repeated form. The first answer has shown the key. */
 export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps): string {
   const title = shownAt === 'creation' ? 'This key exists already' : 'This form was sent before';
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     children: (
       <>
@@ -83,8 +83,8 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
             <p>It was revoked at {exactText(key.revokedAt)}.</p>
           ) : (
             <p>
-              A key is shown only in the browser that made it, and only until it is rotated. If you did not copy it,
-              rotate it: it gets a new secret, and the old one stops working.
+              A key is shown only in the browser that created it, and only until it is rotated. If you did not copy it,
+              rotate it: you get a new key, and the old one stops working.
             </p>
           )}
         </div>
@@ -102,7 +102,7 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
   });
 }
 
-/** The answer to a form whose secret another person has replaced first. It shows no secret. */
+/** The answer to a form whose secret another person has already replaced. It shows no secret. */
 export function notReplacedPage({
   account,
   key,
@@ -115,7 +115,7 @@ export function notReplacedPage({
   return dashboardPage({
     title: 'Nothing was changed',
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     hasErrors: true,
     children: (
@@ -127,7 +127,7 @@ export function notReplacedPage({
         </PageHead>
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>{message}</p>
-          <p>The secret that was shown to them works. Ask them for it, or look at the key and replace it again.</p>
+          <p>The secret that was shown to them works. Ask them for it, or open the key and replace the secret again.</p>
         </div>
         <div class="actions">
           <a class="btn second" href={keyPath(key._id)}>

@@ -5,14 +5,14 @@ import { Id, ModePill, When } from '../facts.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { deliveriesOfKeyPath, keyPath } from '../paths.ts';
-import { type Failing, FailingBanner, Moment, RideCount } from './key-parts.tsx';
+import { FailingBanner, type FailureStreak, RideCount, WhenOrNever } from './key-parts.tsx';
 
-/** Confirms the last action, or says why it was refused. */
+/** The confirmation of the last action, or the reason why it was refused. */
 const doneWords = {
   renamed: 'Renamed.',
-  'url-saved': 'Saved. The next delivery goes to this URL.',
-  'url-removed': 'The webhook URL is taken away. Only rides with a webhookUrl of their own send events now.',
-  'rolled-before': 'This form was sent before. “Show signing secret” shows the secret that is in use now.',
+  'url-saved': 'Saved. The next event is sent to this URL.',
+  'url-removed': 'Webhook URL removed. Only rides with their own webhookUrl send events now.',
+  'rolled-before': 'This form was sent before. “Show signing secret” shows the current secret.',
   'too-many-test-events': 'At most 10 test events a minute can be sent. Wait a minute, then send the next one.',
 } as const;
 export type DoneName = keyof typeof doneWords;
@@ -34,7 +34,7 @@ interface KeyPageProps extends KeyPageState {
   key: KeyFacts;
   now: number;
   ridesCreated: number;
-  failing?: Failing;
+  failing?: FailureStreak;
 }
 
 /** One key: its facts and its actions. */
@@ -45,7 +45,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   return dashboardPage({
     title: key.name,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     hasErrors: Object.keys(faults).length > 0,
     scripts: signingSecret ? ['secret-page.js'] : [],
@@ -71,7 +71,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
           <div class="notice bad">
             <p>
               <strong>Revoked</strong> <When at={key.revokedAt} now={now} />. Requests with this key are answered 401.
-              Rides that were under way go on, and their events are still sent.
+              Active rides continue, and their events are still sent.
             </p>
           </div>
         )}
@@ -79,8 +79,8 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
           <div class="notice bad">
             <p>
               <strong>Suspended</strong> by the operator <When at={suspendedAt} now={now} />
-              {key.accountSuspendedAt && ', with the whole account'}. Requests with this key are answered 401. Rides
-              that were under way go on, and their events are still sent.
+              {key.accountSuspendedAt && ', with the whole account'}. Requests with this key are answered 401. Active
+              rides continue, and their events are still sent.
             </p>
           </div>
         )}
@@ -97,7 +97,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   });
 }
 
-/** `apiKey`, because preact uses the property `key`. */
+/** `apiKey`, because preact reserves the property `key`. */
 type PartProps = Omit<KeyPageProps, 'account' | 'key'> & { apiKey: KeyFacts };
 
 function Done({ name = '' }: { name?: string }) {
@@ -131,7 +131,7 @@ function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
         </Fact>
       )}
       <Fact name="Last used">
-        <Moment at={apiKey.lastUsedAt} now={now} />
+        <WhenOrNever at={apiKey.lastUsedAt} now={now} />
       </Fact>
       <Fact name="Rides created">
         <RideCount keyId={apiKey._id} count={ridesCreated} />
@@ -149,7 +149,7 @@ function Webhook({ apiKey, faults, typed }: PartProps) {
           <TextField
             name="webhookUrl"
             label="Default webhook URL"
-            hint="Events of rides without a webhookUrl of their own go here. Leave it empty for none."
+            hint="Events of rides without their own webhookUrl are sent here. Leave it empty to send none."
             type="url"
             inputmode="url"
             placeholder="https://"
@@ -168,7 +168,7 @@ function Webhook({ apiKey, faults, typed }: PartProps) {
             </button>
           </ChangeForm>
           <p class="hint" id="test-event-hint">
-            Sends a sample ride.status to the saved URL, and shows what came back.
+            Sends a sample ride.status event to the saved URL and shows the answer.
           </p>
           <a href={deliveriesOfKeyPath(apiKey._id)}>Deliveries of this key</a>
         </div>
@@ -184,10 +184,10 @@ function SigningSecret({ apiKey, signingSecret, rolled }: PartProps) {
       <div class="card stack">
         {rolled ? (
           <p>
-            <strong>Rolled.</strong> The very next delivery is signed with this secret.
+            <strong>Rolled.</strong> From now on, events are signed with this secret.
           </p>
         ) : (
-          <p class="quiet">Every delivery is signed with it, so that your server knows that an event comes from us.</p>
+          <p class="quiet">Every event is signed with it, so your server can verify that the event comes from us.</p>
         )}
         {signingSecret && (
           <Secret

@@ -9,14 +9,14 @@ export const revokedText = (count: number): string =>
 
 export const lastFour = ({ hint }: Pick<KeyFacts, 'hint'>): string => `…${hint.slice(-4)}`;
 
-export const Moment = ({ at, now }: { at?: Date; now: number }) =>
+export const WhenOrNever = ({ at, now }: { at?: Date; now: number }) =>
   at ? <When at={at} now={now} /> : <span class="quiet">never</span>;
 
 export const RideCount = ({ keyId, count }: { keyId: string; count: number }) =>
   count > 0 ? <a href={ridesOfKeyPath(keyId)}>{countText(count)}</a> : <span class="quiet">0</span>;
 
-/** The deliveries of a key that have failed in a row. */
-export interface Failing {
+/** The consecutive failures of a key's deliveries. */
+export interface FailureStreak {
   failuresInRow: number;
   since: Date;
   /** The reason of the last failure. */
@@ -31,7 +31,7 @@ export function FailingPill() {
   );
 }
 
-/** Warns that a key's deliveries fail. */
+/** Warns that the deliveries of a key fail. */
 export function FailingBanner({
   name,
   keyId,
@@ -39,9 +39,9 @@ export function FailingBanner({
   now,
 }: {
   keyId: string;
-  /** For a page that is not the key's own. */
+  /** The key's name, on other pages than the key's own. */
   name?: string;
-  failing: Failing;
+  failing: FailureStreak;
   now: number;
 }) {
   const [reason, remedy] = failing.reason ? failureReasons[failing.reason] : [];
@@ -52,23 +52,23 @@ export function FailingBanner({
           {name === undefined ? 'Deliveries of this key fail: ' : <>Deliveries of {name} fail: </>}
           {countText(failing.failuresInRow)} in a row,
         </strong>{' '}
-        since <When at={failing.since} now={now} />. Events are sent once and not repeated by themselves.
+        since <When at={failing.since} now={now} />. Each event is sent once; there is no automatic retry.
       </p>
       {reason && (
         <p>
-          Last cause: {reason}. {remedy}
+          Last reason: {reason}. {remedy}
         </p>
       )}
       <p class="links">
-        <a href={failedDeliveriesPath(keyId)}>See what failed, and why</a>
+        <a href={failedDeliveriesPath(keyId)}>Show failed deliveries</a>
         {name !== undefined && <a href={keyPath(keyId)}>Change the webhook URL</a>}
       </p>
     </section>
   );
 }
 
-/** The fault of a text that is no name for a key. */
+/** The fault of an invalid key name. */
 export const nameFault = (name: string): string =>
   name.trim()
     ? 'The name is too long: use at most 100 characters'
-    : 'Enter a name, for example the system that uses it';
+    : 'Enter a name, for example of the system that uses it';

@@ -1,6 +1,6 @@
 import { operatorEmail } from '../../../shared/accounts/account.ts';
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
-import { isCompleted } from '../../../shared/accounts/sent-form.ts';
+import { canComplete } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId, derivedMailId } from '../../../shared/base/ids.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -14,8 +14,8 @@ export function keyRecords(service: Context) {
   const { config } = service;
   const addressOf = ({ ctx }: FormRequest) => clientAddress(ctx, config.trustedProxyHops);
 
-  /** Adds an entry to the account's audit list, once for a form. */
-  const noted = (request: FormRequest, what: AuditAction, keyId: string, form = request.sent.id) =>
+  /** Adds an entry to the account's audit list, once per form. */
+  const record = (request: FormRequest, what: AuditAction, keyId: string, form = request.sent.id) =>
     audit(
       {
         _id: derivedAuditId(what, form),
@@ -27,11 +27,11 @@ export function keyRecords(service: Context) {
       service.now(),
     );
 
-  /** Notes a new key or a rotation and reports it by mail, each once for a form. Resolves with the key. */
-  async function reported(request: FormRequest, what: KeyNews['what'], keyId: string, at: Date): Promise<KeyFacts> {
+  /** Records a new key or a rotation in the audit list and by mail, each once per form. Resolves with the key. */
+  async function recordNewKey(request: FormRequest, what: KeyNews['what'], keyId: string, at: Date): Promise<KeyFacts> {
     const key = await findKey(keyId, request.owner);
-    if (!isCompleted(at, service.now())) return key;
-    await noted(request, `key_${what}`, keyId);
+    if (!canComplete(at, service.now())) return key;
+    await record(request, `key_${what}`, keyId);
     const { email } = request.account;
     if (email === operatorEmail || !canSendMail(config)) return key;
     const mail = keyMail(config, email, { what, keyId, name: key.name, mode: key.mode, at, from: addressOf(request) });
@@ -39,5 +39,5 @@ export function keyRecords(service: Context) {
     return key;
   }
 
-  return { noted, reported };
+  return { record, recordNewKey };
 }

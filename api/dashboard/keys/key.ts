@@ -36,7 +36,7 @@ import { keyRecords } from './key-records.ts';
 export function keyRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
-  const { noted, reported } = keyRecords(service);
+  const { record, recordNewKey } = keyRecords(service);
   const ownKey = (request: PageRequest): Promise<KeyFacts> => findKey(request.param('keyId'), request.owner);
 
   async function showKey(request: PageRequest, key: KeyFacts, state: KeyPageState = {}, status = 200): Promise<Answer> {
@@ -49,7 +49,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
     return { html: keyPage({ ...shown, failing: health.get(key._id), ...state }), status };
   }
 
-  /** An action, and the page at its address: it asks for confirmation, or leads to the key's page. */
+  /** A form and the page at the same URL, which asks for confirmation or redirects to the key's page. */
   const actionRoutes = (
     name: string,
     act: (request: FormRequest, key: KeyFacts) => Promise<Answer>,
@@ -80,7 +80,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
     ...actionRoutes('name', async (request, key) => {
       const name = request.form.text('name');
       if (!isKeyName(name)) return showKey(request, key, { faults: { name: nameFault(name) }, typed: { name } }, 422);
-      if (await renameKey(key._id, name, request.owner, request.sent.id)) await noted(request, 'key_renamed', key._id);
+      if (await renameKey(key._id, name, request.owner, request.sent.id)) await record(request, 'key_renamed', key._id);
       return done(key._id, 'renamed');
     }),
 
@@ -93,7 +93,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
         return showKey(request, key, { faults, typed: { webhookUrl: typed } }, 422);
       }
       if (await setWebhookUrl(config, key._id, webhookUrl, request.owner, request.sent.id)) {
-        await noted(request, 'webhook_url_set', key._id);
+        await record(request, 'webhook_url_set', key._id);
       }
       await untilSettingsApply(key._id);
       return done(key._id, webhookUrl ? 'url-saved' : 'url-removed');
@@ -115,24 +115,24 @@ export function keyRoutes(service: Context): DashboardRoute[] {
 
     ...actionRoutes('signing-secret', async (request, key) => {
       const signingSecret = await viewSigningSecret(config, key._id, request.owner);
-      // The same form in another session is another look.
-      await noted(request, 'signing_secret_viewed', key._id, `${request.sent.id} ${request.sent.session}`);
+      // The same form in another session views the secret a second time.
+      await record(request, 'signing_secret_viewed', key._id, `${request.sent.id} ${request.sent.session}`);
       return showKey(request, key, { signingSecret });
     }),
 
     ...actionRoutes(
       'roll-secret',
       async (request, key) => {
-        const form = replacing(request);
+        const form = replacementIn(request);
         try {
           const { signingSecret } = await rollByForm(config, key._id, request.owner, form);
-          await noted(request, 'signing_secret_rolled', key._id);
+          await record(request, 'signing_secret_rolled', key._id);
           await untilSettingsApply(key._id);
           return signingSecret
             ? showKey(request, key, { signingSecret, rolled: true })
             : done(key._id, 'rolled-before');
         } catch (error) {
-          return replacedMeanwhile(request.account, key, error);
+          return alreadyReplaced(request.account, key, error);
         }
       },
       'roll',
@@ -142,10 +142,10 @@ export function keyRoutes(service: Context): DashboardRoute[] {
       'rotate',
       async (request, key) => {
         const { account } = request;
-        const form = replacing(request);
+        const form = replacementIn(request);
         try {
           const rotated = await rotateByForm(config, key._id, request.owner, form);
-          const now = await reported(request, 'rotated', key._id, rotated.at);
+          const now = await recordNewKey(request, 'rotated', key._id, rotated.at);
           return rotated.key
             ? keyShownPage({
                 account,
@@ -154,7 +154,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
               })
             : shownBeforePage({ account, key: now, shownAt: 'rotation' });
         } catch (error) {
-          return replacedMeanwhile(account, key, error);
+          return alreadyReplaced(account, key, error);
         }
       },
       'rotate',
@@ -164,7 +164,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
       'revoke',
       async (request, key) => {
         await revokeKey(key._id, request.owner, request.sent.id);
-        await noted(request, 'key_revoked', key._id);
+        await record(request, 'key_revoked', key._id);
         return { redirectTo: keyPath(key._id) };
       },
       'revoke',
@@ -172,21 +172,21 @@ export function keyRoutes(service: Context): DashboardRoute[] {
   ];
 }
 
-/** The actions that need a recent code, with the part of the key's page that the person returns to. */
+/** The actions that need a recent code, and the path or fragment below the key's page to return to. */
 const backFromCode: Record<string, string> = {
   'signing-secret': '#secret',
   'roll-secret': '/roll-secret',
   rotate: '/rotate',
 };
 
-const replacing = ({ sent, form, arrivedAt }: FormRequest): ReplacingForm => ({
+const replacementIn = ({ sent, form, arrivedAt }: FormRequest): ReplacingForm => ({
   ...sent,
   seen: form.text(seenField),
   arrivedAt,
 });
 
-/** The answer to a form whose secret another person has replaced first. */
-function replacedMeanwhile(account: Account, key: KeyFacts, error: unknown): Answer {
+/** The answer to a form whose secret another person has already replaced. */
+function alreadyReplaced(account: Account, key: KeyFacts, error: unknown): Answer {
   if (!(error instanceof AppError) || error.code !== 'key_changed') throw error;
   return { html: notReplacedPage({ account, key, message: error.message }), status: error.status };
 }

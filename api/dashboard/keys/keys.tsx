@@ -10,11 +10,10 @@ import { dashboardPage, PageHead } from '../frame.tsx';
 import { Pager } from '../lists.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { keyPath, keysPath } from '../paths.ts';
-import { type Failing, FailingPill, lastFour, Moment, RideCount, revokedText } from './key-parts.tsx';
+import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, WhenOrNever } from './key-parts.tsx';
 
 const revokedAPage = 50;
 
-/** The list of the account's keys. */
 export function keysRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
 
@@ -42,7 +41,7 @@ interface KeysPageProps {
   account: Account;
   /** Newest first. */
   active: readonly KeyFacts[];
-  /** One page, the one revoked last first. */
+  /** One page, most recently revoked first. */
   revoked: readonly KeyFacts[];
   /** The number of revoked keys, up to `mostCounted` + 1. */
   revokedCount: number;
@@ -52,17 +51,17 @@ interface KeysPageProps {
   /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
   /** The keys whose deliveries fail. */
-  health: ReadonlyMap<string, Failing>;
+  health: ReadonlyMap<string, FailureStreak>;
   now: number;
 }
 
-/** The account's keys, newest first, and a page of those that were revoked. */
+/** The account's active keys, newest first, and a page of revoked keys. */
 function keysPage(props: KeysPageProps): string {
   const { account, active, revoked, revokedCount, after, hasOlder, ...facts } = props;
   return dashboardPage({
     title: 'Keys',
     account,
-    room: 'keys',
+    section: 'keys',
     children: (
       <>
         <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>
@@ -125,7 +124,7 @@ function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
               <When at={key.createdAt} now={now} />
             </td>
             <td data-label={revoked ? 'Revoked' : 'Last used'}>
-              <Moment at={revoked ? key.revokedAt : key.lastUsedAt} now={now} />
+              <WhenOrNever at={revoked ? key.revokedAt : key.lastUsedAt} now={now} />
             </td>
             <td class="number" data-label="Rides created">
               <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />

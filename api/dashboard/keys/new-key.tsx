@@ -1,5 +1,5 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import { type Limit, take } from '../../../shared/accounts/limit.ts';
+import { charge, type Limit } from '../../../shared/accounts/limit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
@@ -13,18 +13,17 @@ import { keyShownPage, shownBeforePage } from './key-created-page.tsx';
 import { nameFault } from './key-parts.tsx';
 import { keyRecords } from './key-records.ts';
 
-/** Revoked keys count too. The command line is exempt. */
+/** The limit on new keys. Revoked keys count too; the command line is exempt. */
 const newKeys = ({ newKeysPerDay: most }: Context['config']): Limit => ({
   name: 'new-keys',
   most,
   perMs: 24 * 3_600_000,
 });
 
-/** The form for a new key. */
 export function newKeyRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
-  const { reported } = keyRecords(service);
+  const { recordNewKey } = keyRecords(service);
 
   function tooManyNewKeys({ account, ctx }: PageRequest, freesMs: number): Answer {
     ctx.set('Retry-After', String(Math.ceil(freesMs / 1_000)));
@@ -55,14 +54,14 @@ export function newKeyRoutes(service: Context): DashboardRoute[] {
       const unconfirmed = mode === 'live' && askForCode(request, back, service.now());
       if (unconfirmed) return unconfirmed;
       const most = config.maxKeysPerAccount;
-      const today = await take(newKeys(config), account._id, service.now(), sent.id);
+      const today = await charge(newKeys(config), account._id, service.now(), sent.id);
       if (today.isFull) return tooManyNewKeys(request, today.freesMs);
       const made = await createKeyByForm(config, { accountId: account._id, name, mode, form: sent, most });
       if (made === 'full') {
-        await today.giveBack();
+        await today.refund();
         return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
       }
-      const key = await reported(request, 'created', made.keyId, made.at);
+      const key = await recordNewKey(request, 'created', made.keyId, made.at);
       return made.made
         ? keyShownPage({ account, key: made.made, shownAt: 'creation' })
         : shownBeforePage({ account, key, shownAt: 'creation' });
@@ -83,31 +82,30 @@ interface NewKeyPageProps {
   faults?: Faults;
 }
 
-/** The form for a new key. */
 function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
         <PageHead title="New key">
-          <p>One key for each system that sends rides: it can be rotated or revoked without the others.</p>
+          <p>Create one key for each system that creates rides. You can then rotate or revoke it separately.</p>
         </PageHead>
         <FaultSummary faults={faults} title="No key created yet" />
         <ChangeForm action={keysPath} class="form">
           <TextField
             name="name"
             label="Name"
-            hint="To tell it from your other keys, for example “Front desk”. It can be changed later."
+            hint="Identifies the key in your lists, for example “Front desk”. You can change it later."
             value={typed.name}
             faults={faults}
           />
           <ChoiceField
             name="mode"
             label="Mode"
-            hint="A key keeps its mode. Addresses and answers are the same in both."
+            hint="The mode of a key cannot be changed. URLs and answers are the same in both modes."
             value={isMode(typed.mode) ? typed.mode : 'test'}
             options={modes}
             faults={faults}
@@ -126,12 +124,12 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   });
 }
 
-/** For an account that has reached the limit of active keys. */
+/** The page for an account that has reached the limit of active keys. */
 function fullPage({ account, most, hasErrors }: { account: Account; most: number; hasErrors?: boolean }): string {
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors,
     children: (
       <>
@@ -153,7 +151,7 @@ function fullPage({ account, most, hasErrors }: { account: Account; most: number
   });
 }
 
-/** For an account that has reached the limit of new keys in 24 hours. */
+/** The page for an account that has reached the limit of new keys in 24 hours. */
 function newKeysPage({
   account,
   most,
@@ -162,14 +160,14 @@ function newKeysPage({
 }: {
   account: Account;
   most: number;
-  /** When the next key is possible. */
+  /** The time from which the next key is possible. */
   freesAt: Date;
   now: number;
 }): string {
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors: true,
     children: (
       <>

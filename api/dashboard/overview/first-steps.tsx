@@ -5,7 +5,7 @@ import type { UsageSummary } from '../../../shared/usage/usage.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { keyPath, keysPath } from '../paths.ts';
 
-/** The account's keys and rides, from which its steps follow. */
+/** The facts that decide which steps are done. */
 export interface StepFacts {
   account: Account;
   keys: readonly KeyFacts[];
@@ -20,10 +20,10 @@ interface Step {
   how: ComponentChildren;
 }
 
-/** From this many test rides on, an account needs no steps. */
+/** An account with this many test rides no longer needs the steps. */
 const guidedRides = 20;
 
-/** The steps to a first ride; null once they are done. */
+/** The onboarding checklist; null after the first live ride or enough test rides. */
 export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): Step[] | null {
   if (usage.live > 0 || usage.test >= guidedRides) return null;
   const testKeys = keys.filter(({ mode, revokedAt }) => mode === 'test' && !revokedAt);
@@ -34,7 +34,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: testKeys.length > 0 || usage.test > 0,
       how: (
         <>
-          <p>Its rides have a simulated driver: they cost nothing, and nobody sets off.</p>
+          <p>Its rides have a simulated driver: they cost nothing, and no real driver is sent.</p>
           <a class="btn" href={`${keysPath}/new?mode=test`}>
             Make a test key
           </a>
@@ -42,11 +42,11 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       ),
     },
     {
-      title: 'Set a webhook URL, or look at the console',
+      title: 'Set a webhook URL, or open the console',
       done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
       how: (
         <>
-          <p>Events tell your server of each offer and status. Without a server yet, watch them in the console.</p>
+          <p>Events report each offer and status to your server. No server yet? Watch a ride in the console.</p>
           <div class="actions">
             {newest && (
               <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
@@ -65,7 +65,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: usage.ridesCreated > 0,
       how: (
         <>
-          <p>With your test key in place of YOUR_TEST_KEY:</p>
+          <p>Replace YOUR_TEST_KEY with your test key:</p>
           <CodeBlock label="the request" text={firstRide(publicBaseUrl)} />
         </>
       ),
@@ -82,12 +82,12 @@ const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/r
     "fare": 25
   }'`;
 
-/** The steps of a first visit. A script ticks each as soon as it has happened (overview-page.ts). */
+/** The onboarding checklist. A script ticks each step as soon as it is done (overview-page.ts). */
 export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: boolean }) {
   const next = steps.find(({ done }) => !done);
   return (
     <section class="card first-steps" aria-labelledby="first-steps">
-      <h2 id="first-steps">{next ? 'To your first ride' : 'Your first ride is sent'}</h2>
+      <h2 id="first-steps">{next ? 'Steps to your first ride' : 'Your first ride is sent'}</h2>
       <p class="spoken" role="status" />
       <ol>
         {steps.map((step) => (

@@ -6,7 +6,7 @@ import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { Figure, TableHead } from '../blocks.tsx';
 import { countText, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { type Failing, FailingBanner, FailingPill, Moment, RideCount } from '../keys/key-parts.tsx';
+import { FailingBanner, FailingPill, type FailureStreak, RideCount, WhenOrNever } from '../keys/key-parts.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { keyPath, keysPath } from '../paths.ts';
 import { FirstSteps, firstSteps, type StepFacts } from './first-steps.tsx';
@@ -19,7 +19,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
       const now = service.now();
       const [active, revoked, usage] = await Promise.all([
         listActiveKeys(owner),
-        // The first steps look at what the account has had, too.
+        // The onboarding checklist also counts revoked keys.
         listRevokedKeys(owner, 20),
         usageOf(account._id, noDays, now),
       ]);
@@ -43,14 +43,14 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
 interface OverviewProps extends StepFacts {
   /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
-  health: ReadonlyMap<string, Failing>;
+  health: ReadonlyMap<string, FailureStreak>;
   now: number;
 }
 
-/** More keys than these are found on their own page. */
+/** The overview lists this many keys; the page of keys lists all. */
 const shownKeys = 8;
 
-/** The account's keys and usage, with warnings; an account without rides sees the steps to its first ride. */
+/** The account's keys, usage and warnings, and the onboarding checklist of a new account. */
 export function overviewPage(props: OverviewProps): string {
   const { account, keys, health, now } = props;
   const active = keys.filter(({ revokedAt }) => !revokedAt);
@@ -58,7 +58,7 @@ export function overviewPage(props: OverviewProps): string {
   return dashboardPage({
     title: 'Overview',
     account,
-    room: 'overview',
+    section: 'overview',
     scripts: steps?.some(({ done }) => !done) ? ['overview-page.js'] : [],
     children: (
       <>
@@ -110,7 +110,7 @@ function Summary({ usage }: OverviewProps) {
   );
 }
 
-/** The keys in use, the one used last first. */
+/** The active keys, most recently used first. */
 function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
   const recent = keys.toSorted((a, b) => lastActivity(b) - lastActivity(a)).slice(0, shownKeys);
   return (
@@ -134,7 +134,7 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
                 <State apiKey={key} isFailing={health.has(key._id)} />
               </td>
               <td data-label="Last used">
-                <Moment at={key.lastUsedAt} now={now} />
+                <WhenOrNever at={key.lastUsedAt} now={now} />
               </td>
               <td class="number" data-label="Rides created">
                 <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />

@@ -3,10 +3,10 @@ import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { actorWords, coordinatesText, exactText, Id, moneyText, None, OutcomePill } from '../facts.tsx';
-import { type Chosen, titleOf } from './timeline.tsx';
+import { type ChosenEntry, titleOf } from './timeline.tsx';
 
-/** The chosen entry of a ride's timeline in detail. */
-export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen; now: number }) {
+/** The details of the chosen entry of a ride's timeline. */
+export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenEntry; now: number }) {
   const { entry, delivery } = chosen;
   if (!delivery) {
     return (
@@ -46,7 +46,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen;
   );
 }
 
-/** After its own attempt, and until its body is erased. */
+/** An event can be resent after its first attempt, until retention erases its body. */
 const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
 
 function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
@@ -83,7 +83,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
       )}
       {event && <Fact name="Event">{`number ${event.seq} of this ride`}</Fact>}
       {kind === 'raise' && (
-        <Fact name="Fare">{`${moneyText(ride.fare)}, at first ${moneyText(ride.firstFare ?? ride.fare)}`}</Fact>
+        <Fact name="Fare">{`${moneyText(ride.fare)}, initially ${moneyText(ride.firstFare ?? ride.fare)}`}</Fact>
       )}
       {kind === 'created' && <RequestFacts ride={ride} />}
     </dl>
@@ -101,7 +101,6 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-/** The partner's request. */
 function RequestFacts({ ride }: { ride: Ride }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;
@@ -140,7 +139,7 @@ function RequestFacts({ ride }: { ride: Ride }) {
   );
 }
 
-/** The address that the partner gave, and the coordinates by which the driver is sent. */
+/** The partner's address text, and the coordinates that the driver drives to. */
 function PlaceFact({ name, place }: { name: string; place: Location }) {
   return (
     <Fact name={name}>
@@ -153,5 +152,5 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
 const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
   `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
-/** A query may hold a secret of the receiver: it is not shown. */
+/** Hides the query: it may contain a secret of the receiver. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

@@ -28,7 +28,7 @@ import { entryPath, ridePath } from '../paths.ts';
 import { EntryDetail } from './entry-detail.tsx';
 import { chosenEntry, isWaiting, missedEvents, TimelineList } from './timeline.tsx';
 
-/** The page of one ride, and the form that sends one of its events again. */
+/** The page of one ride, and the form that resends one of its events. */
 export function rideRoutes(service: Context): DashboardRoute[] {
   const { page, action } = signedInRoutes(service);
 
@@ -64,27 +64,27 @@ interface RidePageProps {
   attempts: readonly ShownAttempt[];
   keyName?: string;
   trackBaseUrl: string;
-  /** The entry that the URL names. */
+  /** The id of the chosen entry, from the URL. */
   entryId: string;
-  /** Why a form was refused. */
+  /** The reason why a form was refused. */
   refusal?: string;
   now: number;
 }
 
-/** One ride: its timeline, and all that is known of the chosen entry. */
+/** One ride: its timeline, and the details of the chosen entry. */
 function ridePage(props: RidePageProps): string {
   const { account, ride, attempts, keyName, trackBaseUrl, entryId, refusal, now } = props;
   const entries = historyOf(ride, attempts, now);
   const chosen = chosenEntry(entries, entryId);
   const missed = missedEvents(entries);
-  // The page of a refusal has the address of a form: reading it again would find nothing.
+  // A refusal is shown at the URL of the form, which has no page to refresh.
   const waiting = isWaiting(entries) && !refusal;
-  // Changes whenever the page shows something else, except for times.
+  // Changes whenever the content of the page changes, except for relative times.
   const version = [ride.rev, ride.settledSeq, waiting, ...attempts.map(({ outcome }) => outcome)].join(' ');
   return dashboardPage({
     title: `Ride ${shortId(ride._id)}`,
     account,
-    room: 'rides',
+    section: 'rides',
     test: ride.mode === 'test',
     scripts: ['live-page.js'],
     ...(waiting && { refreshPath: `${ridePath(ride._id)}${entryId && `?entry=${encodeURIComponent(entryId)}`}` }),
@@ -119,9 +119,9 @@ function ridePage(props: RidePageProps): string {
           <Summary ride={ride} keyName={keyName} now={now} />
           {ride.erasedAt && (
             <p class="notice">
-              What was personal in this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, reference,
-              metadata, addresses, phone numbers, and what was sent and answered. Coordinates are kept to about a
-              kilometre.
+              The personal data of this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, reference,
+              metadata, addresses, phone numbers, and the contents of requests and answers. Coordinates are kept to
+              about a kilometre.
             </p>
           )}
           {missed.length > 0 && (

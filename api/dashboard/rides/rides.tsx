@@ -24,7 +24,6 @@ import { ridesPath } from '../paths.ts';
 const pageSize = 50;
 const modes = ['live', 'test'] as const;
 
-/** The list of the account's rides. */
 export function ridesRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
 
@@ -55,31 +54,30 @@ interface RidesPageProps {
   account: Account;
   filters: ListFilters;
   rides: readonly ListedRide[];
-  /** Those of the rides. */
+  /** The keys of the rides. */
   keys: readonly ListedKey[];
   hasOlder: boolean;
-  /** The id of the last ride of the page before, where this is not the first. */
+  /** The id of the last ride on the previous page, if there is one. */
   after?: string;
-  /** The id that was looked for and not found. */
+  /** The id that was searched for and not found. */
   id?: string;
   now: number;
 }
 
-/** The list of an account's rides, newest first. */
 function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: RidesPageProps): string {
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;
-  const notFound = id && 'No ride, event or attempt of this account has this id. Check that it is whole.';
+  const notFound = id && 'No ride, event or attempt of this account has this id. Check that the id is complete.';
   return dashboardPage({
     title: 'Rides',
     account,
-    room: 'rides',
+    section: 'rides',
     test: values.mode === 'test' || key?.mode === 'test',
     hasErrors: isFaulty || Boolean(notFound),
     children: (
       <>
         <PageHead title="Rides" actions={<FindById value={id} fault={notFound} />} />
-        <FaultSummary faults={faults} title="Not filtered yet" />
+        <FaultSummary faults={faults} title="Filters not applied" />
         {notFound && <FaultSummary faults={{ id: notFound }} title="Not found" />}
         <FilterForm path={ridesPath} filters={filters}>
           <ChoiceField
@@ -108,7 +106,7 @@ function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: 
 }
 
 function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
-  if (after) return <Empty text="There are no older rides." />;
+  if (after) return <Empty text="No older rides." />;
   if (isFiltered(filters)) {
     return (
       <Empty text="No ride matches these filters.">
@@ -120,7 +118,7 @@ function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
   }
   if (filters.keys.length === 0) {
     return (
-      <Empty text="A ride appears here as soon as one of your keys has created it.">
+      <Empty text="A ride appears here as soon as one of your keys creates it.">
         <a class="btn" href="/dashboard/keys">
           Create a key
         </a>
@@ -128,7 +126,7 @@ function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
     );
   }
   return (
-    <Empty text="A ride appears here as soon as one of your keys has created it. A test ride takes 15 seconds.">
+    <Empty text="A ride appears here as soon as one of your keys creates it. A test ride takes 15 seconds.">
       <a class="btn" href="/dashboard/console">
         Start a test ride
       </a>

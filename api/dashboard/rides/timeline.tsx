@@ -21,24 +21,24 @@ const statusTitles: Record<RideStatus, string> = {
   cancelled: 'Ride cancelled',
 };
 
-/** An entry of a ride's history in two or three words. */
+/** The title of an entry of a ride's history. */
 export const titleOf = ({ kind, status }: Pick<HistoryEntry, 'kind' | 'status'>): string =>
   kind === 'status' ? statusTitles[status as RideStatus] : kindTitles[kind];
 
-/** An entry of the timeline, or an attempt under it. */
-export interface Chosen {
+/** The chosen entry of the timeline, or an attempt under it. */
+export interface ChosenEntry {
   entry: HistoryEntry;
   delivery?: EventDelivery;
 }
 
 /**
- * The entry that the URL names. Without one, or for an unknown one: the last attempt of an event that has not arrived, which
- * is what most people look for, or else the latest entry.
+ * The entry with this id. For an unknown or empty id, the last attempt of an event that has not arrived, because most
+ * people look for that; otherwise the latest entry.
  */
-export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chosen {
-  const all = entries.flatMap((entry): Chosen[] => [
+export function chosenEntry(entries: readonly HistoryEntry[], id: string): ChosenEntry {
+  const all = entries.flatMap((entry): ChosenEntry[] => [
     { entry },
-    ...entry.deliveries.map((delivery): Chosen => ({ entry, delivery })),
+    ...entry.deliveries.map((delivery): ChosenEntry => ({ entry, delivery })),
   ]);
   const named = all.find(
     ({ entry, delivery }) =>
@@ -49,11 +49,11 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
   return named ?? failed ?? { entry: entries.at(-1) as HistoryEntry };
 }
 
-/** Whether there was a URL, and the event did not arrive. */
+/** The event was sent or blocked, and did not arrive. */
 const hasFailed = (outcome: RecordedOutcome): boolean =>
   outcome === 'failed' || outcome === 'timeout' || outcome === 'blocked';
 
-/** Events of which no attempt has arrived. */
+/** The entries with an event that failed in every attempt. */
 export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =>
   entries.filter(
     ({ deliveries }) =>
@@ -61,13 +61,13 @@ export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =
       !deliveries.some(({ outcome }) => outcome === 'delivered'),
   );
 
-/** Whether an answer, or the record of an attempt, is still to come. */
+/** True while an answer, or the record of an attempt, is still pending. */
 export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
   entries.some(({ deliveries }) =>
     deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
   );
 
-/** The ride's timeline: a link for each entry, and under it one for each attempt of its event. */
+/** The ride's timeline: a link for each entry, and below it a link for each attempt of its event. */
 export function TimelineList({
   rideId,
   entries,
@@ -75,7 +75,7 @@ export function TimelineList({
 }: {
   rideId: string;
   entries: readonly HistoryEntry[];
-  chosen: Chosen;
+  chosen: ChosenEntry;
 }) {
   const chosenId = (chosen.delivery ?? chosen.entry).id;
   const link = (id: string) => ({

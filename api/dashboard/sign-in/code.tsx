@@ -1,7 +1,7 @@
 import {
-  type EnteredCode,
+  type CodeResult,
+  codeRequestId,
   enterCode,
-  idOfAsked,
   newCode,
   type Proof,
   readCode,
@@ -18,21 +18,21 @@ import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
 import { codeMail, wrongCodesMail } from './mails.ts';
 
-interface Asking {
+interface CodeRequest {
   email: string;
   browser: Browser;
   formId: string;
 }
 
-/** The steps that signing in and confirming a session share. Each can be repeated with the same form. */
+/** The steps that sign-in and session confirmation share. Each is idempotent for the same form. */
 export function codeSteps(service: Context) {
   const { config } = service;
   return {
-    /** Sends a mail with a code and a link, one for each form. Resolves with null, or with the page of a limit. */
-    async send(ctx: RequestContext, asking: Asking & { next: string }): Promise<Answer | null> {
+    /** Sends one mail per form, with a code and a link. Resolves with null, or with the page of a reached limit. */
+    async send(ctx: RequestContext, asking: CodeRequest & { next: string }): Promise<Answer | null> {
       const now = service.now();
-      const mailId = derivedMailId('code', idOfAsked(asking));
-      // The mail is the last step, so a stored one means that nothing is missing.
+      const mailId = derivedMailId('code', codeRequestId(asking));
+      // The mail is stored last, so a stored mail means that all steps are done.
       if (await isMailStored(mailId)) return null;
       const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
       const made = await newCode(config, { ...asking, client }, now);
@@ -41,10 +41,10 @@ export function codeSteps(service: Context) {
       return null;
     },
 
-    /** Enters a typed code. Resolves with the proof, with the fault of the field, or with the page of a limit. */
+    /** Checks a typed code. Resolves with the proof, the fault of the field, or the page of a reached limit. */
     async enter(
       ctx: RequestContext,
-      { typed, ...asking }: Asking & { typed: string },
+      { typed, ...asking }: CodeRequest & { typed: string },
     ): Promise<Proof | { fault: string } | { page: Answer }> {
       const now = service.now();
       const code = readCode(typed);
@@ -63,19 +63,19 @@ export function codeSteps(service: Context) {
   };
 }
 
-function faultOf(entered: Extract<EnteredCode, { result: 'wrong' | 'no code' }>): string {
-  if (entered.result === 'no code') return 'This code has ended: send a new one';
+function faultOf(entered: Extract<CodeResult, { result: 'wrong' | 'no code' }>): string {
+  if (entered.result === 'no code') return 'This code no longer works: send a new one';
   const { triesLeft } = entered;
   if (triesLeft === 0) return 'This is the fifth wrong code: send a new one';
-  return `This is not the code: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
+  return `This code is wrong: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
 }
 
 const mailTexts: Record<MailRefusal['tooMany'], string> = {
   'to the address':
-    'Five codes were sent to this address within an hour. One of them may still arrive: look into the spam folder too. Each mail also has a link, which works for an hour.',
-  'for the client': 'Twenty codes were asked for from your network address within an hour.',
+    'Five codes were sent to this address within an hour. One of them may still arrive: check the spam folder too. Each mail also has a link, which works for an hour.',
+  'for the client': 'Twenty codes were requested from your network address within an hour.',
   'in all':
-    'This service has sent as many codes to new browsers as it may within an hour. A browser in which you have signed in before gets a code now.',
+    'This service has reached its hourly limit of codes for new browsers. You can get a code now in a browser in which you have signed in before.',
 };
 
 const tooManyMails = (ctx: RequestContext, { tooMany, freesMs }: MailRefusal): Answer =>
@@ -84,8 +84,8 @@ const tooManyMails = (ctx: RequestContext, { tooMany, freesMs }: MailRefusal): A
 const tooManyCodes = (ctx: RequestContext, waitMs: number): Answer =>
   limited(ctx, {
     title: 'Too many wrong codes',
-    text: 'Wrong codes were entered for this address, here or in another browser. The pause grows with each one, and after 20 within a day no code is accepted.',
-    help: 'You can sign in now with the link in the mail: open it in this browser. It works for an hour, and no limit applies to it.',
+    text: 'Wrong codes were entered for this address, here or in another browser. Each one makes the wait longer, and after 20 within a day no code is accepted.',
+    help: 'You can sign in now with the link in the mail: open it in this browser. It works for an hour, and this limit does not apply to it.',
     waitMs,
   });
 
@@ -94,7 +94,7 @@ function limited(ctx: RequestContext, limit: Parameters<typeof limitPage>[0]): A
   return { html: limitPage(limit), status: 429 };
 }
 
-/** A limit is reached: the cause, how long it lasts, and what helps until then. */
+/** The page of a reached limit: its cause, the time to wait, and another way in if there is one. */
 function limitPage({
   title,
   text,
@@ -143,7 +143,7 @@ export function noMailPage(): string {
             mail server yet.
           </p>
           <p>
-            Its operator sets <code>SMTP_URL</code> and <code>MAIL_FROM</code>, and restarts the API and the worker pool{' '}
+            The operator sets <code>SMTP_URL</code> and <code>MAIL_FROM</code>, and restarts the API and the worker pool{' '}
             <code>mail</code>.
           </p>
         </div>
@@ -152,7 +152,7 @@ export function noMailPage(): string {
   });
 }
 
-/** The form that takes the code. */
+/** The form in which the person enters the code. */
 export function CodeForm({
   action,
   next,
@@ -189,11 +189,11 @@ export function CodeForm({
 /** Says that a code was sent, or that a new one is needed. */
 export function CodeLead({ email, hasCode }: { email: string; hasCode: boolean }) {
   const address = <strong class="address">{email}</strong>;
-  if (!hasCode) return <p class="lead">No code for {address} works any more: send a new one.</p>;
+  if (!hasCode) return <p class="lead">No code for {address} works any more. Send a new one.</p>;
   return (
     <p class="lead">
-      We have sent a code to {address}. It works for 15 minutes, only in this browser. Or open the link in the mail, in
-      this browser.
+      We have sent a code to {address}. It works for 15 minutes, only in this browser. You can also open the link in the
+      mail, in this browser.
     </p>
   );
 }

@@ -18,7 +18,7 @@ import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 
-/** A new code for a session whose last one is older than 12 hours (contract, section 1). */
+/** Asks for a new code if the session's last one is older than 12 hours (contract, section 1). */
 export function confirmRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
@@ -57,14 +57,14 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
         await confirmSession(request.session, entered.at.getTime());
         return { redirectTo: next };
       }
-      // The first of two clicks has confirmed the session.
+      // The first of two clicks may have confirmed the session.
       if (hasRecentCode(request.session, service.now())) return { redirectTo: next };
       return show(request, next, entered.fault);
     }),
   ];
 }
 
-/** A session has signed in before, so its tries and mails are counted apart from those of strangers. */
+/** A session counts as a known browser: its tries and mails have a rate-limit bucket of their own. */
 function sessionBrowser(cookies: ReturnType<typeof signInCookies>, { ctx, account, session }: PageRequest): Browser {
   return { token: cookies.session.read(ctx), device: cookies.device(ctx, account.email) ?? session._id.slice(0, 22) };
 }
@@ -73,24 +73,24 @@ interface ConfirmView {
   account: Account;
   /** The page to see afterwards. */
   next: string;
-  /** Null if this session has asked for no mail. `hasCode`: its code can still be entered. */
+  /** Null if this session has not asked for a code. `hasCode`: its code still works. */
   open: { hasCode: boolean } | null;
   faults?: Faults;
 }
 
-/** Asks for a new code before a secret is shown or a live key made. */
+/** Asks for a new code before the dashboard shows a secret or creates a live key. */
 function confirmPage({ account, next, open, faults = {} }: ConfirmView): string {
   return dashboardPage({
     title: 'Confirm that it is you',
     account,
-    room: 'account',
+    section: 'account',
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
         <PageHead title="Confirm that it is you">
           <p>
-            Secrets are shown, keys rotated and live keys made only with a code that is at most 12 hours old. Revoking a
-            key never needs one.
+            To show a secret, rotate a key or create a live key, you need a code that is at most 12 hours old. You can
+            revoke a key without one.
           </p>
         </PageHead>
         <FaultSummary faults={faults} title="Not confirmed yet" />
@@ -106,7 +106,7 @@ function confirmPage({ account, next, open, faults = {} }: ConfirmView): string 
             />
             <section class="section" aria-labelledby="again">
               <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
-              {open.hasCode && <p>A mail can take a few minutes. Look into the spam folder too.</p>}
+              {open.hasCode && <p>A mail can take a few minutes. Check the spam folder too.</p>}
               <SendForm next={next} isSecond={open.hasCode} />
             </section>
           </div>

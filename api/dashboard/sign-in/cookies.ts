@@ -10,28 +10,28 @@ import { sessionCookie } from '../page-routes.ts';
 const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 const deviceLifetimeMs = 365 * 24 * 3_600_000;
 
-/** The cookies of signing in: of a browser that asks for a code, of a session, and of a known browser. */
+/** The cookies of the dashboard: for a browser that asks for a code, for a session, and for a known browser. */
 export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
   const browserCookie = ownCookie(config, 'sign_in');
-  // One for each address: a browser may have several accounts.
+  // One cookie per address: a browser may have several accounts.
   const deviceCookie = (email: string): OwnCookie => ownCookie(config, `device_${sha256(email).slice(0, 12)}`);
   return {
     session: sessionCookie(config),
-    /** The token to which codes are bound. The browser gets it with the sign-in page, before it asks for a code. */
+    /** The token that codes are bound to. The browser receives it with the sign-in page, before it asks for a code. */
     browserToken(ctx: RequestContext): string {
       const kept = browserCookie.read(ctx);
       const token = isToken(kept) ? kept : randomBytes(32).toString('base64url');
       browserCookie.write(ctx, token, signInLifetimeMs);
       return token;
     },
-    /** The same token, or null if the browser has none: opening a link sets no cookie. */
+    /** The browser's token, or null: unlike `browserToken`, it sets no cookie. */
     askedToken(ctx: RequestContext): string | null {
       const kept = browserCookie.read(ctx);
       return isToken(kept) ? kept : null;
     },
-    /** The id of a browser that has signed in with this address before. */
+    /** The id of a browser that has signed in with this address before; null otherwise. */
     device: (ctx: RequestContext, email: string) => deviceId(config, deviceCookie(email).read(ctx), email),
-    /** Notes a sign-in in this browser, and ends the open request for a code. */
+    /** Marks the browser as known for this address, and ends its request for a code. */
     knowBrowser(ctx: RequestContext, email: string): void {
       browserCookie.clear(ctx);
       const cookie = deviceCookie(email);

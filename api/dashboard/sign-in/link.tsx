@@ -7,14 +7,14 @@ import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
 import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../page-routes.ts';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 
 /**
- * The link of a mail with a code (contract, section 1). It shows a button, because mail scanners open links too; the button
- * signs in, or confirms the session of a person who is signed in. It works only in the browser that asked for the mail.
+ * The link of a mail with a code (contract, section 1). It works only in the browser that asked for the mail. It opens
+ * a page with a button, because mail scanners open links too; only the button signs in or confirms the session.
  */
 export function linkRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
@@ -29,7 +29,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
     if (open && isOwn(signedIn, open.email))
       return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
-    // A person who has signed in with the code may open the link of the same mail afterwards.
+    // A person who has signed in with the code may still open the link of the same mail.
     return signedIn ? { redirectTo: '/dashboard' } : dead;
   }
 
@@ -39,7 +39,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const browser: Browser = { token: token ?? '', device: null };
     const proof = token && (await enterLink(config, { browser, link: paramOf(ctx, 'link'), formId }, service.now()));
-    // The first of two clicks has signed in.
+    // The first of two clicks may have signed in.
     if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
     if (signedIn) {
       await confirmSession(signedIn.session, proof.at.getTime());
@@ -58,14 +58,14 @@ export function linkRoutes(service: Context): DashboardRoute[] {
 }
 
 /**
- * A link confirms a session for the address of its account only. A thief of a session's token could otherwise ask for a link
- * to an address of their own, with that token in the cookie of a browser that signs in.
+ * A link confirms a session only if it was sent to the address of the session's account. Otherwise a thief of the
+ * session token could use it as the sign-in cookie, and ask for a link to the thief's own address.
  */
-const isOwn = (signedIn: SignedIn | null, email: string): boolean => !signedIn || signedIn.account.email === email;
+const isOwn = (signedIn: Person | null, email: string): boolean => !signedIn || signedIn.account.email === email;
 
 /**
- * The page of a link in a mail. Opening it changes nothing, because mail scanners open links too. Its button signs in, or
- * confirms the session of a person who is signed in.
+ * The page behind the link. Opening it changes nothing. Its button signs in, or confirms the session of a signed-in
+ * person.
  */
 function linkPage({ email, link, isSignedIn }: { email: string; link: string; isSignedIn: boolean }): string {
   const title = isSignedIn ? 'Confirm that it is you' : 'Sign in';
@@ -75,7 +75,7 @@ function linkPage({ email, link, isSignedIn }: { email: string; link: string; is
       <>
         <h1>{title}</h1>
         <p class="lead">
-          {isSignedIn ? 'You are signed in as ' : 'You sign in as '}
+          {isSignedIn ? 'You are signed in as ' : 'You are about to sign in as '}
           <strong class="address">{email}</strong>.
         </p>
         <ChangeForm action={linkPath(link)} class="form">
@@ -88,7 +88,7 @@ function linkPage({ email, link, isSignedIn }: { email: string; link: string; is
   });
 }
 
-/** A link that is of another browser, used, or too old. */
+/** The page for a link that was used, has expired, or belongs to another browser. */
 function deadLinkPage(): string {
   const title = 'This link does not work here';
   return outsidePage({
@@ -97,8 +97,8 @@ function deadLinkPage(): string {
       <>
         <h1>{title}</h1>
         <p class="lead">
-          It works once, within an hour, and only in the browser that asked for it. If you asked in another browser, or
-          on another device, copy the link into that one, or enter the code of the same mail there.
+          It works once, within an hour, and only in the browser that asked for it. If you asked for it in another
+          browser or on another device, open the link there, or enter the code from the same mail there.
         </p>
         <p>
           <a class="btn second" href="/dashboard">

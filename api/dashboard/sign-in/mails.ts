@@ -4,22 +4,22 @@ import { linkPath } from '../paths.ts';
 
 type Settings = Pick<Config, 'publicBaseUrl'>;
 
-/** The mail that brings a code and a link. The code comes first, where a notification shows it. */
+/** The mail with a code and a link. The code comes first, so that a notification shows it. */
 export function codeMail({ publicBaseUrl }: Settings, { code, link }: { code: string; link: string }, askedAt: Date) {
   return {
     subject: 'Your code to sign in to Ride Partner',
     text: `${code} is your code to sign in to Ride Partner.
 
-Type it into the page on which you asked for it, within 15 minutes.
+Enter it within 15 minutes on the page where you asked for it.
 Or open this link in the same browser, within an hour:
 ${publicBaseUrl}${linkPath(link)}
 
-Code and link work once, and only in that browser.
+The code and the link work only once, and only in that browser.
 
-Somebody asked for them on ${exactText(askedAt)}, at
+Somebody asked for this mail on ${exactText(askedAt)}, at
 ${publicBaseUrl}/dashboard
-If it was not you, do nothing: nobody gets in without this mail.
-We never ask you to pass it on.
+If it was not you, do nothing: nobody can sign in without this mail.
+Do not forward this mail or share the code. We never ask for it.
 `,
   };
 }
@@ -32,13 +32,13 @@ export function newBrowserMail(
 ) {
   return {
     subject: 'A new browser has signed in to Ride Partner',
-    text: `A browser that we did not know has signed in with your address.
+    text: `A new browser has signed in with your address.
 
 Browser: ${browser}
 Network: ${network}
 Time: ${exactText(at)}
 
-If it was you, there is nothing to do.
+If it was you, you need not do anything.
 If it was not you, end this session now, and rotate your keys:
 ${publicBaseUrl}/dashboard/account
 Then change the password of your mailbox: somebody can read your mail.
@@ -53,9 +53,9 @@ export function wrongCodesMail({ publicBaseUrl }: Settings, count: number, at: D
     text: `Somebody has entered ${count} wrong codes for your address within a day.
 The last one: ${exactText(at)}
 
-Nobody got in. After 20 wrong codes within a day no code is accepted,
+Nobody got in. After 20 wrong codes within a day, no code is accepted,
 except in a browser in which you have signed in before. You can always
-sign in: the link in the mail with a code works at any time.
+sign in with the link in a code mail: this limit does not apply to it.
 ${publicBaseUrl}/dashboard
 
 We send this mail once a day at most.

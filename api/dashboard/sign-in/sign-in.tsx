@@ -11,14 +11,14 @@ import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 
-/** Signing in by a code that is sent to an e-mail address (contract, section 1). */
+/** Signs in with a code that is sent to an e-mail address (contract, section 1). */
 export function signInRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const find = findSignedIn(service);
   const cookies = signInCookies(config);
   const steps = codeSteps(service);
 
-  /** The sign-in page. A request with a session continues to the overview. */
+  /** The sign-in page. With a session, the next route answers: the overview. */
   const show: Middleware = async (ctx, next) => {
     if (await find(ctx)) return next();
     if (!canSendMail(config)) return respond(ctx, noMailPage());
@@ -28,7 +28,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie }));
   };
 
-  /** Sends a code, and answers the same for every address. */
+  /** Sends a code. The answer is the same for every address, with or without an account. */
   async function sendCode(ctx: RequestContext, form: Form): Promise<Answer> {
     const next = nextPage(form.text('next'));
     const email = readEmail(form.text('email'));
@@ -42,12 +42,12 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     };
   }
 
-  /** Signs in with the code that this browser was sent. */
+  /** Signs in with the code that this browser asked for. */
   async function signIn(ctx: RequestContext, form: Form): Promise<Answer> {
     const formId = formIdOf(form);
     const token = cookies.browserToken(ctx);
     const email = await askedEmail(token, service.now());
-    if (!email) return askAgain(token, form, { email: 'This browser has asked for no code, or too long ago' });
+    if (!email) return askAgain(token, form, { email: 'This browser has not asked for a code recently: send one' });
     const browser = { token, device: cookies.device(ctx, email) };
     const entered = await steps.enter(ctx, { email, browser, formId, typed: form.text('code') });
     if ('page' in entered) return entered.page;
@@ -55,17 +55,17 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     const isIn = await startBrowserSession(service, ctx, entered, { browser, formId });
     return isIn
       ? { redirectTo: nextPage(form.text('next')) }
-      : askAgain(token, form, { code: 'This code has ended: send a new one' });
+      : askAgain(token, form, { code: 'This code no longer works: send a new one' });
   }
 
-  /** Shows the page again with the faults and the typed address; never with a code. */
+  /** Shows the page again with the faults and the typed address, but never with the code. */
   async function askAgain(token: string, form: Form, faults: Faults): Promise<Answer> {
     const open = await openSignIn(token, service.now());
     const typed = faults.email ? { email: form.text('email') } : {};
     return { html: signInPage({ next: nextPage(form.text('next')), open, faults, ...typed }), status: 422 };
   }
 
-  /** A form of the sign-in page. With a session, perhaps from the first of two clicks, it redirects to the next page. */
+  /** A form of the sign-in page. With a session (after a double click, for example), it redirects to the next page. */
   const post = (path: string, act: (ctx: RequestContext, form: Form) => Promise<Answer>): DashboardRoute => ({
     method: 'POST',
     path,
@@ -75,7 +75,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
       respond(ctx, canSendMail(config) ? await act(ctx, form) : { html: noMailPage(), status: 503 });
     },
   });
-  /** For a form's answer that is loaded again as a page. */
+  /** For a browser that reloads the answer of a form as a page. */
   const startOver = (path: string): DashboardRoute => ({
     method: 'GET',
     path,
@@ -96,7 +96,7 @@ const textOf = (value: string | string[] | undefined): string => [value ?? ''].f
 interface SignInView {
   /** The page to see after signing in. */
   next: string;
-  /** The address for which this browser has asked a code, if any. */
+  /** The address for which this browser has asked for a code, if any. */
   open: { email: string; hasCode: boolean } | null;
   /** The address as typed. */
   email?: string;
@@ -105,7 +105,7 @@ interface SignInView {
   hasNoCookie?: boolean;
 }
 
-/** Asks for an address, and then for the code that was sent there. */
+/** Asks for an address, then for the code that was sent to it. */
 function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
   const title = open ? 'Enter the code' : 'Sign in';
@@ -128,12 +128,12 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
       {hasNoCookie && (
         <div class="notice bad" role="alert">
           <p>
-            This browser has no open sign-in: it has run out, or the browser does not keep our cookie. Allow cookies for
-            this site and have a new code sent.
+            This sign-in has expired, or your browser does not keep our cookie. Allow cookies for this site, then send a
+            new code.
           </p>
         </div>
       )}
-      <p class="lead">We send a code to your e-mail address; there is no password. A new address gets an account.</p>
+      <p class="lead">We send a code to your e-mail address; you need no password. A new address gets an account.</p>
       <AddressForm {...view} autofocus={!view.faults} />
     </>
   );
@@ -147,8 +147,8 @@ function CodeStep({ open, next, faults, ...view }: SignInView & { open: { email:
       <section class="again" aria-labelledby="again">
         <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>
-          A mail can take a few minutes, in some companies twenty. Look into the spam folder too. You can have another
-          mail sent, also to another address.
+          A mail can take a few minutes, in some companies twenty. Check the spam folder too. You can send another code,
+          to this or another address.
         </p>
         <AddressForm {...view} open={open} next={next} faults={faults} isSecond={open.hasCode} />
       </section>

@@ -14,7 +14,9 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 
-/** Ends sessions on the server, because a cookie can be copied. Each form can be sent again until it is completed. */
+/**
+ * Ends sessions on the server, because a cookie can be copied. Each form can be repeated until all its steps are done.
+ */
 export function signOutRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
@@ -26,14 +28,14 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     cookie.clear(ctx);
     return { redirectTo: '/dashboard' };
   }
-  /** Needs neither a form's id nor a session: a repeat changes nothing. */
+  /** Needs neither a form id nor a session: a repeat changes nothing. */
   const signOut: DashboardRoute = {
     method: 'POST',
     path: '/sign-out',
     handle: async (ctx) => respond(ctx, await endOwn(ctx)),
   };
 
-  /** The form's own session ends last: until then the form can be sent again. */
+  /** Ends the session of the form last, so that the form can be repeated until then. */
   async function signOutEverywhere(request: FormRequest): Promise<Answer> {
     const { ctx, form, session } = request;
     const accountId = request.account._id;
@@ -43,7 +45,7 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     return endOwn(ctx);
   }
 
-  /** Ends one session, and notes it once for any number of repeats. */
+  /** Ends one session. Repeats add no further audit entry. */
   async function endOne(request: FormRequest): Promise<Answer> {
     const { ctx, form, session } = request;
     const accountId = request.account._id;

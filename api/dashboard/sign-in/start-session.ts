@@ -13,10 +13,10 @@ import { signInCookies } from './cookies.ts';
 import { newBrowserMail } from './mails.ts';
 
 /**
- * Starts the session of a browser that has proved a code or a link. The session's token, the audit entry and the mail are
- * derived from the form's id, so sending the form again only adds the missing ones. Resolves with false if the form has signed
- * in before and that session has ended. Creates the account of a new address: the code proves that the address belongs to
- * the person.
+ * Starts the session of a browser that has proved a code or a link. The session token and the ids of the audit entry
+ * and the mail are derived from the form id, so a repeated form only adds what is missing. Resolves with false if the
+ * form has signed in before and that session has ended. Creates the account of a new address: the code proves that the
+ * address belongs to the person.
  */
 export async function startBrowserSession(
   service: Context,
@@ -48,7 +48,7 @@ export async function startBrowserSession(
   return true;
 }
 
-/** The first match counts: Edge says that it is Chrome and Safari too, and Chrome says that it is Safari. */
+/** The first match counts: Edge also claims to be Chrome and Safari, and Chrome claims to be Safari. */
 const browsers = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOPiOS\/|\bOpera\b/, 'Opera'],
@@ -67,7 +67,9 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const;
 
-/** A browser's name for people, like `Firefox on Windows`. It has only words of this list, whatever the browser sent. */
+/**
+ * A readable browser name such as `Firefox on Windows`. It contains only words from these lists, so it is safe to show.
+ */
 export function browserName(userAgent: string): string {
   const [browser, system] = [browsers, systems].map((names) => names.find(([form]) => form.test(userAgent))?.[1]);
   if (browser && system) return `${browser} on ${system}`;

@@ -6,26 +6,26 @@ import { faultWords } from '../browser/fault-words.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 
-/** The signature check. It happens in the browser: no request holds a secret. */
+/** The signature check. It runs in the browser: no request contains a secret. */
 export function signatureRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [page('/signature', ({ account }) => signaturePage(account))];
 }
 
 /** The same check with openssl. */
-const byHand = `# body.json holds the body as it arrived, byte for byte.
+const opensslCheck = `# body.json contains the body as it arrived, byte for byte.
 T=1700000000        # t of the header
-read -rs SECRET     # paste the whole secret, whsec_ included
+read -rs SECRET     # paste the whole secret, including whsec_
 { printf '%s.' "$T"; cat body.json; } | openssl dgst -sha256 -hmac "$SECRET"
-# Valid if this is v1 of the header, and if this is below 300:
+# Valid if the output above is v1 of the header, and the output below is less than 300:
 echo $(( $(date +%s) - T ))`;
 
-/** A form that is never sent: the browser checks the pasted texts. */
+/** The page with a form that is never sent: the browser checks the pasted texts. */
 function signaturePage(account: Account): string {
   return dashboardPage({
     title: 'Signature check',
     account,
-    room: 'console',
+    section: 'console',
     scripts: ['signature-page.js'],
     children: (
       <>
@@ -38,26 +38,26 @@ function signaturePage(account: Account): string {
           }
         >
           <p>
-            Paste a delivery as your server received it, and see whether its signature is valid, or why not. Nothing is
-            sent: your browser does the check, and the secret stays in it.
+            Paste a delivery as your server received it. The page shows whether its signature is valid, and if not, why.
+            Nothing is sent: your browser does the check, and the secret stays in it.
           </p>
         </PageHead>
         <div class="signature">
           <div>
             <noscript>
               <p class="notice">
-                This check needs scripts, since the secret must not leave your browser. Below is how to check by hand.
+                This check needs scripts, because the secret must not leave your browser. A manual check is shown below.
               </p>
             </noscript>
             <p class="notice bad" id="insecure" hidden>
-              Browsers check signatures only on pages that came over https, or from localhost. Open this page so, or
-              check by hand as shown below.
+              Browsers can check signatures only on pages that were loaded over https or from localhost. Open this page
+              in that way, or use the manual check below.
             </p>
             <CheckForm />
             <div class="notice signature-result" id="result" tabIndex={-1} hidden />
           </div>
           <section class="signature-faults" aria-labelledby="faults">
-            <h2 id="faults">What can be wrong</h2>
+            <h2 id="faults">Possible faults</h2>
             {Object.entries(faultWords).map(([fault, { title, remedy }]) => (
               <details key={fault}>
                 <summary>{title}</summary>
@@ -67,15 +67,15 @@ function signaturePage(account: Account): string {
           </section>
         </div>
         <section class="section signature-by-hand" aria-labelledby="by-hand">
-          <h2 id="by-hand">By hand, in bash</h2>
-          <CodeBlock label="openssl commands" text={byHand} />
+          <h2 id="by-hand">Manual check in bash</h2>
+          <CodeBlock label="openssl commands" text={opensslCheck} />
         </section>
       </>
     ),
   });
 }
 
-/** Its fields have no names and its method sends nothing, so nothing leaves the browser even if the script fails. */
+/** The fields have no names and the method sends nothing, so nothing leaves the browser even if the script fails. */
 function CheckForm() {
   return (
     <form class="form" id="signature-form" method="dialog" autocomplete="off" hidden>
@@ -85,7 +85,7 @@ function CheckForm() {
       <Field id="body" label="Raw body" hint="The bytes that arrived, before anything parsed them.">
         <textarea {...ofField('body')} class="mono" rows={6} />
       </Field>
-      <Field id="secret" label="Signing secret" hint="Of the key that made the ride. It stays in this page.">
+      <Field id="secret" label="Signing secret" hint="Of the key that created the ride. It stays on this page.">
         <input {...ofField('secret')} class="mono" placeholder="whsec_…" />
       </Field>
       <div>
@@ -97,7 +97,7 @@ function CheckForm() {
   );
 }
 
-/** A spelling check would send the secret to the browser's maker. */
+/** Spell checking is off: some browsers send the text to their maker. */
 const ofField = (id: string) =>
   ({
     id,

@@ -3,19 +3,19 @@ import { TableHead } from '../blocks.tsx';
 import { counted, countText } from '../facts.tsx';
 import { dayText, shortDayText } from './periods.tsx';
 
-/** In units of the drawing, which is stretched to the width of the page. */
+/** In units of the SVG, which is stretched to the width of the page. */
 const dayWidth = 10;
 const barWidth = 7;
 const height = 100;
-/** A day with one ride among thousands is still seen. */
+/** The least height of a bar: a single ride stays visible beside thousands. */
 const leastHeight = 1.5;
 const daysPerLabel = 7;
-/** The width of a label in days: the last days have no room for one. */
+/** The width of a label in days. A label that would exceed the chart is left out. */
 const labelDays = 4;
 
-/** The rides of each day as bars, live ones below and test ones above, and the same as a table. */
+/** The rides per day as bars, live below and test above, and the same numbers as a table. */
 export function RidesChart({ days, period }: { days: readonly DayUsage[]; period: string }) {
-  const top = roundUp(Math.max(...days.map(allOf)));
+  const top = roundUp(Math.max(...days.map(totalOf)));
   return (
     <figure class="chart">
       <Legend days={days} />
@@ -90,7 +90,7 @@ function DayTable({ days }: { days: readonly DayUsage[] }) {
             </th>
             <td>{countText(day.live)}</td>
             <td>{countText(day.test)}</td>
-            <td>{countText(allOf(day))}</td>
+            <td>{countText(totalOf(day))}</td>
           </tr>
         ))}
       </tbody>
@@ -98,16 +98,16 @@ function DayTable({ days }: { days: readonly DayUsage[] }) {
   );
 }
 
-const allOf = ({ live, test }: DayUsage): number => live + test;
+const totalOf = ({ live, test }: DayUsage): number => live + test;
 
-/** The bars in words, for people who do not see them. */
+/** The chart in words, for screen readers. */
 function inWords(days: readonly DayUsage[]): string {
-  const all = days.reduce((sum, day) => sum + allOf(day), 0);
-  const most = days.reduce((busiest, day) => (allOf(day) > allOf(busiest) ? day : busiest));
-  return `${counted(all, 'ride')}, the most on ${dayText(most.day)}, ${countText(allOf(most))}`;
+  const all = days.reduce((sum, day) => sum + totalOf(day), 0);
+  const most = days.reduce((busiest, day) => (totalOf(day) > totalOf(busiest) ? day : busiest));
+  return `${counted(all, 'ride')}, the most on ${dayText(most.day)}: ${countText(totalOf(most))}`;
 }
 
-/** The least of 1, 2, 4, 6, 10, 20, 40 ... that is not below the count, so that half of it is a round number as well. */
+/** Rounds up to 1, 2, 4, 6, 8, 10, 20, 40 ..., so that half of it is a round number as well. */
 function roundUp(count: number): number {
   if (count <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(count));

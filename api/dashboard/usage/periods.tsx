@@ -11,7 +11,7 @@ import {
 import type { Period } from '../../../shared/usage/usage.ts';
 import { monthPath, usagePath } from '../paths.ts';
 
-/** Days and months of the usage pages. All are UTC. */
+/** Days and months of the usage pages, all in UTC. */
 
 const inEnglish = (options: Intl.DateTimeFormatOptions) => {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
@@ -48,14 +48,14 @@ export function periodOf(month: string | undefined, nowMs: number): Period {
   return { from: startOfMonth(month), to: end < tomorrow ? end : tomorrow };
 }
 
-/** The months from this one to the present one, newest first. */
+/** The months from `first` to the current one, newest first. */
 export function monthsSince(first: string, nowMs: number): string[] {
   const months = [monthOf(new Date(nowMs))];
   for (let month = previousMonth(months[0] as string); month >= first; month = previousMonth(month)) months.push(month);
   return months;
 }
 
-/** Links to more months than this are folded. */
+/** This many months are listed; earlier ones are folded. */
 const shownMonths = 6;
 
 /** Links to the months, and to the last 30 days. */

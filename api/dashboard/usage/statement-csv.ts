@@ -5,8 +5,8 @@ import { counted } from '../facts.tsx';
 type NamesOf = (lines: readonly TripLine[]) => Promise<ReadonlyMap<string, string>>;
 
 /**
- * A statement as CSV: a row for each trip, and a last row with the sum. It is sent in pieces. The first rows are read before
- * this resolves, so that a failure can still be answered with an error page.
+ * A statement as a stream of CSV: a row for each trip, and a last row with the sum. The first rows are read before this
+ * resolves, so that a failure can still be answered with an error page.
  */
 export async function statementCsv(lines: AsyncGenerator<TripLine[]>, namesOf: NamesOf): Promise<Readable> {
   const first = await lines.next();
@@ -39,9 +39,10 @@ const rowOf = ({ rideId, endedAt, keyId, cents }: TripLine, keyNames: ReadonlyMa
 const usdOf = (cents: number): string => (cents / 100).toFixed(2);
 
 /**
- * One row of CSV (RFC 4180) with its line end. Partners choose the names of keys, and a spreadsheet runs a cell that begins with a sign as a
- * formula, so an apostrophe is put before the sign. A spreadsheet may also split cells at semicolons or tabs and ignore the
- * quotes, so the apostrophe is put wherever a cell could then begin. Numbers have a fixed form and are never formulas.
+ * One row of CSV (RFC 4180) with its line end. Partners choose the names of keys, and a spreadsheet runs a cell that
+ * begins with a sign as a formula, so the sign gets an apostrophe in front. A spreadsheet may also split cells at
+ * semicolons or tabs and ignore the quotes, so every possible start of a cell is protected. The numbers here never form
+ * formulas.
  */
 export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
@@ -50,5 +51,7 @@ function csvCell(text: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** The place before a sign, or its full-width form, at a possible start of a cell; and before a tab or line break at the start. */
+/**
+ * Matches before a sign (or its full-width form) at a possible start of a cell, and before a leading tab or line break.
+ */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])"*)|^(?=[\t\r])/g;

@@ -48,7 +48,7 @@ function statementPage({ account, statement, page, keyNames, now }: StatementPag
   return dashboardPage({
     title: `Statement for ${monthText(month)}`,
     account,
-    room: 'usage',
+    section: 'usage',
     scripts: ['statement-page.js'],
     children: (
       <div class="statement">
@@ -171,7 +171,7 @@ const firstDay = (month: string): string => fullDayText(startOfMonth(month)).rep
 const lastDay = (month: string): string => fullDayText(new Date(endOfMonth(month).getTime() - dayMs));
 const timeText = (at: Date): string => at.toISOString().slice(11, 16);
 
-/** The page of a statement; the first one where the address names none. */
+/** The page number in the URL; 1 without one. Throws `not_found` for an invalid number. */
 function pageNumber(text: string): number {
   if (text && !/^[1-9]\d{0,5}$/.test(text)) throw new AppError('not_found');
   return Number(text || 1);

@@ -13,7 +13,6 @@ import { csvPath, keyPath, keysPath, statementPath } from '../paths.ts';
 import { RidesChart } from './chart.tsx';
 import { chosenMonth, monthsSince, monthText, Periods, periodOf } from './periods.tsx';
 
-/** The account's usage. */
 export function usageRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [
@@ -38,22 +37,22 @@ interface UsagePageProps {
   revoked: number;
   /** Newest first. */
   totals: readonly MonthTotal[];
-  /** The months that can be chosen, newest first. */
+  /** The selectable months, newest first. */
   months: readonly string[];
-  /** The month that is shown; without one, the last 30 days. */
+  /** The selected month; without one, the page shows the last 30 days. */
   month?: string;
 }
 
 const shownKeys = 20;
 
-/** The account's rides by day and by key, and the sum of each month. */
+/** The account's rides by day and by key, and the total of each month. */
 function usagePage({ account, usage, revoked, totals, months, month }: UsagePageProps): string {
   const period = month ? monthText(month) : 'last 30 days';
   const hasRides = usage.keys.some(({ rides }) => rides > 0);
   return dashboardPage({
     title: month ? `Usage, ${period}` : 'Usage',
     account,
-    room: 'usage',
+    section: 'usage',
     children: (
       <>
         <PageHead title="Usage">
@@ -118,7 +117,7 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
         text={
           hasKeys
             ? 'No rides yet. Each day’s rides and each month’s statement appear here.'
-            : 'No keys yet. A test key costs nothing, and its rides are counted apart.'
+            : 'No keys yet. A test key costs nothing, and its rides are counted separately.'
         }
       >
         <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
@@ -162,7 +161,7 @@ function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
 }
 
 function Keys({ keys, period }: { keys: readonly KeyUsage[]; period: string }) {
-  // A stable sort: the older key stays first where two have the same number.
+  // The sort is stable: of two keys with the same count, the older one stays first.
   const used = keys.filter(({ rides }) => rides > 0).sort((a, b) => b.rides - a.rides);
   const unused = keys.filter(({ rides, isRevoked }) => rides === 0 && !isRevoked).length;
   return (

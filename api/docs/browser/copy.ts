@@ -1,7 +1,7 @@
-/** How long the button says that the text was copied. */
+/** How long the button shows the result. */
 const copiedMs = 2_000;
 
-/** Gives each block of code a button that copies it. */
+/** Adds a copy button to each block of code. */
 export function addCopyButtons(): void {
   if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll<HTMLElement>('pre')) {

@@ -3,7 +3,7 @@ import { followSections } from './sections.ts';
 import { startSearch } from './search.ts';
 import { makeTabs } from './tabs.ts';
 
-/** The pages of the documentation can be read without this. */
+/** Optional comfort: the pages are complete without scripts. */
 for (const group of document.querySelectorAll<HTMLElement>('.tabs')) makeTabs(group);
 addCopyButtons();
 followSections();

@@ -3,7 +3,7 @@ import { searchOptions } from '../search-options.ts';
 
 const mostResults = 8;
 
-/** Searches all pages while the reader types. The index is loaded when the field is first used. */
+/** Searches all pages while the reader types. The first focus loads the index. */
 export function startSearch(search: HTMLElement): void {
   const field = search.querySelector('input') as HTMLInputElement;
   const status = search.querySelector('p') as HTMLElement;
@@ -49,7 +49,7 @@ export function startSearch(search: HTMLElement): void {
   document.addEventListener('click', ({ target }) => {
     if (!search.contains(target as Node)) search.classList.remove('is-open');
   });
-  // As on GitHub and in many documentations.
+  // The usual shortcut of documentation sites.
   document.addEventListener('keydown', (event) => {
     const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, [contenteditable]');
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;

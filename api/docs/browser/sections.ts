@@ -1,4 +1,4 @@
-/** Marks the section in view in the list of what is on the page. */
+/** Marks the visible section in the table of contents. */
 export function followSections(): void {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]),
@@ -7,7 +7,7 @@ export function followSections(): void {
   if (headings.length === 0) return;
   let marked: HTMLAnchorElement | undefined;
   const mark = () => {
-    // The last heading above the upper third of the window; at the end of the page, the last one.
+    // The last heading in the upper third of the window or above it; at the end of the page, the last heading.
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
     const above = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
     const current = isAtEnd ? headings.at(-1) : (above.at(-1) ?? headings[0]);

@@ -1,6 +1,6 @@
 const storageKey = 'docs-language';
 
-/** Shows the blocks of code of a group one at a time: the reader chooses a language once for all pages. */
+/** Turns a group of code blocks into tabs. The chosen language is remembered for all pages. */
 export function makeTabs(group: HTMLElement): void {
   const panels = [...group.querySelectorAll<HTMLElement>('[data-tab]')];
   const list = document.createElement('div');
@@ -46,7 +46,7 @@ export function makeTabs(group: HTMLElement): void {
   show(Math.max(0, remembered));
 }
 
-/** A browser may refuse storage. */
+/** Browsers can deny access to storage. */
 function remember(language: string): void {
   try {
     localStorage.setItem(storageKey, language);

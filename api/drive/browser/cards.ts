@@ -1,17 +1,19 @@
 import type { RequestOnPage } from '../actions.ts';
 import { kilometers, kindOf, money, timeLeft } from '../words.ts';
-import { mapAddress, onTap, setShown, setText, settle } from './elements.ts';
+import { mapAddress, onTap, pauseTaps, setShown, setText } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
-/** A request that ended without an offer of this driver stays visible this long, so the list does not jump while tapping. */
+/**
+ * An ended request without an offer of this driver stays visible this long, so the list does not jump while tapping.
+ */
 const goneForMs = 6_000;
-/** From the distance as the crow flies: a third more by road, at 30 km/h. */
+/** Converts straight-line distance to time: a third more by road, at 30 km/h. */
 const minutesPerKm = 2.6;
 
 interface Choices {
   onOffer(rideId: string, terms: { price: number; etaMinutes: number }): void;
   onWithdraw(request: RequestOnPage): void;
-  /** A request that had ended is no longer shown. */
+  /** Called when the card of an ended request is removed. */
   onRemoved(): void;
 }
 
@@ -19,17 +21,17 @@ interface Card {
   item: HTMLElement;
   request: RequestOnPage;
   isGone: boolean;
-  /** Shows the fare of the request; a counter-offer below it becomes one at the fare. */
+  /** Shows the fare of the request, and raises a counter-offer below the fare to the fare. */
   showFare?(): void;
 }
 
 const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
 
-/** The requests, those that end first in front. A card always keeps its height and its place. */
+/** The request cards, earliest end first. A card never changes its height or its place. */
 export function createCards(list: HTMLElement, template: HTMLTemplateElement, biddingMs: number, choices: Choices) {
   const cards = new Map<string, Card>();
 
-  /** The requests that are open; those that have ended stay for a while. */
+  /** Shows the open requests. Cards of ended requests stay for a while. */
   function show(requests: RequestOnPage[]): void {
     const open = new Set(requests.map(({ rideId }) => rideId));
     for (const card of [...cards.values()]) if (!card.isGone && !open.has(card.request.rideId)) remove(card);
@@ -106,7 +108,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     tick(item, request.biddingEndsAt);
   }
 
-  /** The ride is no longer open. Its end may be shown later. */
+  /** Marks a request as no longer open. The reason may follow (`explain`). */
   function end(rideId: string): void {
     const card = cards.get(rideId);
     if (!card || card.isGone) return;
@@ -117,7 +119,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   }
 
   function dismiss(card: Card): void {
-    // Open again, or gone from the page already.
+    // The request is open again, or the card is already removed.
     if (!card.isGone || cards.get(card.request.rideId) !== card) return;
     remove(card);
     choices.onRemoved();
@@ -126,10 +128,10 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   function remove(card: Card): void {
     cards.delete(card.request.rideId);
     card.item.remove();
-    for (const { item } of cards.values()) settleAll(item);
+    for (const { item } of cards.values()) pauseAllTaps(item);
   }
 
-  /** Moves only what is out of order: a card that is moved loses the focus. */
+  /** Moves only the cards that are out of order, because a moved card loses the focus. */
   function putInOrder(): void {
     const sorted = [...cards.values()].sort(
       ({ request: a }, { request: b }) => a.biddingEndsAt - b.biddingEndsAt || (a.rideId < b.rideId ? -1 : 1),
@@ -138,7 +140,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       const there = list.children[index];
       if (there === item) continue;
       list.insertBefore(item, there ?? null);
-      for (const { item: moved } of sorted.slice(index)) settleAll(moved);
+      for (const { item: moved } of sorted.slice(index)) pauseAllTaps(moved);
     }
   }
 
@@ -157,8 +159,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   return {
     show,
     end,
-    /** Shows how a ride has ended, or removes its card without words. */
-    tell(rideId: string, words: string | null): void {
+    /** Shows how a request has ended; removes its card if there is nothing to say. */
+    explain(rideId: string, words: string | null): void {
       const card = cards.get(rideId);
       if (!card?.isGone) return;
       if (words) setText(partsOf(card.item)('gone'), words);
@@ -170,7 +172,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     get count(): number {
       return cards.size;
     },
-    /** Those that are open as far as this page knows. */
+    /** The requests that are open as far as this page knows. */
     open: (): RequestOnPage[] => [...cards.values()].filter(({ isGone }) => !isGone).map(({ request }) => request),
   };
 }
@@ -187,18 +189,18 @@ function openCounter(item: HTMLElement, isOpen: boolean): void {
   if (isOpen) part('counter-panel').scrollIntoView({ block: 'nearest' });
 }
 
-/** Shows the row of what can be done now. All rows are of one height. */
+/** Shows the row with the actions of this state. All rows have the same height. */
 function setState(item: HTMLElement, state: 'open' | 'offered' | 'gone'): void {
   const had = item.contains(document.activeElement);
   if (state !== 'open') openCounter(item, false);
   for (const row of item.querySelectorAll<HTMLElement>('.choice')) setShown(row, row.dataset.for === state);
   if (item.dataset.state === state) return;
   item.dataset.state = state;
-  settleAll(item);
-  // The button with the focus is hidden: the one in its place is next.
+  pauseAllTaps(item);
+  // The focused button is hidden now, so the focus moves to its replacement.
   if (had) item.querySelector<HTMLElement>(`.choice[data-for="${state}"] button`)?.focus();
 }
 
-function settleAll(item: HTMLElement): void {
-  for (const button of item.querySelectorAll('.choice button, [data-part="offer"]')) settle(button);
+function pauseAllTaps(item: HTMLElement): void {
+  for (const button of item.querySelectorAll('.choice button, [data-part="offer"]')) pauseTaps(button);
 }

@@ -20,30 +20,31 @@ const buttons = {
 };
 const dialog = element<HTMLDialogElement>('cancel-dialog');
 
-/** The state of the service, as far as this page knows. */
+/** The service's state, as far as this page knows. */
 let requests: ShownRequest[] = [];
 let ride: ShownRide | null = null;
-/** Unknown until the service has said it. */
+/** Undefined until the service has reported it. */
 let isOnline: boolean | undefined;
 let isConnected: boolean | undefined;
-/** Rides that this driver has ended here: later news of them is ignored. */
+/** Rides that this driver has ended on this page: later updates about them are ignored. */
 const ended = new Set<string>();
 let result: Result | null = null;
-/** The present fault, in words. That of the position is kept apart: it ends when the phone knows its position again. */
+/** The current fault, as shown to the driver. */
 let fault: string | null = null;
-let noPosition: string | null = null;
+/** The fault of the position. Separate, because it ends when the phone knows its position again. */
+let positionError: string | null = null;
 
 const wakeLock = createWakeLock();
 const reports = createReports({
   onFault(found) {
-    noPosition = found;
+    positionError = found;
     refreshBar();
   },
 });
 const sending = createSending(driverId, {
   onChange: show,
-  onDone: takeAnswer,
-  onRefused: (action, answer) => void tellRefusal(action, answer),
+  onDone: applyAccepted,
+  onRefused: (action, answer) => void showRefusal(action, answer),
   onSignedOut: signedOut,
 });
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
@@ -60,38 +61,38 @@ function act(action: Parameters<typeof sending.add>[0]): void {
   sending.add(action);
 }
 
-/** The page shows the service's state with the actions that are not sent yet. */
+/** Optimistic UI: the service's state plus the actions that are not sent yet. */
 const shownRide = (): ShownRide | null => withSteps(ride, sending.shown());
 const shownRequests = (): RequestOnPage[] => requests.map((request) => withOffers(request, sending.shown()));
 
-function takeRequests(next: ShownRequest[]): void {
+function applyRequests(next: ShownRequest[]): void {
   const known = new Set(requests.map(({ rideId }) => rideId));
   const gone = cards.open().filter(({ rideId }) => !next.some((request) => request.rideId === rideId));
   requests = next;
   for (const { rideId } of gone) cards.end(rideId);
   show();
-  for (const request of gone) if (request.offer) void tellGone(request);
+  for (const request of gone) if (request.offer) void explainEnd(request);
   const news = next.filter(({ rideId }) => !known.has(rideId));
   if (news.length === 0 || !isOnline) return;
   say(news.map(requestWords).join('. '));
   buzz();
 }
 
-/** Whether another driver was chosen, or the partner cancelled. */
-async function tellGone({ rideId, biddingEndsAt }: RequestOnPage): Promise<void> {
+/** Shows why a request with an offer of this driver has ended. */
+async function explainEnd({ rideId, biddingEndsAt }: RequestOnPage): Promise<void> {
   const outcome = await outcomeOf(rideId);
   if (!outcome || ride) return;
   const words = lostOffer(outcome, biddingEndsAt <= serverNow());
-  cards.tell(rideId, words);
+  cards.explain(rideId, words);
   if (words) say(words);
 }
 
-function takeRide(next: ShownRide | null): void {
+function applyRide(next: ShownRide | null): void {
   if (next && ended.has(next.rideId)) return;
   const before = ride;
   ride = next;
   if (before && before.rideId !== next?.rideId) {
-    if (!ended.has(before.rideId)) void tellEnd(before.rideId);
+    if (!ended.has(before.rideId)) void showRideEnd(before.rideId);
     if (!next) void learnAvailability();
   }
   if (next && before?.rideId !== next.rideId) {
@@ -104,44 +105,44 @@ function takeRide(next: ShownRide | null): void {
   show();
 }
 
-/** Somebody else has ended the ride. */
-async function tellEnd(rideId: string): Promise<void> {
+/** Shows how somebody else has ended the ride. */
+async function showRideEnd(rideId: string): Promise<void> {
   const outcome = await outcomeOf(rideId);
   const words = outcome ? endedByOthers(outcome) : { title: 'The ride has ended', text: 'You are free again.' };
-  if (words) tell(words);
+  if (words) showResult(words);
 }
 
-/** The service has it: what the stream says of it comes a little later. */
-function takeAnswer(action: Action): void {
+/** Applies an accepted action at once; the stream reports its effect a little later. */
+function applyAccepted(action: Action): void {
   ride = withSteps(ride, [action]);
   requests = requests.map((request) => withOffers(request, [action]) as ShownRequest);
   if (!ride) void learnAvailability();
   show();
 }
 
-async function tellRefusal(action: Action, answer: Answer): Promise<void> {
-  const words = `${actionWords(action)} was not taken: ${errorOf(answer)}`;
+async function showRefusal(action: Action, answer: Answer): Promise<void> {
+  const words = `${actionWords(action)} failed: ${errorOf(answer)}`;
   if (action.kind === 'step') {
     ended.delete(action.rideId);
     result = null;
     const outcome = await outcomeOf(action.rideId);
     const end = outcome && endedByOthers(outcome);
-    if (end) return tell(end);
+    if (end) return showResult(end);
     fault = words;
   }
-  // A driver who was chosen in the meantime sees that.
+  // A driver who was chosen in the meantime sees the ride instead.
   if (action.kind === 'offer' && !ride) fault = words;
   if (fault) say(fault);
   show();
 }
 
-function tell(words: Result): void {
+function showResult(words: Result): void {
   result = words;
   say(`${words.title}. ${words.text}`);
   show();
 }
 
-function takeStep(step: Step): void {
+function makeStep(step: Step): void {
   const shown = shownRide();
   if (!shown) return;
   if (step === 'complete' || step === 'cancel') {
@@ -152,7 +153,9 @@ function takeStep(step: Step): void {
   act({ kind: 'step', rideId: shown.rideId, step });
 }
 
-/** Whether the driver is online, where only the service knows it: when the page opens, and after the ride it opened in. */
+/**
+ * Asks the service if the driver is online. Only needed after the page has opened, or after the ride it opened with.
+ */
 async function learnAvailability(): Promise<void> {
   if (isOnline !== undefined) return;
   const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;
@@ -189,7 +192,7 @@ function goOffline(): void {
 }
 
 function signedOut(): void {
-  // The key is dead, or somebody signed out: the address shows the sign-in page now.
+  // The key was revoked, or the driver signed out elsewhere. The URL now shows the sign-in page.
   location.replace('/drive');
 }
 
@@ -202,7 +205,7 @@ function show(): void {
 }
 
 function refreshBar(): void {
-  showBar({ isConnected, waiting: sending.waiting().map(actionWords).join(', '), fault: fault ?? noPosition });
+  showBar({ isConnected, waiting: sending.waiting().map(actionWords).join(', '), fault: fault ?? positionError });
 }
 
 onTap(buttons.goOnline, () => void goOnline());
@@ -215,24 +218,24 @@ onTap(buttons.goOn, () => {
 });
 onTap(buttons.step, () => {
   const words = rideWords[shownRide()?.status ?? 'completed'];
-  if (words) takeStep(words.step);
+  if (words) makeStep(words.step);
 });
 dialog.addEventListener('close', () => {
-  if (dialog.returnValue === 'cancel') takeStep('cancel');
+  if (dialog.returnValue === 'cancel') makeStep('cancel');
   dialog.returnValue = '';
 });
 element('sign-out').addEventListener('submit', (event) => {
   if (isConnected && sending.waiting().length === 0) return;
   event.preventDefault();
-  fault = 'Sign out when the connection is back and everything is sent.';
+  fault = 'You can sign out once the connection is back and everything is sent.';
   say(fault);
   refreshBar();
 });
 addEventListener('online', sending.send);
 
 followDriver({
-  onRequests: takeRequests,
-  onRide: takeRide,
+  onRequests: applyRequests,
+  onRide: applyRide,
   onConnection(isGood) {
     const isNews = isConnected !== isGood;
     if (isNews && isConnected !== undefined) say(isGood ? 'Connected again' : 'No connection');

@@ -1,32 +1,32 @@
 /** A button ignores taps this long after its meaning changed: a second tap was meant for the old button. */
-const settleMs = 500;
+const tapPauseMs = 500;
 
 export const element = <Kind extends HTMLElement = HTMLElement>(id: string): Kind =>
   document.getElementById(id) as Kind;
 
-/** Changes a text only where it differs: what is read out is read once. */
+/** Changes a text only if it differs, so that a screen reader does not repeat it. */
 export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** For a moment the button ignores taps. */
-export function settle(button: Element): void {
+/** Makes a button ignore taps for a moment. */
+export function pauseTaps(button: Element): void {
   button.setAttribute('aria-disabled', 'true');
-  setTimeout(() => button.removeAttribute('aria-disabled'), settleMs);
+  setTimeout(() => button.removeAttribute('aria-disabled'), tapPauseMs);
 }
 
-/** Gives a button its words, and time to settle where they are new. */
+/** Sets the label of a button. A new label also pauses taps. */
 export function setAction(button: HTMLElement, text: string): void {
   if (button.textContent === text) return;
   button.textContent = text;
-  settle(button);
+  pauseTaps(button);
 }
 
-/** Shows or hides. A button that appears in the place of another ignores taps for a moment. */
+/** Shows or hides an element. A button that appears in place of another ignores taps for a moment. */
 export function setShown(target: HTMLElement, isShown: boolean): void {
   if (target.hidden === !isShown) return;
   target.hidden = !isShown;
-  if (isShown && target instanceof HTMLButtonElement) settle(target);
+  if (isShown && target instanceof HTMLButtonElement) pauseTaps(target);
 }
 
 export function onTap(button: Element, act: () => void): void {
@@ -35,7 +35,7 @@ export function onTap(button: Element, act: () => void): void {
   });
 }
 
-/** The address that opens a place in the phone's maps. It names the place and nothing of the ride. */
+/** The URL that opens a place in the phone's maps. It contains the place, and nothing about the ride. */
 export function mapAddress({ lat, lng }: { lat: number; lng: number }): string {
   const place = `${lat},${lng}`;
   const isApple = /iPhone|iPad|Macintosh/.test(navigator.userAgent);

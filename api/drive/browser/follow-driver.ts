@@ -4,15 +4,15 @@ import { call, learnTime, streamUrl } from './gateway.ts';
 
 const offlineMs = 10_000;
 
-interface Following {
+interface StreamListener {
   onRequests(requests: ShownRequest[]): void;
   onRide(ride: ShownRide | null): void;
   onConnection(isGood: boolean): void;
   onSignedOut(): void;
 }
 
-/** Keeps the page at the service's state, also while it is hidden: the driver may be looking at a map. */
-export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: Following): void {
+/** Follows the service's state, also while the page is hidden: the driver may be looking at a map. */
+export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: StreamListener): void {
   let stream = new AbortController();
   let waiting = new AbortController();
 
@@ -33,10 +33,10 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       });
       if (ended === 'over' && (await call('GET', '/me'))?.status === 401) return onSignedOut();
       failures += 1;
-      // One that breaks, as at a restart of the service, is replaced at once.
+      // A broken stream is replaced at once, for example after a restart. Only a second failure is reported.
       if (failures > 1 || !navigator.onLine) onConnection(false);
       waiting = new AbortController();
-      // The browser says when it has a network again; it may be wrong, so the stream is tried all the same.
+      // The browser reports when the network is back. It may be wrong, so the stream is retried anyway.
       await pause(navigator.onLine ? backoffMs(failures) : offlineMs, waiting.signal);
     }
   }
@@ -50,5 +50,5 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
   void read();
 }
 
-/** 1 to 10 s, longer each time, and not the same for all pages that lost the service together. */
+/** Exponential backoff up to 10 s, with jitter for pages that lost the service at the same time. */
 const backoffMs = (failures: number): number => Math.min(10_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);

@@ -5,7 +5,7 @@ import type { ShownOutcome } from '../../drivers/fields.ts';
 const base = '/drive/api';
 export const streamUrl = `${base}/stream`;
 
-/** A request that is not answered in this time counts as lost: it is sent again, or not at all. */
+/** A request without an answer in this time counts as lost. */
 const limitMs = 8_000;
 
 export interface Answer {
@@ -14,7 +14,7 @@ export interface Answer {
   body: unknown;
 }
 
-/** Resolves with null where the network, or the service, does not answer. */
+/** Resolves with null if the network or the service does not answer. */
 export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) {
   try {
     const response = await fetch(base + path, {
@@ -33,9 +33,9 @@ export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: stri
   }
 }
 
-export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'It was refused';
+export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'Unknown error';
 
-/** The outcome of a request for this driver; null where the service does not answer. */
+/** The outcome of a request for this driver; null if the service does not answer. */
 export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
   const answer = await call('GET', `/requests/${rideId}`);
   return answer?.ok ? (answer.body as ShownOutcome) : null;
@@ -43,7 +43,7 @@ export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
 
 let aheadMs = 0;
 
-/** The `Date` of an answer is exact to a second: only a clock that differs by more is put right. */
+/** Corrects the clock by the `Date` of an answer. `Date` has a resolution of 1 s, so small differences are ignored. */
 export function learnTime(response: Response): void {
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Math.abs(date - serverNow()) > 2_000) aheadMs = date - Date.now();

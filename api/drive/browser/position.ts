@@ -2,52 +2,52 @@ import { call } from './gateway.ts';
 
 /** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;
-const standingMs = 15_000;
+const unmovedReportMs = 15_000;
 
-interface Place {
+interface PositionReport {
   lat: number;
   lng: number;
   heading?: number;
 }
 
-const placeOf = ({ coords: { latitude, longitude, heading } }: GeolocationPosition): Place => ({
+const toReport = ({ coords: { latitude, longitude, heading } }: GeolocationPosition): PositionReport => ({
   lat: latitude,
   lng: longitude,
-  // A standing phone has none.
+  // A phone that does not move has no heading.
   ...(heading !== null && Number.isFinite(heading) && { heading }),
 });
 
 export const positionFault = ({ code, PERMISSION_DENIED }: GeolocationPositionError): string =>
   code === PERMISSION_DENIED
     ? "Your position is blocked. Allow it for this site in the browser's settings."
-    : 'Your position is not known. It works best under the open sky.';
+    : 'Your position is unknown. It works best outdoors.';
 
 /** The phone's position. Rejects with a GeolocationPositionError. */
-export const findPosition = (): Promise<Place> =>
+export const findPosition = (): Promise<PositionReport> =>
   new Promise((resolve, reject) =>
-    navigator.geolocation.getCurrentPosition((found) => resolve(placeOf(found)), reject, {
+    navigator.geolocation.getCurrentPosition((found) => resolve(toReport(found)), reject, {
       enableHighAccuracy: true,
       maximumAge: 10_000,
       timeout: 15_000,
     }),
   );
 
-/** Reports the phone's position while that is wanted. Of reports that cannot be sent, only the latest counts. */
+/** Reports the phone's position while wanted. If reports cannot be sent, only the latest one is kept. */
 export function createReports({ onFault }: { onFault(fault: string | null): void }) {
   let watch: number | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
-  let latest: Place | null = null;
+  let latest: PositionReport | null = null;
   let isNew = false;
   let reportedAt = 0;
   let isReporting = false;
 
   async function report(): Promise<void> {
-    const isDue = isNew || performance.now() - reportedAt > standingMs;
+    const isDue = isNew || performance.now() - reportedAt > unmovedReportMs;
     if (!latest || !isDue || isReporting || !navigator.onLine) return;
     isReporting = true;
     isNew = false;
     reportedAt = performance.now();
-    // Without a time, which means now: a phone's clock can be wrong.
+    // Without `at`, which means now: a phone's clock can be wrong.
     await call('PUT', '/me/position', latest);
     isReporting = false;
   }
@@ -57,7 +57,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     timer = setInterval(() => void report(), reportMs);
     watch = navigator.geolocation.watchPosition(
       (found) => {
-        latest = placeOf(found);
+        latest = toReport(found);
         isNew = true;
         onFault(null);
       },

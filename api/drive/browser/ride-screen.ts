@@ -2,7 +2,7 @@ import type { ShownRide } from '../../drivers/fields.ts';
 import { callAddress, kilometers, money, rideWords } from '../words.ts';
 import { element, mapAddress, setAction, setText } from './elements.ts';
 
-/** The ride that the driver was chosen for: where to go now, whom to ask, and the next step. */
+/** Shows the driver's ride: the next stop, the passenger, and the next step. */
 export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
@@ -40,7 +40,7 @@ function showPassenger({ name, phone }: NonNullable<ShownRide['passenger']> = {}
   setText(link, `Call ${phone}`);
 }
 
-/** Nothing of the passenger stays in the page after the ride. */
+/** Removes all passenger data from the page after the ride. */
 export function forgetRide(): void {
   for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text']) {
     element(id).textContent = '';

@@ -5,17 +5,17 @@ import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
 
-/** The state of the page, which decides its screen. */
+/** The state that decides which screen the page shows. */
 interface View {
   ride: ShownRide | null;
   requests: readonly RequestOnPage[];
   result: Result | null;
-  /** Whether the service has said yet where the driver is: online, offline or on a ride. */
+  /** True once the service has reported if the driver is online, offline or on a ride. */
   isKnown: boolean;
   isOnline?: boolean;
 }
 
-/** Shows the screen that fits, and hides the others. */
+/** Shows the screen of this state, and hides the others. */
 export function showView(
   { ride, requests, result, isKnown, isOnline }: View,
   cards: ReturnType<typeof createCards>,
@@ -26,7 +26,7 @@ export function showView(
     setText(element('result-title'), result.title);
     setText(element('result-text'), result.text);
   }
-  // Offline, only requests with an offer of this driver are shown.
+  // An offline driver sees only requests with their own offer.
   const shown = ride ? [] : requests.filter(({ offer }) => isOnline || offer);
   cards.show(shown);
   setShown(element('cards'), !ride && cards.count > 0);
@@ -61,19 +61,19 @@ function showScreen(next: Screen | ''): void {
   const dialog = element<HTMLDialogElement>('cancel-dialog');
   if (next !== 'ride' && dialog.open) dialog.close();
   scrollTo(0, 0);
-  // The element with the focus is hidden: the title is read next.
+  // The focused element is hidden now. Screen readers continue at the title.
   if (next === 'ride' || next === 'result') element(`${next}-title`).focus({ preventScroll: true });
 }
 
 interface Bar {
   /** Undefined until the stream has opened or failed. */
   isConnected?: boolean;
-  /** The actions that are not sent yet, in words. */
+  /** The names of the unsent actions. */
   waiting: string;
   fault: string | null;
 }
 
-/** The one line that says whether the service can be reached, what waits, and what is wrong. */
+/** The status line: the connection, the unsent actions, and the current fault. */
 export function showBar(bar: Bar): void {
   const [kind, words] = wordsOf(bar);
   element('bar').dataset.kind = kind;
@@ -83,17 +83,17 @@ export function showBar(bar: Bar): void {
 function wordsOf({ isConnected, waiting, fault }: Bar): [kind: 'bad' | 'quiet' | 'good', words: string] {
   if (isConnected === undefined) return ['quiet', 'Connecting…'];
   if (!isConnected && waiting) return ['bad', `No connection. Kept and sent later: ${waiting}`];
-  if (!isConnected) return ['bad', 'No connection. What you do is kept and sent later.'];
+  if (!isConnected) return ['bad', 'No connection. Your actions are kept and sent later.'];
   if (fault) return ['bad', fault];
   return waiting ? ['quiet', `Sending: ${waiting}`] : ['good', 'Connected'];
 }
 
-/** Read out by a screen reader, and not shown. */
+/** Makes screen readers read a text that is not shown. */
 export function say(words: string): void {
   setText(element('spoken'), words);
 }
 
-/** A phone in its holder is heard. Browsers allow it once the page was touched. */
+/** Vibrates, which can be heard from a phone in its holder. Browsers allow it once the page was touched. */
 export function buzz(): void {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200);
 }

@@ -2,41 +2,41 @@ import { exclusively } from '../../pages/browser/read-stream.ts';
 import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
 import { type Answer, call } from './gateway.ts';
 
-/** Between tries while the network is away, longer each time. The page's own signs of a network try at once. */
+/** Backoff between tries without a network. The page also tries at once when it notices that the network is back. */
 const retryMs = [1_000, 2_000, 4_000, 8_000];
-/** An action is shown this long after the service has it: until the stream shows its effect. */
+/** An accepted action is shown this long, until the stream shows its effect. */
 const shownForMs = 3_000;
 
 interface Listener {
-  /** The list of actions is another one. */
+  /** The list of actions has changed. */
   onChange(): void;
-  /** The service has accepted it. */
+  /** The service has accepted the action. */
   onDone(action: Action): void;
-  /** The service has refused it. Later actions of the driver in the same ride are dropped with it. */
+  /** The service has refused the action. The driver's later actions in the same ride are dropped too. */
   onRefused(action: Action, answer: Answer): void;
   onSignedOut(): void;
 }
 
 /**
- * Keeps the driver's actions in this browser first, and sends them in order as soon as the service can be reached. Each is
- * sent until there is an answer: a repeat of a step has no effect.
+ * Stores the driver's actions in this browser, and sends them in order as soon as the service can be reached. Each
+ * action is sent until it is answered; a repeated step has no effect.
  */
 export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
-  const place = `drive-actions-${driverId}`;
-  let lately: Action[] = [];
-  /** Rides whose offer is on its way, and is withdrawn when it has arrived. */
-  const unwanted = new Set<string>();
+  const storageKey = `drive-actions-${driverId}`;
+  let recentlyAccepted: Action[] = [];
+  /** Rides whose offer is in flight, and must be withdrawn once the service has accepted it. */
+  const offersToWithdraw = new Set<string>();
   let isSending = false;
-  /** The id of the action that is on its way: the service may have it already. */
-  let underWay: string | undefined;
+  /** The id of the action in flight: the service may already have it. */
+  let inFlight: string | undefined;
   let failures = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
-  const read = (): Action[] => JSON.parse(localStorage.getItem(place) ?? '[]') as Action[];
+  const read = (): Action[] => JSON.parse(localStorage.getItem(storageKey) ?? '[]') as Action[];
 
   function write(actions: Action[]): void {
-    if (actions.length > 0) localStorage.setItem(place, JSON.stringify(actions));
-    else localStorage.removeItem(place);
+    if (actions.length > 0) localStorage.setItem(storageKey, JSON.stringify(actions));
+    else localStorage.removeItem(storageKey);
     onChange();
   }
 
@@ -45,12 +45,12 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     if (navigator.onLine) void send();
   }
 
-  /** Drops actions that are not on their way yet. */
+  /** Drops actions that are not in flight. */
   function drop(isDropped: (action: Action) => boolean): void {
-    write(read().filter((action) => action.id === underWay || !isDropped(action)));
+    write(read().filter((action) => action.id === inFlight || !isDropped(action)));
   }
 
-  /** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
+  /** Drops an unsent offer. An offer in flight is withdrawn once the service has accepted it. */
   function withdraw({ rideId, offer }: RequestOnPage): void {
     if (offer?.offerId) {
       add({ kind: 'withdraw', rideId, offerId: offer.offerId });
@@ -58,17 +58,17 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     }
     const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
     drop(isThis);
-    if (read().some(isThis)) unwanted.add(rideId);
+    if (read().some(isThis)) offersToWithdraw.add(rideId);
   }
 
   async function send(): Promise<void> {
     if (isSending) return;
     isSending = true;
     clearTimeout(retry);
-    // Another tab of this browser has the same list.
-    await exclusively(place, new AbortController().signal, sendAll).catch(() => {});
+    // Another tab of this browser shares the list.
+    await exclusively(storageKey, new AbortController().signal, sendAll).catch(() => {});
     isSending = false;
-    underWay = undefined;
+    inFlight = undefined;
     if (read().length > 0 && navigator.onLine) {
       retry = setTimeout(() => void send(), retryMs[Math.min(failures++, retryMs.length - 1)]);
     }
@@ -77,48 +77,48 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   async function sendAll(): Promise<void> {
     for (let [action] = read(); action; [action] = read()) {
       const { id } = action;
-      underWay = id;
+      inFlight = id;
       const answer = await post(action);
       if (!answer) return;
       if (answer.status === 401) return onSignedOut();
       failures = 0;
-      const taken = answer.ok ? withAnswer(action, answer) : await takenBefore(action);
-      if (taken) note(taken);
+      const accepted = answer.ok ? withAnswer(action, answer) : await findAcceptedOffer(action);
+      if (accepted) showBriefly(accepted);
       const rest = read().filter((other) => other.id !== id);
-      write(taken ? rest : rest.filter((other) => !isAfter(action, other)));
-      if (taken) done(taken);
+      write(accepted ? rest : rest.filter((other) => !isAfter(action, other)));
+      if (accepted) done(accepted);
       else onRefused(action, answer);
     }
   }
 
   function done(action: Action): void {
     onDone(action);
-    if (action.kind === 'offer' && action.offerId && unwanted.delete(action.rideId)) {
+    if (action.kind === 'offer' && action.offerId && offersToWithdraw.delete(action.rideId)) {
       add({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
     }
   }
 
-  /** Shows it until the stream does. */
-  function note(action: Action): void {
-    lately.push(action);
+  /** Shows an accepted action until the stream shows its effect. */
+  function showBriefly(action: Action): void {
+    recentlyAccepted.push(action);
     setTimeout(() => {
-      lately = lately.filter((other) => other !== action);
+      recentlyAccepted = recentlyAccepted.filter((other) => other !== action);
       onChange();
     }, shownForMs);
   }
 
-  addEventListener('storage', ({ key }) => key === place && onChange());
+  addEventListener('storage', ({ key }) => key === storageKey && onChange());
 
   return {
     add,
     drop,
     withdraw,
-    /** Tries now: the network may be back. */
+    /** Sends now: the network may be back. */
     send: () => void send(),
     /** The actions that the service does not have yet. */
     waiting: read,
-    /** And those that it has just accepted. */
-    shown: (): Action[] => [...lately, ...read()],
+    /** The unsent actions, and those that the service has just accepted. */
+    shown: (): Action[] => [...recentlyAccepted, ...read()],
   };
 }
 
@@ -140,8 +140,8 @@ function post(action: Action): Promise<Answer | null> {
 const withAnswer = (action: Action, { body }: Answer): Action =>
   action.kind === 'offer' ? { ...action, offerId: (body as { offerId: string }).offerId } : action;
 
-/** An offer whose answer was lost is refused when it is sent again: a driver has one on each ride. */
-async function takenBefore(action: Action): Promise<Action | null> {
+/** A repeated offer is refused if only its answer was lost: a driver has one offer per ride. Finds that offer. */
+async function findAcceptedOffer(action: Action): Promise<Action | null> {
   if (action.kind !== 'offer') return null;
   const answer = await call('GET', '/requests');
   const { requests = [] } = (answer?.ok ? answer.body : {}) as { requests?: { rideId: string; offer?: object }[] };
@@ -149,6 +149,6 @@ async function takenBefore(action: Action): Promise<Action | null> {
   return offer ? { ...action, ...offer } : null;
 }
 
-/** Steps build on each other; an offer and its withdrawal too. */
+/** Later actions in the same ride depend on the refused one. */
 const isAfter = (refused: Action, other: Action): boolean =>
   rideOf(refused) !== undefined && rideOf(refused) === rideOf(other);

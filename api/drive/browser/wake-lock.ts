@@ -1,4 +1,4 @@
-/** Keeps the screen on while that is wanted and the page is shown. A browser takes the lock back from a hidden page. */
+/** Keeps the screen on while wanted and the page is visible. Browsers release the lock of a hidden page. */
 export function createWakeLock() {
   let isWanted = false;
   let isAsking = false;
@@ -7,7 +7,7 @@ export function createWakeLock() {
   async function ask(): Promise<void> {
     if (!isWanted || document.hidden || lock || isAsking || !('wakeLock' in navigator)) return;
     isAsking = true;
-    // A phone that saves power refuses it: the page works all the same.
+    // A phone in power-saving mode refuses the lock; the page works without it.
     lock = await navigator.wakeLock.request('screen').catch(() => null);
     isAsking = false;
     lock?.addEventListener('release', () => {

@@ -1,36 +1,36 @@
 import { exclusively, pause, readStream, type StreamEnd } from './read-stream.ts';
 
 const pollMs = 5_000;
-/** A browser has six connections to a host over HTTP/1.1, for all of its tabs: streams leave the others free. */
+/** Over HTTP/1.1 all tabs of a browser share six connections to a host: streams must leave some free. */
 const maxStreams = 3;
-/** After a 429 or without a free stream, it is tried again so much later. */
+/** After a 429 or without a free stream, the page polls for this long before it tries a stream again. */
 const pollForMs = 30_000;
 
-interface Following<State> {
-  /** Whether nothing comes after this state. */
+interface FollowOptions<State> {
+  /** True for the final state. */
   isLast(state: State): boolean;
   onState(state: State): void;
-  /** Whether the page hears of news. */
+  /** `isGood` is true while updates arrive. */
   onConnection(isGood: boolean): void;
-  /** Nobody is signed in any more in this browser. */
+  /** Called when the browser's session has ended. */
   onSignedOut?(): void;
 }
 
 /**
- * Keeps a page at the ride's present state until the ride ends. A visible page holds a stream or polls; tabs of the same link
- * share one stream; a hidden page holds nothing, and asks for the present state when it is shown again.
+ * Keeps a page at the ride's current state until the ride ends. A visible page holds a stream or polls; tabs of the
+ * same link share one stream. A hidden page holds no connection, and requests the current state when it is shown again.
  */
 export function followRide<State extends { now: number }>(
   base: string,
   first: State,
-  { isLast, onState, onConnection, onSignedOut = () => {} }: Following<State>,
+  { isLast, onState, onConnection, onSignedOut = () => {} }: FollowOptions<State>,
 ): void {
   const otherTabs = new BroadcastChannel(base);
   let newest = first.now;
   let isOver = isLast(first);
   let visible = new AbortController();
 
-  function take(state: State): void {
+  function applyState(state: State): void {
     if (state.now <= newest || isOver) return;
     newest = state.now;
     isOver = isLast(state);
@@ -39,16 +39,16 @@ export function followRide<State extends { now: number }>(
     if (isOver) visible.abort();
   }
 
-  function takeAndShare(state: State): void {
+  function applyAndShare(state: State): void {
     otherTabs.postMessage(state);
-    take(state);
+    applyState(state);
   }
 
   async function askForState(signal: AbortSignal): Promise<boolean> {
     const response = await fetch(`${base}/state`, { signal, cache: 'no-store' });
     if (response.status === 404 || response.status === 401) end();
     if (response.status === 401) onSignedOut();
-    if (response.ok) takeAndShare((await response.json()) as State);
+    if (response.ok) applyAndShare((await response.json()) as State);
     return response.ok;
   }
 
@@ -57,17 +57,17 @@ export function followRide<State extends { now: number }>(
     visible.abort();
   }
 
-  /** Runs in one tab of the link, until the tab is hidden or the ride is over. */
+  /** Runs in only one tab of the link, until the tab is hidden or the ride has ended. */
   async function lead(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const ended = await withFreeStream(() =>
         readStream(`${base}/events`, signal, {
-          onEvent: (_name, data) => takeAndShare(JSON.parse(data) as State),
+          onEvent: (_name, data) => applyAndShare(JSON.parse(data) as State),
           onOpen: () => (failures = 0),
         }),
       );
       if (ended === 'refused') await poll(signal);
-      // The end may have come while no tab was listening.
+      // The ride may have ended while no tab was listening: read its final state.
       else if (ended === 'over' && (await askForState(signal).catch(() => false))) end();
       else await pauseAfter(++failures, signal);
     }
@@ -93,23 +93,23 @@ export function followRide<State extends { now: number }>(
     exclusively(base, signal, () => lead(signal)).catch(() => {});
   }
 
-  otherTabs.onmessage = ({ data }) => take(data as State);
+  otherTabs.onmessage = ({ data }) => applyState(data as State);
   document.addEventListener('visibilitychange', () => (document.hidden ? visible.abort() : start()));
-  // A page that the browser keeps for Back holds nothing open.
+  // A page in the back/forward cache must not hold a connection.
   addEventListener('pagehide', () => visible.abort());
   addEventListener('pageshow', ({ persisted }) => persisted && start());
   start();
 }
 
-/** 1 to 30 s, longer each time, and never the same for all pages that lost their server together. */
+/** Exponential backoff, 1 to 30 s, with jitter so that pages do not reconnect all at once. */
 const backoffMs = (failures: number): number =>
   Math.max(1_000, Math.min(30_000, 1_000 * 2 ** failures) * Math.random());
 
-/** Reads a stream under one of the few places that all tabs of this host share; `refused` where none is free. */
+/** Reads a stream while holding one of `maxStreams` locks that all tabs share; `refused` if none is free. */
 async function withFreeStream(read: () => Promise<StreamEnd>): Promise<StreamEnd> {
   if (!navigator.locks) return read();
-  for (let place = 0; place < maxStreams; place++) {
-    const ended = await navigator.locks.request(`stream ${place}`, { ifAvailable: true }, (lock) => lock && read());
+  for (let index = 0; index < maxStreams; index++) {
+    const ended = await navigator.locks.request(`stream ${index}`, { ifAvailable: true }, (lock) => lock && read());
     if (ended) return ended;
   }
   return 'refused';

@@ -1,17 +1,21 @@
-/** A stream writes a comment every 10 s: one that is silent for longer is dead, whatever the browser thinks. */
+/** The server sends a comment every 10 s, so a stream that is silent for this long is dead, even if it looks open. */
 const silenceMs = 25_000;
 
-/** `over`: the page may not read it, or nothing more comes. `refused`: there are too many. */
+/** `over`: the page may not read the stream, or the stream is complete. `refused`: too many streams are open. */
 export type StreamEnd = 'over' | 'refused' | 'broken';
 
-interface Reading {
+interface StreamHandlers {
   /** `name` is empty for an event without one. */
   onEvent(name: string, data: string): void;
   onOpen(response: Response): void;
 }
 
-/** Reads server-sent events until the stream ends. By fetch, since EventSource hides the status. */
-export async function readStream(url: string, signal: AbortSignal, { onEvent, onOpen }: Reading): Promise<StreamEnd> {
+/** Reads server-sent events until the stream ends. Uses fetch, because EventSource hides the status. */
+export async function readStream(
+  url: string,
+  signal: AbortSignal,
+  { onEvent, onOpen }: StreamHandlers,
+): Promise<StreamEnd> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), silenceMs);
   try {
@@ -50,7 +54,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Runs while no other tab of this browser does, under the same name. */
+/** Waits until no other tab of this browser runs under the same name, then calls `run`. */
 export async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   if (!navigator.locks) return run();
   await navigator.locks.request(name, { signal }, run);

@@ -8,21 +8,21 @@ export interface CarView {
   lng: number;
   /** Degrees clockwise from north. */
   heading: number;
-  /** The last report is too old to be believed. */
+  /** True if the last report is too old to be reliable. */
   isOld: boolean;
 }
 
 type Report = NonNullable<TrackState['position']>;
 
-/** A real car is drawn with this delay, between two reports. */
+/** A real car is drawn with this delay, so that its position can be interpolated between two reports. */
 const trailMs = 2_500;
-/** Between reports that are further apart, the way is unknown and not drawn. */
+/** No interpolation between reports that are further apart: the route between them is unknown. */
 const maxGapMs = 10_000;
 const maxJumpKm = 0.5;
-/** A report that is this much older than the last one is not a late one: the service's clock was set back. */
+/** If a report is this much older than the last one, it is not late: the service's clock was set back. */
 const clockStepMs = 60_000;
 
-/** The car's place on the map at a time (Unix ms, server's clock). A simulated car follows its leg, a real one its reports. */
+/** The car's position at a time (Unix ms, server's clock). A simulated car follows its leg, a real car its reports. */
 export function createCar() {
   let leg: TrackState['leg'];
   let reports: Report[] = [];
@@ -47,7 +47,7 @@ function withReport(reports: Report[], report: Report): Report[] {
   return report.at > last ? [...reports, report].slice(-10) : reports;
 }
 
-/** The place between the two reports around a time, or the nearest report where there are no two, or too far apart. */
+/** Interpolates between the two reports around a time. Returns the nearest report if that is not possible. */
 function between(reports: readonly Report[], time: number): Report {
   const next = reports.findIndex(({ at }) => at > time);
   const [before, after] = [reports[next === -1 ? reports.length - 1 : next - 1], reports[next]];
@@ -62,5 +62,5 @@ function between(reports: readonly Report[], time: number): Report {
   };
 }
 
-/** From one angle to another by the shorter turn, -180 to 180 degrees. */
+/** The shorter turn from one angle to another, -180 to 180 degrees. */
 export const shorterWay = (from: number, to: number): number => ((((to - from + 180) % 360) + 360) % 360) - 180;

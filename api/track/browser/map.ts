@@ -24,7 +24,7 @@ interface Place {
 
 const place = ({ lat, lng }: Place): [number, number] => [lat, lng];
 
-/** The map: route, pickup, destination and car, on tiles where there are any and on a plain ground where not. */
+/** Creates the map with route, pickup, destination and car, on tiles if configured, else on a plain grid. */
 export function createMap(container: HTMLElement, first: TrackState) {
   const map = new LeafletMap(container, {
     zoomControl: false,
@@ -48,17 +48,17 @@ export function createMap(container: HTMLElement, first: TrackState) {
   point(first.pickup, 'pickup', 'Pickup').addTo(map);
   const car = createCarMarker(map);
 
-  let wasMovedByHand = false;
-  map.on('dragstart', () => setMovedByHand(true));
-  container.addEventListener('wheel', () => setMovedByHand(true), { passive: true });
-  container.addEventListener('keydown', () => setMovedByHand(true));
+  let wasMovedByUser = false;
+  map.on('dragstart', () => setMovedByUser(true));
+  container.addEventListener('wheel', () => setMovedByUser(true), { passive: true });
+  container.addEventListener('keydown', () => setMovedByUser(true));
   const recenter = recenterButton(() => {
-    setMovedByHand(false);
+    setMovedByUser(false);
     showAll();
   });
   recenter.addTo(map);
-  function setMovedByHand(moved: boolean): void {
-    wasMovedByHand = moved;
+  function setMovedByUser(moved: boolean): void {
+    wasMovedByUser = moved;
     recenter.getContainer()?.toggleAttribute('hidden', !moved);
   }
 
@@ -80,7 +80,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
     });
   }
   showAll();
-  map.on('resize', () => !wasMovedByHand && showAll());
+  map.on('resize', () => !wasMovedByUser && showAll());
 
   return {
     showRide(state: TrackState): void {
@@ -91,14 +91,14 @@ export function createMap(container: HTMLElement, first: TrackState) {
         const way = pathBetween(state.leg.from, state.leg.to).map(place);
         polyline(way, { className: 'approach', weight: 3, interactive: false }).addTo(approach);
       }
-      if (isNewStatus && !wasMovedByHand) showAll();
+      if (isNewStatus && !wasMovedByUser) showAll();
     },
     showCar(view: CarView | null): void {
       const isNew = carPlace === null && view !== null;
       carPlace = view && place(view);
       car.show(view);
       container.dataset.car = view ? `${view.lat.toFixed(6)},${view.lng.toFixed(6)}` : '';
-      if (isNew && !wasMovedByHand) showAll();
+      if (isNew && !wasMovedByUser) showAll();
     },
   };
 }
@@ -109,7 +109,7 @@ function groundOf(container: HTMLElement) {
   return new PlainGround({ tileSize: 128 });
 }
 
-/** Without tiles: a quiet grid, so that one sees the map move. */
+/** Without tiles: a faint grid, so that users see the map move. */
 class PlainGround extends GridLayer {
   protected override createTile(): HTMLElement {
     return DomUtil.create('div', 'plain-ground');
@@ -124,7 +124,7 @@ function point(at: { lat: number; lng: number }, kind: string, label: string) {
 const carShape =
   '<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><path class="car-casing" d="M20 3l13 32-13-7-13 7z"/><path class="car-shape" d="M20 7l9.500 24-9.500-5-9.500 5z"/></svg>';
 
-/** The car turns by the shorter way: the angle continues past 360. */
+/** The angle continues past 360 degrees, so that the car always turns by the shorter way. */
 function createCarMarker(map: LeafletMap) {
   const icon = divIcon({ className: 'car', iconSize: [40, 40], html: carShape });
   const car = marker([0, 0], { icon, keyboard: false, interactive: false, zIndexOffset: 1_000 });

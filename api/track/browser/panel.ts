@@ -3,13 +3,13 @@ import { ratingText, seenWords, shownSteps, stepWords, wordsFor } from '../words
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
-/** Changes a text only where it differs: what is read out is read once. */
+/** Changes a text only if it differs, so that screen readers read it only once. */
 function setText(id: string, text: string): void {
   const target = element(id);
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** The facts in words beside the map. */
+/** The text beside the map. */
 export function createPanel() {
   let spokenFirst = true;
 
@@ -18,7 +18,7 @@ export function createPanel() {
     setText('headline', headline);
     setText('status', status);
     document.title = document.title.replace(/^.* - /, `${headline} - `);
-    // The first texts were read out with the page.
+    // Screen readers have read the first texts with the page.
     if (!spokenFirst) setText('spoken', `${headline}. ${status}`);
     spokenFirst = false;
     const seen = seenWords(state, now);

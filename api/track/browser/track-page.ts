@@ -11,10 +11,10 @@ const panel = createPanel();
 const clock = serverClock();
 const car = createCar();
 const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
-let present = first;
+let current = first;
 
-function take(state: TrackState): void {
-  present = state;
+function show(state: TrackState): void {
+  current = state;
   clock.learn(state.now);
   car.learn(state);
   map.showRide(state);
@@ -31,17 +31,17 @@ function animate(): void {
   requestAnimationFrame(animate);
 }
 
-take(first);
+show(first);
 requestAnimationFrame(animate);
-// The ETA and the age of a report change with time.
-setInterval(() => panel.show(present, clock.now()), 1_000);
+// The ETA and the age of the last report change with time.
+setInterval(() => panel.show(current, clock.now()), 1_000);
 followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
-  onState: take,
+  onState: show,
   onConnection: panel.showConnection,
 });
 
-/** The server's clock as this page estimates it: a state that arrives is at least as old as its time says. */
+/** Estimates the server's clock. Each message was delayed, so the server's time is never before the message's time. */
 function serverClock() {
   let samples: { aheadMs: number; at: number }[] = [];
   return {
@@ -49,7 +49,7 @@ function serverClock() {
       const at = performance.now();
       samples = [...samples.filter((sample) => at - sample.at < 60_000), { aheadMs: serverNow - at, at }].slice(-20);
     },
-    /** Unix ms. The message with the shortest delay gives the best estimate. */
+    /** Unix ms. The message with the shortest delay gives the best estimate, which is the maximum. */
     now: (): number => performance.now() + Math.max(...samples.map(({ aheadMs }) => aheadMs)),
   };
 }

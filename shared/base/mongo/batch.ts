@@ -8,14 +8,14 @@ const maxWaitMs = 50;
 const maxBatchSize = 200;
 /** Four overlapping batches keep client and server busy; more makes batches too small. */
 const defaultConcurrency = 4;
-/** Updates cost MongoDB the most: one larger batch at a time saves more than the waiting costs. */
+/** Updates cost MongoDB the most: one larger batch at a time saves more than the extra wait costs. */
 const updateConcurrency = 1;
 
 /**
  * Combines operations that are requested at the same time into one. `run` gets the batch and returns a value or an
  * Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always starts
- * after it was requested. Without other batches in flight an operation is sent at once; with `concurrency` of them it
- * waits. With `windowMs` every batch waits that long for further operations instead.
+ * after it was requested. An operation is sent at once, unless `concurrency` batches are in flight: then it waits. With
+ * `windowMs`, every batch instead waits that long for further operations.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
@@ -59,8 +59,8 @@ export function batch<Asked, Answer>(
 }
 
 /**
- * Finds documents by a unique text field; concurrent finds share one query. Resolves with null when there is no such
- * document. `options` is called for each query, because the options depend on the server that is connected by then.
+ * Finds documents by a unique text field; concurrent finds share one query. Resolves with null if no document matches.
+ * `options` is called for each query, because the options depend on the server that is connected at that time.
  */
 export function batchedFind<Stored extends object, Found = Stored>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -83,7 +83,7 @@ async function findEach<Stored extends object, Found>(
 ): Promise<(Found | null)[]> {
   const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
   const projection = { ...options.projection, [field]: 1 };
-  // All documents in one reply: by default MongoDB's first reply ends after 101.
+  // All documents in one reply: by default MongoDB's first reply has at most 101.
   const cursor = collection.find(filter, { ...options, projection, batchSize: values.length + 1 });
   const found = (await cursor.toArray()) as Found[];
   const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
@@ -101,8 +101,8 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
 
 /**
  * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with
- * whether the filter matched. A filter with more than `_id` costs MongoDB about twice as much, since it then plans a
- * query.
+ * whether the filter matched. A filter with more fields than `_id` costs MongoDB about twice as much, because it must
+ * plan a query.
  */
 export function batchedWrite<Stored extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -116,9 +116,9 @@ export function batchedWrite<Stored extends { _id: string }>(
 }
 
 /**
- * As `batchedWrite`, and reads the documents afterwards, in a second command when several are updated. Resolves with
- * the document's fields in `projection`, as they are after this update or a later one, or with null when the filter did
- * not match.
+ * Like `batchedWrite`, but also reads the documents, with a second command if the batch has several updates. Resolves
+ * with the fields in `projection` as they are after this update or a later one, or with null if the filter did not
+ * match.
  */
 export function batchedUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -158,23 +158,23 @@ export async function insertDocuments<T extends object>(
 ): Promise<(null | mongoose.mongo.MongoServerError)[]> {
   const writeConcern = inCommand(concern);
   const command = { insert: collection.collectionName, documents, ordered: false, writeConcern };
-  // The driver throws the reply's `writeConcernError`: written, but none of them is confirmed as durable.
+  // The driver throws the reply's `writeConcernError`: the documents are written, but not confirmed as durable.
   const { writeErrors = [] } = await database().command({ ...command, ...timeLimit() });
   const outcomes: (null | mongoose.mongo.MongoServerError)[] = documents.map(() => null);
   for (const { index, code, errmsg } of writeErrors) outcomes[index] = serverError(errmsg, code);
   return outcomes;
 }
 
-/** A change of one document. `_id` selects the document; the rest of the filter says whether the change applies. */
+/** A change of one document. `_id` selects the document; the rest of the filter is the condition of the change. */
 export interface Update<T> {
   filter: mongoose.mongo.Filter<T> & { _id: string };
   change: mongoose.mongo.UpdateFilter<T> | object[];
 }
 
 /**
- * Makes updates in one command, each atomic and, unless another write concern is given, as durable as a single update.
- * Resolves for each update, in order, with whether its filter matched, or with the server's error. Rejects when the
- * outcome of all of them is unknown.
+ * Updates documents in one command, each atomically and, unless another write concern is given, as durably as a single
+ * update. Resolves with true (the filter matched), false or the server's error for each update, in order. Rejects when
+ * the outcome of all of them is unknown.
  */
 export async function updateDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,
@@ -199,9 +199,9 @@ type UpdateReply = { idx: number; ok: number; n: number; code: number; errmsg: s
 
 const outcomeOf = ({ ok, n, code, errmsg }: UpdateReply) => (ok ? n === 1 : serverError(errmsg, code));
 
-const missingReply = () => new mongoose.mongo.MongoNetworkError("MongoDB's reply leaves out an update");
+const missingReply = () => new mongoose.mongo.MongoNetworkError("MongoDB's reply lacks an update");
 
-/** A write concern in the names that a command uses. */
+/** Converts a write concern to the field names that commands use. */
 const inCommand = ({ w, journal, wtimeoutMS }: mongoose.mongo.WriteConcernSettings) => ({
   w,
   ...(journal && { j: true }),

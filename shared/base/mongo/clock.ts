@@ -5,13 +5,13 @@ const watchMs = 250;
 /** A larger change between the host's two clocks means that its wall clock was set or that it slept. */
 const stepMs = 50;
 const samples = 3;
-/** One sample is enough when MongoDB is slow: the process must not start late because of it. */
+/** When MongoDB is slow, one sample is enough, so it does not delay the start. */
 const samplingLimitMs = 1_000;
-/** How long earlier estimates are kept. */
+/** Time for which earlier estimates are kept. */
 const historyMs = 60_000;
 
 /**
- * Reads MongoDB's clock. Every timer and deadline goes by it, because the clocks of the workers' hosts may be wrong.
+ * Reads MongoDB's clock. Every timer and deadline uses it, because the clocks of the workers' hosts may be wrong.
  */
 export async function mongoNow(): Promise<Date> {
   const [clock] = await database()
@@ -20,38 +20,41 @@ export async function mongoNow(): Promise<Date> {
   return (clock as { now: Date }).now;
 }
 
-/** Receivers reject a signature that is 300 s off their clock. */
+/** Well below 300 s: receivers reject a signature whose time differs by more from their clock. */
 const maxDifferenceMs = 60_000;
 
 /**
- * Whether a time that was just read from MongoDB's clock (Unix ms) and this host's clock differ by more than a minute.
+ * Whether this host's clock and `mongoMs`, just read from MongoDB's clock (Unix ms), differ by more than a minute.
  */
 export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Date.now()) > maxDifferenceMs;
 
 export interface MongoClock {
   /** The time on MongoDB's clock, in whole Unix ms. */
   now(): number;
-  /** The same without each step ahead of the last `withinMs` (at most a minute) that this process has seen. At most `now()`. */
+  /**
+   * Like `now()`, but without the forward steps that this process has seen in the last `withinMs` (at most a minute).
+   * Never later than `now()`.
+   */
   nowBeforeSteps(withinMs: number): number;
   stop(): void;
 }
 
 /**
  * Follows MongoDB's clock, so that a ride created on a host whose clock is an hour off still gets its ten minutes of
- * bidding. Between the reads, one every `everyMs`, it runs on the host's monotonic clock, which setting the wall clock
- * does not move. The monotonic clock stops while the host sleeps: when the two clocks diverge, it reads MongoDB's
- * again. Rejects when MongoDB does not answer the first read.
+ * bidding. It reads MongoDB's clock every `everyMs`; between the reads it follows the host's monotonic clock, which
+ * does not jump when the wall clock is set. The monotonic clock stops while the host sleeps, so when the host's two
+ * clocks diverge, MongoDB's clock is read again. Rejects when MongoDB does not answer the first read.
  */
 export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Promise<MongoClock> {
   let aheadMs: number | undefined;
   let wallAheadMs = wallAhead();
   let isAsking = false;
-  /** Each estimate, and until when it was the newest (ms, monotonic). */
+  /** Earlier estimates, and when each was replaced (ms, monotonic). */
   let history: { aheadMs: number; until: number }[] = [];
 
   /**
    * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate
-   * moves only when it is outside of them, so a slow answer, whose bounds are wide, changes little.
+   * changes only when it is outside these bounds, so a slow answer, which has wide bounds, changes little.
    */
   async function correct(): Promise<void> {
     const askedAt = performance.now();

@@ -1,11 +1,11 @@
 import mongoose from 'mongoose';
 import { ConfigError } from '../config.ts';
-import { endWritesWithTheirSocket } from './driver-patch.ts';
+import { patchWritesToClosedSockets } from './driver-patch.ts';
 import { chooseDurability, durableWrites } from './durability.ts';
 
 /**
- * Limit of one try of an operation. A request is answered within 3 s even while MongoDB is away or hangs, and the
- * driver repeats a read once after a lost connection, so one try gets less than half of that.
+ * Time limit of one try of an operation. A request is answered within 3 s even while MongoDB is unreachable or hangs,
+ * and the driver repeats a read once after a lost connection, so one try gets less than half of that.
  */
 export const tryLimitMs = 1_300;
 const tryLimits = {
@@ -15,29 +15,29 @@ const tryLimits = {
   waitQueueTimeoutMS: tryLimitMs,
 };
 
-/** On a busy machine the first answer can take longer than a request may. */
+/** Longer than for a request: on a busy machine the first answer can be slow. */
 const startLimitMs = 5_000;
 
 /** The first version with the `bulkWrite` command, which reports the outcome of each update in a batch. */
 const wireVersionOf8 = 25;
 
 /**
- * Opens the process's one mongoose connection. Every acknowledged write on it is in the journal: of a majority on a
- * replica set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false` an
- * operation may take any time, as building an index does. Throws ConfigError, in one line without the address, when no
+ * Opens the process's one mongoose connection. Every acknowledged write is in the journal: of a majority on a replica
+ * set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false` operations
+ * have no time limit, which building an index needs. Throws ConfigError, in one line without the address, when no
  * server answers, the address is invalid or the server is too old.
  */
 export async function connectMongo(url: string, { timeLimits = true } = {}): Promise<void> {
-  endWritesWithTheirSocket();
+  patchWritesToClosedSockets();
   const { setName, msg, maxWireVersion } = await hello(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL${addressProblem(error)}`);
   });
-  if (maxWireVersion < wireVersionOf8) throw new ConfigError('Setting MONGO_URL: MongoDB 8.0 or later is needed');
+  if (maxWireVersion < wireVersionOf8) throw new ConfigError('Setting MONGO_URL: MongoDB 8.0 or later is required');
   chooseDurability({ isStandalone: setName === undefined && msg !== 'isdbgrid', timeLimits });
   await mongoose.connect(url, {
     writeConcern: durableWrites(),
     ...(timeLimits && tryLimits),
-    // A ride is read again right after it was changed; a secondary may not have the change yet.
+    // A ride is read right after it was changed; a secondary may not have the change yet.
     readPreference: 'primary',
     autoIndex: false,
     autoCreate: false,
@@ -49,7 +49,7 @@ export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
 }
 
-/** The connected database. Throws MongoNotConnectedError, which counts as an outage, when there is no connection. */
+/** The connected database. Throws MongoNotConnectedError, which counts as an outage, when not connected. */
 export function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
   if (!db) throw new mongoose.mongo.MongoNotConnectedError('not connected');
@@ -62,7 +62,7 @@ export async function pingMongo(): Promise<void> {
 }
 
 /**
- * Calls the listener each time a connection to MongoDB breaks or times out. Returns the function that unsubscribes it.
+ * Calls the listener each time a connection to MongoDB breaks or times out. Returns a function that unsubscribes it.
  */
 export function onBrokenConnection(listener: () => void): () => void {
   const client = mongoose.connection.getClient();
@@ -94,25 +94,25 @@ async function hello(url: string): Promise<Hello> {
 }
 
 /**
- * The reason that no connection was made at the start, as a text that follows "Setting MONGO_URL". It names only hosts
- * and ports: the rest of the address may hold a password.
+ * The reason that the first connection failed, as a text that follows "Setting MONGO_URL". It names only hosts and
+ * ports: the rest of the address may hold a password.
  */
 export function addressProblem(error: unknown): string {
   const { name, code, codeName } = error as { name: string; code?: string | number; codeName?: string };
-  if (error instanceof mongoose.mongo.MongoServerSelectionError) return `: no MongoDB ${whereSought(error)}`;
+  if (error instanceof mongoose.mongo.MongoServerSelectionError) return `: ${describeUnreachable(error)}`;
   if (name === 'MongoParseError' || name === 'TypeError') return ' is not a valid connection string';
-  if (code === 'ENOTFOUND') return ': DNS does not know its host (ENOTFOUND)';
+  if (code === 'ENOTFOUND') return ': DNS does not resolve its host (ENOTFOUND)';
   return `: MongoDB refuses the connection (${[name, code, codeName].filter(Boolean).join(' ')})`;
 }
 
-/** The servers that were asked, with the error of each. The driver drops those of another replica set. */
-function whereSought({ reason }: mongoose.mongo.MongoServerSelectionError): string {
+/** The servers that were asked, with the error of each. The driver drops servers of another replica set. */
+function describeUnreachable({ reason }: mongoose.mongo.MongoServerSelectionError): string {
   const servers = [...((reason as mongoose.mongo.TopologyDescription | undefined)?.servers.values() ?? [])];
-  if (servers.length === 0) return 'there is of its replica set';
+  if (servers.length === 0) return 'no MongoDB of this replica set was found';
   const isAnswering = servers.some(({ type }) => type !== 'Unknown');
   const asked = servers.map(({ address, error }) => {
     const code = (error?.cause as { code?: string } | undefined)?.code;
     return code ? `${address} (${code})` : address;
   });
-  return `${isAnswering ? 'is the primary' : 'answers'} at ${asked.join(', ')}`;
+  return `no MongoDB ${isAnswering ? 'is the primary' : 'answers'} at ${asked.join(', ')}`;
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import mongoose from 'mongoose';
 
-/** The part of the driver's connection class that is patched; the driver does not export the class. */
+/** The patched part of the driver's connection class, which the driver does not export. */
 interface DriverConnection {
   socket: Socket;
   onError(error: Error): void;
@@ -13,14 +13,14 @@ const requireOfMongoose = createRequire(createRequire(import.meta.url).resolve('
 let isPatched = false;
 
 /**
- * Patches a bug of driver 7.8: a command written to a socket that is destroyed but has not emitted `close` waits for
- * ever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
- * hits the driver's monitor, the process never finds the server again. With the patch the wait ends with the socket,
- * and the command fails like any other on a broken connection. The patch also holds writes to their send limits.
+ * Works around a bug of driver 7.8: a command written to a socket that is destroyed but has not emitted `close` waits
+ * forever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
+ * hits the driver's monitor, the process never finds the server again. With the patch the wait ends when the socket
+ * closes, and the command fails as on any broken connection. The patch also enforces the send limits of writes.
  *
- * The patched class is internal to the driver, so package.json pins mongoose 9.12.1, which brings it, exactly.
+ * The patched class is internal to the driver, so package.json pins the exact version of mongoose (9.12.1).
  */
-export function endWritesWithTheirSocket(): void {
+export function patchWritesToClosedSockets(): void {
   if (isPatched) return;
   isPatched = true;
   const { Connection } = requireOfMongoose('mongodb/lib/cmap/connection.js') as {
@@ -47,7 +47,7 @@ export function endWritesWithTheirSocket(): void {
   };
 }
 
-/** The time at which a write must have left this process has passed, and it never left. Decide it again. */
+/** The send limit of a write has passed and it was never sent. The caller must decide about the write again. */
 export class SendLimitPassed extends Error {
   override name = 'SendLimitPassed';
 }
@@ -61,28 +61,28 @@ interface SendLimit {
 const limits = new WeakMap<object, SendLimit>();
 
 /**
- * The update with this filter is written to a connection before `before` (performance.now(), ms) or never: not after it
- * has waited for a server, a connection or a batch, and not again by the driver's own retry. Then it fails: with
- * SendLimitPassed when it was never sent, with an outage when an earlier try was.
+ * Limits the time at which the update with this filter may be sent: before `before` (performance.now(), ms) or never,
+ * even after a wait for a server, a connection or a batch, and in the driver's own retry. A later send fails: with
+ * SendLimitPassed if the update was never sent, with an outage error if an earlier try was sent.
  */
 export function limitSend(filter: object, before: number): void {
   limits.set(filter, { before, wasSent: false });
 }
 
-/** Called by the driver's patch with each command, right before its bytes are written. */
+/** The patch calls this with each command, right before its bytes are written. */
 function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown }): void {
   for (const filter of [...filtersOf(updates, 'q'), ...filtersOf(ops, 'filter')]) {
     const limit = limits.get(filter);
     if (!limit) continue;
     if (performance.now() >= limit.before) {
       throw limit.wasSent
-        ? new mongoose.mongo.MongoNetworkError('too late to repeat the write')
+        ? new mongoose.mongo.MongoNetworkError('the send limit has passed: the write is not repeated')
         : new SendLimitPassed();
     }
     limit.wasSent = true;
   }
 }
 
-/** The driver's own bulks have another form; no update in them has a limit. */
+/** The driver's own bulk writes have another format; none of their updates has a send limit. */
 const filtersOf = (updates: unknown, field: string): object[] =>
   Array.isArray(updates) ? updates.map((update) => update[field]).filter(Boolean) : [];

@@ -1,8 +1,8 @@
 import type mongoose from 'mongoose';
 
 /**
- * Less than the socket's limit: a slow query or a lagging majority is then an error of the server, not a cut
- * connection.
+ * Less than the socket's limit, so a slow query or a lagging majority fails with an error of the server, not with a
+ * closed connection.
  */
 const serverLimitMs = 1_000;
 
@@ -13,8 +13,8 @@ let committedRead: mongoose.mongo.FindOptions = {};
 
 /**
  * Chooses the options below for the server that this process connects to. A replica set or a mongos acknowledges a
- * write when a majority has it in the journal. A standalone server acknowledges it when its own journal has it:
- * `majority` only triggers the flush there, and a `kill -9` then lost acknowledged writes.
+ * write when a majority has it in the journal. A standalone server acknowledges it when its own journal has it: there
+ * `majority` only triggers the flush, and a `kill -9` has lost acknowledged writes.
  */
 export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: boolean; timeLimits: boolean }): void {
   limit = timeLimits ? { maxTimeMS: serverLimitMs } : {};
@@ -26,7 +26,8 @@ export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: b
 }
 
 /**
- * The server's time limit for one operation. Not for a cursor that is read in batches: the limit counts all of them.
+ * The server's time limit for one operation. Do not use it for a cursor that is read in batches: the limit applies to
+ * all batches together.
  */
 export const timeLimit = (): { maxTimeMS?: number } => limit;
 
@@ -34,7 +35,7 @@ export const timeLimit = (): { maxTimeMS?: number } => limit;
 export const durableWrites = (): mongoose.mongo.WriteConcernSettings => durable;
 
 /**
- * Options of a read whose result is reported to a partner: no failover can roll back what it finds. A standalone server
+ * Options of a read whose result is reported to a partner: no failover can roll back the result. A standalone server
  * has no failover, so it needs no `readConcern`.
  */
 export const committedReads = (): mongoose.mongo.FindOptions => ({ ...committedRead, ...limit });

@@ -10,15 +10,16 @@ interface Fence {
 }
 
 const fenceSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-/** One document, in the shard where unsharded collections are, as the rides are. */
+/** One document, on the same shard as the rides: the shard of the unsharded collections. */
 export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
 const fences = collection<Fence>(FenceModel);
 
 /**
- * Resolves with what `read` finds once nothing of it can be lost or rolled back: a durable write that follows the read
- * on the same server proves all that was there before it. A read concern of `majority` would not do: it hides a write
- * that the majority does not have yet, and shows a later one once the clock has moved on. An empty result (`isNothing`)
- * needs no proof. Throws NotYetCommitted when the server may have changed in between.
+ * Resolves with the result of `read` once no part of it can be lost or rolled back: a durable write after the read, on
+ * the same server, proves that everything before it is durable. A read concern of `majority` is not enough: it hides a
+ * write that the majority does not have yet, and by the time it shows the write, the reader's cursor may be past it. An
+ * empty result (`isNothing`) is returned without a fence. Throws NotYetCommitted when the server may have changed in
+ * between.
  */
 export async function durableRead<Found>(
   read: () => Promise<Found>,
@@ -33,7 +34,7 @@ export async function durableRead<Found>(
   return found;
 }
 
-/** Concurrent reads share a write that begins after all of them. */
+/** Concurrent reads share one write, which starts after all of them. */
 const shared = batch<true, null>(async (asked) => {
   await fences.updateOne({ _id: 'fence' }, { $inc: { writes: 1 } }, { upsert: true, ...writeOptions() });
   return asked.map(() => null);

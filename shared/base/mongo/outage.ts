@@ -1,21 +1,21 @@
 import mongoose from 'mongoose';
 
 /**
- * A majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts as an outage.
+ * The replica set's majority does not have a ride's state yet, so the state cannot be reported. Counts as an outage.
  */
 export class NotYetCommitted extends Error {
   override name = 'NotYetCommitted';
 }
 
 /**
- * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB ran out of
- * time. The operation may or may not have been carried out.
+ * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB's time limit
+ * passed. The operation may have been executed.
  */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
   // Written but not confirmed as durable: treated like a lost answer.
   if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
-  // A batch of writes: the driver wraps what broke its connection as an error of the server.
+  // For a batch of writes, the driver wraps the connection's error in a server error.
   if (error instanceof mongoose.mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error) {
     return isOutageOfMongo(error.errorResponse);
   }
@@ -48,7 +48,7 @@ const neverSent = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError'
 const socketErrors = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
 
 /**
- * Error codes of a server that is shutting down, is no longer the primary or ran out of time, and of a mongos that
- * cannot reach its primary. Without a replica set the server does not label these errors.
+ * Error codes of a server that is shutting down, is no longer the primary or has exceeded a time limit, and of a mongos
+ * that cannot reach its primary. A server without a replica set does not label these errors.
  */
 const outageCodes = new Set([6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);

@@ -1,22 +1,22 @@
 import { Cluster, type Redis } from 'ioredis';
 
-/** A connection to one server, which Sentinel may name, or connections to the nodes of a cluster. */
+/** A connection to one server (directly or through Sentinel), or connections to the nodes of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** Whether one part of the data can be away while another answers. */
+/** Whether one part of the data can be unavailable while another answers. */
 export const isCluster = (redis: RedisClient): redis is Cluster => redis instanceof Cluster;
 
-/** Every server that holds a part of the data and is connected: the only one, or each primary of a cluster. */
+/** The connected servers that hold data: the only server, or each primary of a cluster. */
 export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
-/** Rejects unless every part of Redis answers: of a cluster, each node that has keys. */
+/** Rejects unless every part of Redis answers; in a cluster, each node that owns slots. */
 export async function pingRedis(redis: RedisClient): Promise<void> {
   if (redis instanceof Cluster) assertConnected(redis);
   await Promise.all(primariesOf(redis).map((primary) => primary.ping()));
 }
 
-/** A node that is away is no longer among the nodes, but it keeps its slots until its replica replaces it. */
+/** A lost node disappears from the node list at once, but keeps its slots until its replica replaces it. */
 function assertConnected(cluster: Cluster): void {
   const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));
   const connected = new Set(addressesOf(cluster));
@@ -25,8 +25,8 @@ function assertConnected(cluster: Cluster): void {
 }
 
 /**
- * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or was replaced.
- * Returns how to stop.
+ * Calls the listener whenever Redis may have lost jobs: it is connected again, or a node of a cluster is connected
+ * again or was replaced. Returns a function that unsubscribes it.
  */
 export function onRedisReturned(redis: RedisClient, listener: () => void): () => void {
   redis.on('ready', listener);
@@ -49,6 +49,6 @@ export function onRedisReturned(redis: RedisClient, listener: () => void): () =>
   };
 }
 
-/** `HOST:PORT` of each primary of a cluster that is connected, in order. */
+/** `HOST:PORT` of each connected primary of a cluster, sorted. */
 export const addressesOf = (cluster: Cluster): string[] => primariesOf(cluster).map(addressOf).sort();
 const addressOf = ({ options }: Redis): string => `${options.host}:${options.port}`;

@@ -23,11 +23,11 @@ type RedisAddress =
       sentinelPassword?: string;
     };
 
-/** The rule that a wrong address breaks: its scheme, or the form of its kind. */
+/** The rule that an invalid address breaks: the scheme, or the format of its kind. */
 type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**
- * Reads `redis://` and `rediss://` addresses as they are, and these two, which begin with `rediss-` for TLS:
+ * Reads `redis://` and `rediss://` addresses, and these two formats (with TLS they begin with `rediss-`):
  *
  * - `redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT`
  * - `redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME/DATABASE?sentinelPassword=PASSWORD`
@@ -46,7 +46,7 @@ export function readRedisUrl(url: string): RedisAddress | WrongRedisUrl {
   }
 }
 
-/** As ioredis reads it. */
+/** Uses the same rules as ioredis. */
 function namesOneServer(url: string): boolean {
   try {
     const { hostname, username, password } = new URL(url);

@@ -6,7 +6,7 @@ import { readRedisUrl } from './redis-url.ts';
 
 const connecting = {
   connectTimeout: 2_000,
-  // While Redis loads its data file, ask again after 250 ms; by default ioredis may wait 10 s.
+  // While Redis loads its data file, try again after 250 ms; by default ioredis may wait 10 s.
   maxLoadingRetryTime: 250,
 };
 const retryStrategy = (times: number): number => Math.min(times * 100, 500);
@@ -14,14 +14,14 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 const readOnlyPauseMs = 1_000;
 
 /**
- * After a failover this connection may still lead to the old primary, now a replica; a new connection finds the new
- * one.
+ * After a failover this connection may still lead to the old primary, which is a replica now; a new connection finds
+ * the new primary.
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
 /**
- * Reconnects on READONLY, at most once a second, because each reconnection makes the sweeper search for lost jobs. The
- * caller gets the error.
+ * Reconnects on READONLY, at most once a second, because after each reconnection the sweeper searches for lost jobs.
+ * The caller gets the error.
  */
 function reconnectFromReplica(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
@@ -32,15 +32,15 @@ function reconnectFromReplica(): (error: Error) => boolean {
   };
 }
 
-/** In a cluster, `retryMs` after a failure a command is sent again, until it succeeds; with 0 it fails at once. */
+/** In a cluster, a failed command is repeated every `retryMs` until it succeeds; with 0 it fails at once. */
 interface Behaviour extends Omit<RedisOptions, 'replyMapping'> {
   enableOfflineQueue: boolean;
   retryMs: number;
 }
 
 /**
- * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. A command fails at once while
- * Redis is away and is not repeated when its answer is lost: every caller works without Redis.
+ * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. While Redis is unreachable a
+ * command fails at once, and it is not repeated when its answer is lost: every caller works without Redis.
  */
 export function connectRedis(url: string, log: Logger): RedisClient {
   return open(url, log, {
@@ -54,14 +54,14 @@ export function connectRedis(url: string, log: Logger): RedisClient {
 }
 
 /**
- * Opens the connection on which BullMQ's workers receive jobs. It waits for Redis without a limit. A command that a
- * replica refused is sent again on the next connection, because BullMQ would wait after the error.
+ * Opens the connection on which BullMQ's workers receive jobs. It waits for Redis without a time limit. A command that
+ * a replica refused is sent again on the next connection, because BullMQ would pause after the error.
  */
 export function connectWorkerRedis(url: string, log: Logger): RedisClient {
   return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
 }
 
-/** Opens the connection for changes of rides: it subscribes again automatically whenever Redis is back. */
+/** Opens the connection for changes of rides. It subscribes again automatically after each reconnection. */
 export function connectSubscriberRedis(url: string, log: Logger): RedisClient {
   return open(url, log, patient);
 }
@@ -70,7 +70,7 @@ const patient = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: 
 
 function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...options }: Behaviour): RedisClient {
   const address = readRedisUrl(url);
-  if (typeof address === 'string') throw new TypeError(`REDIS_URL is no address of a ${address}`);
+  if (typeof address === 'string') throw new TypeError(`REDIS_URL is invalid (${address})`);
   const common = { ...connecting, ...options };
   if (address.kind === 'server') {
     return reported(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
@@ -96,7 +96,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     sentinelRetryStrategy: retryStrategy,
     sentinelReconnectStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that hangs keeps its connections: leave it when the sentinels name another.
+    // A primary that hangs keeps its connections, so leave it when the sentinels name another one.
     failoverDetector: true,
     Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
@@ -105,8 +105,8 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
 }
 
 /**
- * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels: then
- * it gives up, and the connection ends for ever.
+ * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels; a
+ * failover then makes it give up, and the connection ends permanently.
  */
 class FollowingConnector extends SentinelConnector {
   constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
@@ -124,8 +124,8 @@ class FollowingConnector extends SentinelConnector {
 }
 
 /**
- * In ioredis's own class, a connection that ends while it asks for the slots keeps asking, and the process does not
- * end.
+ * In ioredis's own class, a connection that is closed while it asks for the slots keeps asking, so the process does not
+ * exit.
  */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
@@ -137,14 +137,14 @@ class EndingCluster extends Cluster {
 }
 
 /**
- * The nodes are asked at this interval which of them serves which keys: a node that hangs is left when it is replaced.
+ * Interval for reading which node serves which slots, so that a node that hangs is left when it is replaced.
  */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
   // When this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
-  // issue 709): BullMQ renews connections during a failover, and a worker that waits for one never receives a job
+  // issue 709). BullMQ renews connections during a failover, and a worker that waits for one would never receive a job
   // again.
   enableReadyCheck: false,
   slotsRefreshInterval: refreshMs,
@@ -157,7 +157,7 @@ const clusterOptions = (retryMs: number): ClusterOptions => ({
   maxRedirections: retryMs > 0 ? Number.POSITIVE_INFINITY : 4,
 });
 
-/** Resolves when the connection is ready, or after timeoutMs: a process starts without Redis, too. */
+/** Resolves when the connection is ready, or after `timeoutMs`: a process also starts without Redis. */
 export async function redisReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   await becomesReady(redis, timeoutMs);
@@ -179,8 +179,8 @@ function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Connects to each node as soon as it is known. By default a node's first command connects, and without an offline
- * queue every further command fails until then.
+ * Connects to each node as soon as it is known. By default a node's first command connects it, and without an offline
+ * queue every other command fails until it is connected.
  */
 function keepConnected(cluster: Cluster): Cluster {
   return cluster.on('refresh', () => {
@@ -188,13 +188,13 @@ function keepConnected(cluster: Cluster): Cluster {
   });
 }
 
-/** Logs two lines for an outage, not one for each attempt to reconnect. */
+/** Logs two lines per outage, not one per reconnection attempt. */
 function reported(redis: Redis, log: Logger): Redis {
   const outage = outageLog(log);
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
-/** The same for a cluster, of which one node may be away. */
+/** The same for a cluster, where a single node may be unreachable. */
 function reportedCluster(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
   let isAsking = false;
@@ -215,11 +215,11 @@ function outageLog(log: Logger) {
   return {
     isNow: () => away,
     begin(error: Error) {
-      if (!away) log.warn({ error: describeError(error) }, 'redis is away');
+      if (!away) log.warn({ error: describeError(error) }, 'redis is unreachable');
       away = true;
     },
     end() {
-      if (away) log.info('redis is back');
+      if (away) log.info('redis is reachable again');
       away = false;
     },
   };

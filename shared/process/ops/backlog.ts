@@ -4,8 +4,8 @@ import { mails } from '../../mail/mail-row.ts';
 import { rides } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
-/** How long the oldest of each kind has waited (s), 0 without one. From MongoDB: an emptied Redis changes nothing. */
-interface Backlog {
+/** Waiting time of the oldest item of each kind (s), 0 if none. From MongoDB, so a loss of Redis has no effect. */
+interface BacklogAges {
   unsettledEvent: number;
   overdueTimer: number;
   overdueAttempt: number;
@@ -14,8 +14,8 @@ interface Backlog {
 
 const limitMs = 1_000;
 
-/** Reads the first entry of four partial indexes, which hold only what is left to do. */
-export async function readBacklog(): Promise<Backlog> {
+/** Reads the first entry of four partial indexes, which contain only pending work. */
+export async function readBacklog(): Promise<BacklogAges> {
   const hasDueAt = { dueAt: { $exists: true } };
   const [now, unsettled, timer, attempt, mail] = await Promise.all([
     mongoNow(),

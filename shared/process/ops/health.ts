@@ -4,14 +4,15 @@ import type { Logger } from '../../base/logger.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
-/** Rejects while the process is not ready. Must settle by itself: it is not cut off. */
+/** Rejects while the process is not ready. Must limit its own time: the caller does not. */
 export type ReadinessCheck = () => Promise<unknown>;
 
 const checkIntervalMs = 1_000;
 
 /**
- * Answers load balancers, without a key: `/healthz` says that the process runs, `/readyz` is a 503 while a check rejects. Each
- * check runs at most once in 1,000 ms, and requests that arrive while it runs share its result. Never rejects.
+ * Answers load balancers, without a key: `/healthz` confirms that the process runs, `/readyz` answers 503 while a check
+ * rejects. Each check runs at most once in 1,000 ms, and requests that arrive while it runs share its result. Never
+ * rejects.
  */
 export function healthListener(
   checks: Readonly<Record<string, ReadinessCheck>>,
@@ -34,7 +35,7 @@ export function healthListener(
 /** The path of a request target, which may begin with scheme and host (RFC 9112, section 3.2.2). */
 export const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
 
-/** Whether the check passes, asked at most once per interval and not while it runs. */
+/** Runs the check at most once per interval, and never twice at the same time. */
 function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<boolean> {
   let latest: Promise<boolean> | undefined;
   let nextAt = 0;

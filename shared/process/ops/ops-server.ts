@@ -16,9 +16,9 @@ export interface OpsServer {
 
 export interface OpsOptions {
   processName: string;
-  /** The process is ready while all of these pass. */
+  /** The process is ready while all checks pass. */
   checks: Readonly<Record<string, ReadinessCheck>>;
-  /** Run before each scrape, for gauges of this process. */
+  /** Runs before each scrape, to update gauges of this process. */
   beforeScrape?: () => void;
   /** Pages for operators. */
   pages?: { owns(path: string): boolean; listener: RequestListener };
@@ -27,8 +27,8 @@ export interface OpsOptions {
 const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 30_000 };
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` of this process at OPS_HOST and OPS_PORT. Resolves with null where OPS_PORT is
- * unset. Throws ConfigError where it cannot listen there.
+ * Serves `/healthz`, `/readyz` and `/metrics` of this process at OPS_HOST and OPS_PORT. Resolves with null if OPS_PORT
+ * is unset. Throws ConfigError if it cannot listen there.
  */
 export async function startOpsServer(
   ctx: Pick<Context, 'config' | 'log' | 'queues' | 'redis'>,
@@ -45,7 +45,7 @@ export async function startOpsServer(
       const text = await scrape();
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
     } catch (error) {
-      ctx.log.error({ error: describeError(error) }, 'metrics could not be written');
+      ctx.log.error({ error: describeError(error) }, 'metrics could not be collected');
       response.writeHead(500, { [errorCodeHeader]: publicErrorOf('internal').code }).end();
     }
   };
@@ -61,7 +61,7 @@ export async function startOpsServer(
     throw new ConfigError(`Settings OPS_HOST and OPS_PORT: cannot listen on ${host}:${wanted} (${code})`);
   });
   const { port } = server.address() as AddressInfo;
-  ctx.log.info({ host, port }, 'listening for operators');
+  ctx.log.info({ host, port }, 'ops server listening');
   return {
     port,
     async close() {

@@ -6,7 +6,7 @@ import { keys } from '../../keys/api-key.ts';
 import { rides } from '../../rides/ride.ts';
 import { readBacklog } from './backlog.ts';
 
-/** A queue as Redis has it. */
+/** The state of a queue in Redis. */
 export interface QueueState {
   pool: PoolName;
   paused: boolean;
@@ -17,24 +17,24 @@ export interface QueueState {
   delayed: number;
 }
 
-/** What is late, as MongoDB has it, whatever became of Redis: for how many seconds, 0 where nothing is. */
-export interface Backlog {
+/** Overdue work according to MongoDB, so losing Redis has no effect. In seconds, 0 if nothing is overdue. */
+export interface BacklogReport {
   oldestUnsettledSeconds: number;
-  /** Of the timers. */
+  /** For timers. */
   oldestOverdueSeconds: number;
-  /** Of the attempts asked for by hand. */
+  /** For requested attempts: test events and redeliveries. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
-  /** The keys whose events wait, by the 1,000 that have waited longest: a slow or dead receiver stands in front. */
+  /** The keys of the 1,000 rides whose events wait longest: a slow or dead receiver is listed first. */
   waitingByKey: WaitingKey[];
 }
 
 interface WaitingKey {
   keyId: string;
   name?: string;
-  /** How many rides of the key have events that wait, of the 1,000 oldest. */
+  /** Rides of the key with waiting events, of the 1,000 oldest. */
   rides: number;
-  /** How many deliveries have failed in a row, and why the last one did. */
+  /** The number of consecutive failed deliveries, and the reason of the last one. */
   failuresInRow?: number;
   reason?: string;
 }
@@ -42,8 +42,8 @@ interface WaitingKey {
 const oldestRides = 1_000;
 const mostKeys = 10;
 
-/** The state of every queue. Throws when Redis is away. */
-export function queueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
+/** Reads the state of every queue. Throws when Redis is unreachable. */
+export function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
   return Promise.all(
     poolNames.map(async (pool) => {
       const queue = queues[pool] as Queue;
@@ -53,9 +53,9 @@ export function queueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueS
   );
 }
 
-/** How late the oldest of each kind is, and whose events wait. */
-export async function backlog(): Promise<Backlog> {
-  const [oldest, waiting] = await Promise.all([readBacklog(), waitingByKey()]);
+/** Reads how late the oldest item of each kind is, and which keys have waiting events. */
+export async function readBacklogReport(): Promise<BacklogReport> {
+  const [oldest, waiting] = await Promise.all([readBacklog(), readWaitingByKey()]);
   return {
     oldestUnsettledSeconds: Math.round(oldest.unsettledEvent),
     oldestOverdueSeconds: Math.round(oldest.overdueTimer),
@@ -65,7 +65,7 @@ export async function backlog(): Promise<Backlog> {
   };
 }
 
-async function waitingByKey(): Promise<WaitingKey[]> {
+async function readWaitingByKey(): Promise<WaitingKey[]> {
   const order = { unsettledSince: 1, _id: 1 } as const;
   const groups = await rides
     .aggregate<{ _id: string; rides: number }>(

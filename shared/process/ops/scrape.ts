@@ -14,12 +14,15 @@ import { pingRedis } from '../../base/redis/redis-nodes.ts';
 import { readBacklog } from './backlog.ts';
 import { sharedRead } from './shared-read.ts';
 
-/** Scrapes that come within this time share what is read from MongoDB and Redis. */
+/** Scrapes within this time share one read of MongoDB and Redis. */
 const everyMs = 2_000;
 const limitMs = 1_500;
 const states = ['wait', 'active', 'delayed'] as const;
 
-/** Makes the function that writes all metrics down. What all processes share is read then, and is NaN while it is unknown. */
+/**
+ * Creates the function that renders all metrics. It also reads the state that all processes share, which is NaN while
+ * unknown.
+ */
 export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<string> {
   const readings = [
     sharedRead(readBacklog, { everyMs, limitMs }),
@@ -47,7 +50,7 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
   };
 }
 
-/** Without the queues of a node that does not answer. */
+/** Leaves out the queues of a node that does not answer. */
 async function readQueues(queues: Context['queues']): Promise<Map<string, Record<string, number>>> {
   const counts = await Promise.allSettled(
     poolNames.map(async (pool) => [pool, await queues[pool].getJobCounts(...states)] as const),

@@ -1,6 +1,6 @@
 /**
- * Makes a read that many ask for: it runs at most once in `everyMs`, those who ask meanwhile share its result, and none waits
- * longer than `limitMs`. Resolves with null when the read failed or is late.
+ * Lets many callers share a read: it runs at most once in `everyMs`, callers in that time share its result, and no
+ * caller waits longer than `limitMs`. Resolves with null when the read failed or is late.
  */
 export function sharedRead<T>(
   read: () => Promise<T>,

@@ -8,28 +8,27 @@ import { missingIndexes } from '../migrate.ts';
 import { readBacklog } from './backlog.ts';
 
 const everyMs = 60_000;
-/** An event or a timer that has waited less than this is no backlog. */
+/** Events and timers that have waited less than this do not count as a backlog. */
 const backlogSeconds = 60;
 
 const texts = {
   redis_evicts: 'Redis may evict jobs: set maxmemory-policy to noeviction',
-  redis_not_persistent:
-    'Redis keeps no append-only file: a restart loses its jobs, and the sweeper has to add them again',
+  redis_not_persistent: 'Redis writes no append-only file: a restart loses its jobs until the sweeper adds them again',
   index_missing: 'MongoDB lacks an index: run migrate',
   clocks_differ:
-    "MongoDB's clock and this process's differ by more than a minute: it delivers no events until they agree",
-  backlog_grows: 'events or timers wait, and longer than a minute ago',
+    "this host's clock differs from MongoDB's by more than a minute: this process delivers no events until they agree",
+  backlog_grows: 'the backlog grows: the oldest event or timer waits longer than at the last check',
 } as const;
 type Warning = keyof typeof texts;
 
 /**
- * Looks once a minute for what is wrong but takes nothing out of service: a warning in the log when it begins, and a metric. In
- * development Redis's settings are the stack's own.
+ * Checks once a minute for problems that do not make the process unready. Sets a metric for each problem, and logs a
+ * warning when it begins. In development Redis's settings are not checked: the stack sets them itself.
  */
 export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'>): { stop(): void } {
   const known = new Set<string>();
   let before = Number.POSITIVE_INFINITY;
-  let isLooking = false;
+  let isChecking = false;
 
   const note = (warning: Warning, isWrong: boolean, details: object = {}) => {
     warnings.set({ warning }, isWrong ? 1 : 0);
@@ -37,7 +36,7 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'
     if (isWrong) known.add(warning);
     else known.delete(warning);
   };
-  const looks = [
+  const checks = [
     async () => {
       if (ctx.config.environment !== 'production') return;
       const primaries = primariesOf(ctx.redis);
@@ -68,21 +67,21 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'
     },
   ];
 
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    for (const one of looks) {
-      await one().catch((error) => ctx.log.debug({ error: describeError(error) }, 'not looked for warnings'));
+  async function runChecks(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    for (const check of checks) {
+      await check().catch((error) => ctx.log.debug({ error: describeError(error) }, 'a check for warnings failed'));
     }
-    isLooking = false;
+    isChecking = false;
   }
 
-  const timer = setInterval(look, everyMs).unref();
-  void look();
+  const timer = setInterval(runChecks, everyMs).unref();
+  void runChecks();
   return { stop: () => clearInterval(timer) };
 }
 
-/** From INFO, which a hosted Redis allows where it forbids CONFIG. */
+/** Reads INFO, because a hosted Redis may forbid CONFIG. */
 export async function redisSettings(redis: Pick<Redis, 'info'>) {
   const [memory, persistence] = await Promise.all([redis.info('memory'), redis.info('persistence')]);
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];

@@ -11,7 +11,7 @@ import { movingRidesOf } from './driver-rides.ts';
 
 /**
  * Makes a driver's offer on a ride that was opened to the driver. Throws `ride_not_found` for any other ride,
- * `on_a_ride` while the driver is on one, and what `decide` throws for an offer.
+ * `on_a_ride` while the driver has a moving ride, and what `decide` throws for an offer.
  */
 export async function makeOffer(
   ctx: Context,
@@ -32,7 +32,7 @@ export async function makeOffer(
   return made;
 }
 
-/** A driver is refused only for a ride that no failover can roll back. */
+/** True if the driver has a moving ride, in a state that no failover can roll back. */
 async function isOnARide(driverId: string): Promise<boolean> {
   const moving = await durableRead(
     () => movingRidesOf([driverId]),
@@ -42,8 +42,8 @@ async function isOnARide(driverId: string): Promise<boolean> {
 }
 
 /**
- * Reads the moving ride and the driver again, after the offer was written: what withdraws the offers of a driver who
- * was chosen elsewhere or suspended since the checks may have run before this offer existed.
+ * Withdraws the offer if the driver has been chosen for another ride or suspended since the checks. settleDriver also
+ * withdraws such offers, but it may have run before this offer was written.
  */
 async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, driverId: string): Promise<void> {
   const [moving, found] = await Promise.all([
@@ -57,8 +57,8 @@ async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, 
 }
 
 /**
- * Withdraws a driver's own offer; once more does nothing. Throws `ride_not_found` or `offer_not_found` where there is
- * no such offer of the driver, and `ride_not_bidding` when it is too late.
+ * Withdraws a driver's own offer. A repeat does nothing. Throws `ride_not_found` or `offer_not_found` if the driver has
+ * no such offer, and `ride_not_bidding` when bidding has ended.
  */
 export async function withdrawOwnOffer(
   ctx: Context,
@@ -74,17 +74,17 @@ export async function withdrawOwnOffer(
   await applyAction(ctx, rideId, withdrawal, owner);
 }
 
-/** The steps of a chosen driver, in the order of a trip; and `cancel`, which ends it. */
+/** The steps of an assigned driver, in the order of a trip, and `cancel`, which ends the ride. */
 export type DriverStep = 'arrive' | 'start' | 'complete' | 'cancel';
 
 const inOrder = ['accept', 'arrive', 'start', 'complete'] as const;
 
 /**
- * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to; also when it
- * was applied before, whatever has happened since, so that a driver can send it again after a lost answer. Throws
- * `not_own_ride` for any other ride and `illegal_step` or `ride_ended` for a step that is not the next one.
+ * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to. Idempotent: a
+ * driver can repeat a step after a lost answer, even if the ride has changed since. Throws `not_own_ride` for any other
+ * ride and `illegal_step` or `ride_ended` for a step that is not the next one.
  */
-export async function takeDriverStep(
+export async function applyDriverStep(
   ctx: Context,
   rideId: string,
   step: DriverStep,
@@ -97,7 +97,7 @@ export async function takeDriverStep(
     { rideId, owner },
     (ride, at) => {
       if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-      const change = wasTaken(ride, step) ? null : decide(ride, command, at, ctx.config);
+      const change = wasApplied(ride, step) ? null : decide(ride, command, at, ctx.config);
       return { change, result: transitionOf(step).to };
     },
     origin,
@@ -106,10 +106,10 @@ export async function takeDriverStep(
   return changed.result;
 }
 
-/** Whether the driver has already taken the step in this ride. */
-function wasTaken(ride: Pick<RideState, 'seq' | 'offers' | 'status' | 'cancelledBy'>, step: DriverStep): boolean {
+/** True if the step was already applied to this ride. */
+function wasApplied(ride: Pick<RideState, 'seq' | 'offers' | 'status' | 'cancelledBy'>, step: DriverStep): boolean {
   if (step === 'cancel') return ride.cancelledBy === 'driver';
-  // Each offer and each change of status has had one event.
+  // Each offer and each change of status has exactly one event.
   const changes = ride.seq - ride.offers.length;
   const steps = ride.status === 'cancelled' ? changes - 1 : changes;
   return inOrder.indexOf(step) < steps;

@@ -24,7 +24,7 @@ const shownFields = {
   passenger: 1,
 } as const;
 
-/** A ride as it is read for drivers. The presenter chooses what a driver may see of it. */
+/** The fields of a ride that are read for drivers. The presenter selects the fields that a driver may see. */
 export type RideOfDriver = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'driver.driverId'>> & {
   driver?: { driverId: string };
 };
@@ -40,31 +40,31 @@ export interface DriverRequest {
 /** The rides that concern a driver now. */
 export interface DriverRides {
   /**
-   * The rides that the driver may make offers on, those that end first in front; none while the driver is on a ride.
+   * The rides that the driver may make offers on, by the end of bidding; empty while the driver is on a ride.
    */
   requests: DriverRequest[];
   /** The ride that the driver is on. */
   ride: RideOfDriver | null;
 }
 
-/** The open and the moving live rides of these drivers, each by its index. */
+/** Finds the open and the moving live rides of these drivers. Each of the two conditions has an index. */
 function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mongo.Filter<Ride> {
   const bidding = { mode: 'live', status: 'bidding', 'asked.driverId': { $in: [...driverIds] } } as const;
   const moving = { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } } as const;
   return { $or: [{ ...bidding, biddingEndsAt: { $gt: new Date(nowMs) } }, moving] };
 }
 
-/** Reads the rides that concern each of these drivers, in one query, as the majority has them. */
+/** Reads the rides that concern each of these drivers, in one query, in their majority-committed state. */
 async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
   const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
   return ofEach(driverIds, await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray());
 }
 
-/** The same for one driver; concurrent reads share one query. */
+/** Reads the rides that concern one driver. Concurrent reads share one query. */
 export const ridesOfDriver = (now: () => number): ((driverId: string) => Promise<DriverRides>) =>
   batch<string, DriverRides>((driverIds) => findRidesOfDrivers(driverIds, now()));
 
-/** Reads these drivers' keys, undefined for a driver who is not active, and their rides, in one query. */
+/** Reads the key hashes and rides of these drivers in one query. An inactive driver has no `keyHash`. */
 export async function findDriversWithRides(
   driverIds: readonly string[],
   nowMs: number,
@@ -125,7 +125,7 @@ function inOrder({ requests, ride }: DriverRides = { requests: [], ride: null })
   return { requests: requests.sort((a, b) => ends(a) - ends(b) || (a.ride._id < b.ride._id ? -1 : 1)), ride };
 }
 
-/** The moving ride of each of these drivers who has one: driver's id to ride's id. */
+/** The moving rides of these drivers: driver id -> ride id. Drivers without one are missing. */
 export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<string, string>> {
   if (driverIds.length === 0) return new Map();
   const found = await rides
@@ -137,7 +137,7 @@ export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<s
   return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
 }
 
-/** The driver's moving ride and live offers: a suspension ends them. */
+/** The driver's moving ride and live offers, which a suspension ends. */
 export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   const [moving, open] = await Promise.all([
     movingRidesOf([driverId]),
@@ -155,7 +155,7 @@ export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   return [...[...moving.values()].map((rideId) => ({ rideId })), ...offered];
 }
 
-/** The rides among these that are still open for offers. */
+/** The given rides that are still open for offers. */
 export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
   if (rideIds.length === 0) return new Set();
   const found = await rides

@@ -12,10 +12,10 @@ const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as cons
 
 /**
  * Applies the consequences of a driver getting or losing a ride, or being suspended: withdraws the live offers of a
- * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and notes in the driver's
- * position whether the driver is free. A driver who was resumed loses only what was there before. Can run twice or
- * late. Resolves with the id of the ride that the driver was on, or null, and whether the driver is active. Throws when
- * MongoDB is away.
+ * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and marks the driver as free
+ * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume. Idempotent, and may run
+ * late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`. Throws when MongoDB is
+ * unavailable.
  */
 export async function settleDriver(
   ctx: Context,
@@ -23,7 +23,7 @@ export async function settleDriver(
 ): Promise<{ rideId: string | null; isActive: boolean }> {
   for (;;) {
     const [counts, commitments] = await Promise.all([readCounts(driverId), commitmentsOf(driverId)]);
-    // Read last: if the driver is suspended now, nothing that was read above is from after a later resume.
+    // Read the driver last: if the driver is suspended now, everything read above is from before a later resume.
     const driver = await drivers.findOne({ _id: driverId }, { ...timeLimit(), projection: fields });
     const isGone = driver !== null && !isActive(driver);
     const rideId = commitments.find(({ offerId }) => offerId === undefined)?.rideId ?? null;
@@ -43,17 +43,17 @@ export async function settleDriver(
 }
 
 /**
- * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension
- * was to end are still ended, if no sweep came in between; later ones are not.
+ * Accepts the driver's key again. The driver is offline and must sign in again. If no sweep has run since the
+ * suspension, the ride and the offers from before the resume are still ended; later ones are not.
  */
 export async function resumeDriver(driverId: string): Promise<void> {
-  // Also a session that was made while the driver was being suspended.
+  // Includes a session that was started during the suspension.
   await driverSessions.endAll(driverId);
   for (;;) {
     const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
     if (!driver) throw unknownDriver();
     if (!driver.suspendedAt) return;
-    // While the driver is still suspended, so that nothing that comes after the resume is among it.
+    // Read while the driver is still suspended, so that it contains nothing from after the resume.
     const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
     await goOffline(driverId);
     const { matchedCount } = await drivers.updateOne(
@@ -66,14 +66,14 @@ export async function resumeDriver(driverId: string): Promise<void> {
   }
 }
 
-/** Cancels a ride of the driver, and withdraws the driver's offers. */
+/** Cancels the rides and withdraws the offers of these commitments. */
 async function end(ctx: Context, commitments: readonly Commitment[]): Promise<void> {
   for (const { rideId, offerId } of commitments) {
     const command = offerId
       ? ({ action: 'withdrawOffer', offerId } as const)
       : ({ action: 'cancel', by: 'driver' } as const);
     await applyAction(ctx, rideId, command, 'anyone', { by: 'driver' }).catch((error) => {
-      // A command that is no longer allowed has nothing left to do.
+      // 409: the ride has already ended or the offer is already withdrawn.
       if (!(error instanceof AppError) || error.status !== 409) throw error;
     });
   }

@@ -5,21 +5,21 @@ import { feedIndex, rides } from '../ride.ts';
 import type { Ride, RideEvent } from '../ride-types.ts';
 
 /**
- * The events of all rides of a key, in one order: by position, then by ride. A position is the event's time; it is
- * later where MongoDB's clock was set back. Within a ride positions strictly increase, so two events never have the
- * same place. A reader that continues after the last place that it was shown misses nothing, whatever MongoDB's clock
- * does, because no event appears later at a place that the reader has passed:
+ * The event feed: the events of all rides of a key, ordered by feed time, then by ride. The feed time of an event is
+ * its time, or later if MongoDB's clock was set back. Within a ride feed times strictly increase, so no two events have
+ * the same cursor. A reader that continues after its last cursor skips no event, however MongoDB's clock is set,
+ * because no event is added before a cursor that was shown:
  *
- * - positions are shown 3 s after a mark that is at least as high was stored (feed-mark.ts, showing-marks.ts);
- * - an event gets a position above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s
- *   after the copy was asked for. MongoDB writes it within a second, and only while its clock is at most 2 s past the
- *   one that the event was decided by, and not behind it (write-change.ts);
- * - a page is shown only once a later write is durable (durable-read.ts).
+ * - events up to a feed time are shown 3 s after a mark at or above it was stored (feed-mark.ts, showing-marks.ts);
+ * - an event gets a feed time above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s
+ *   after the process requested the copy. MongoDB writes it within a second, and only while its clock is at most 2 s
+ *   ahead of, and at most 0.5 s behind, the clock of the event's decision (write-change.ts);
+ * - a page is shown only after a later write is durable (durable-read.ts).
  *
- * An event that the version before this one writes has its time as its position.
+ * An event written by the previous version of the service has its time as its feed time.
  */
-export interface Place {
-  /** The position (Unix ms). */
+export interface FeedCursor {
+  /** The feed time (Unix ms). */
   at: number;
   rideId: string;
 }
@@ -29,37 +29,42 @@ interface FeedEvent {
   event: RideEvent;
 }
 
-export const placeOf = ({ rideId, event }: FeedEvent): Place => ({ at: event.at.getTime(), rideId });
+export const toFeedCursor = ({ rideId, event }: FeedEvent): FeedCursor => ({ at: event.at.getTime(), rideId });
 
-/** Below 0 when `one` comes first. */
-const compare = (one: Place, other: Place): number =>
+/** Negative if `one` comes first. */
+const compare = (one: FeedCursor, other: FeedCursor): number =>
   one.at - other.at || (one.rideId < other.rideId ? -1 : Number(one.rideId > other.rideId));
 
-export const isAfter = (place: Place, other: Place | null): boolean => !other || compare(place, other) > 0;
+export const isAfter = (cursor: FeedCursor, other: FeedCursor | null): boolean => !other || compare(cursor, other) > 0;
 
 export interface FeedPage {
   events: FeedEvent[];
-  /** Whether further events can be read now. */
+  /** True if the next page can be read now. */
   hasMore: boolean;
-  /** The position of the first event that is not shown yet, as far as it was read. */
+  /** The feed time of the first event that was read but is not shown yet. */
   unshown?: number;
 }
 
 /**
- * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position
- * `shownUntil`. Reads about `limit` rides, whatever their number. Throws NotYetCommitted while a failover may roll back
- * what it read.
+ * The events of a key after a cursor (null: from the start), in order, at most `limit`, up to the feed time
+ * `shownUntil`. Reads about `limit` rides, however many the key has. Throws NotYetCommitted while a failover may roll
+ * back the events that it read.
  */
-export function readFeed(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
+export function readFeed(
+  keyId: string,
+  after: FeedCursor | null,
+  limit: number,
+  shownUntil: number,
+): Promise<FeedPage> {
   return durableRead(
     () => readPage(keyId, after, limit, shownUntil),
     ({ events }) => events.length === 0,
   );
 }
 
-async function readPage(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
+async function readPage(keyId: string, after: FeedCursor | null, limit: number, shownUntil: number): Promise<FeedPage> {
   const from = after ?? { at: 0, rideId: '' };
-  // The ride of `from` itself is found again, and one event more than `limit` shows whether there are more.
+  // One more for the ride of `from`, which is found again, and one more to detect a next page.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
   const found = await rides
@@ -67,7 +72,7 @@ async function readPage(keyId: string, after: Place | null, limit: number, shown
       { keyId, seq: { $gt: 0 } },
       {
         ...timeLimit(),
-        // Read in the index's own order: by the first event of each ride that is not before `from`.
+        // Read in the order of the index: by the first event of each ride at or after `from`.
         hint: feedIndex,
         min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
         max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
@@ -79,38 +84,42 @@ async function readPage(keyId: string, after: Place | null, limit: number, shown
       },
     )
     .toArray();
-  const firsts = found.map((ride) => placesFrom(ride, from)[0] ?? from);
+  const firsts = found.map((ride) => cursorsFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
-  // Rides that were not read have no event up to this place.
+  // Rides that were not read have no event before this cursor.
   const last = found.length === most ? firsts.at(-1) : undefined;
   const events = found
     .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, event })))
-    .filter((event) => isShown(placeOf(event)))
-    .sort((one, other) => compare(placeOf(one), placeOf(other)));
+    .filter((event) => isShown(toFeedCursor(event)))
+    .sort((one, other) => compare(toFeedCursor(one), toFeedCursor(other)));
   const unshown = firsts.find(({ at }) => at > shownUntil)?.at;
   return { events: events.slice(0, limit), hasMore: events.length > limit, unshown };
 
-  function isShown(place: Place): boolean {
-    return isAfter(place, after) && place.at <= shownUntil && !(last && isAfter(place, last));
+  function isShown(cursor: FeedCursor): boolean {
+    return isAfter(cursor, after) && cursor.at <= shownUntil && !(last && isAfter(cursor, last));
   }
 }
 
-const placesFrom = ({ _id: rideId, events }: Pick<Ride, '_id' | 'events'>, from: Place): Place[] =>
-  events.map((event) => placeOf({ rideId, event })).filter((place) => compare(place, from) >= 0);
+const cursorsFrom = ({ _id: rideId, events }: Pick<Ride, '_id' | 'events'>, from: FeedCursor): FeedCursor[] =>
+  events.map((event) => toFeedCursor({ rideId, event })).filter((cursor) => compare(cursor, from) >= 0);
 
-/** The page is complete only if MongoDB has walked the index in its order. */
-function assertInOrder(places: readonly Place[]): void {
-  for (const [index, place] of places.entries()) {
-    const before = places[index - 1];
-    if (before && isAfter(before, place)) throw new Error('the feed was not read in order');
+/** A page is complete only if MongoDB walked the index in its order. */
+function assertInOrder(cursors: readonly FeedCursor[]): void {
+  for (const [index, cursor] of cursors.entries()) {
+    const before = cursors[index - 1];
+    if (before && isAfter(before, cursor)) throw new Error('the feed was not read in order');
   }
 }
 
 /**
- * The last place of the feed of each of these keys in a stretch of positions, as far as there is one. `from` and `to`
- * are Unix ms. One query; it only shows which feeds are worth reading.
+ * The last cursor of each of these keys with a feed time from `from` to `to` (Unix ms); keys without one are missing.
+ * One query, which only shows which feeds are worth reading.
  */
-export async function latestPlaces(keyIds: readonly string[], from: number, to: number): Promise<Map<string, Place>> {
+export async function latestCursors(
+  keyIds: readonly string[],
+  from: number,
+  to: number,
+): Promise<Map<string, FeedCursor>> {
   const between = { $gte: new Date(from), $lte: new Date(to) };
   const found = await rides
     .aggregate<{ _id: string; last: { at: Date; rideId: string } }>(

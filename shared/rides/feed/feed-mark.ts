@@ -4,17 +4,17 @@ import { FenceModel, topologyChanges } from '../../base/mongo/durable-read.ts';
 import { showingMarks } from './showing-marks.ts';
 
 /**
- * The mark of the event feed: a position in MongoDB, which only grows. The positions up to it may be shown 3 s after it
- * was stored (showing-marks.ts), so an event that is written later must have a higher one. A writer therefore has a
- * copy of the mark that is at most `copyLimitMs` old when it decides (write-change.ts).
+ * The mark of the event feed: a feed time, stored in MongoDB, that only grows. Events with feed times up to the mark
+ * may be shown 3 s after it was stored (showing-marks.ts), so an event that is written later must have a higher feed
+ * time. Therefore a writer's copy of the mark is at most `copyLimitMs` old when it decides (write-change.ts).
  *
- * The mark follows MongoDB's clock. While that clock is behind the mark, because it was set back, the mark grows at
- * half the clock's speed, until the clock has caught up.
+ * The mark follows MongoDB's clock. If that clock was set back, the mark grows at half the clock's speed until the
+ * clock has caught up.
  */
 interface StoredMark {
   _id: 'feed';
   mark: Date;
-  /** Some process has waited for it: positions up to here are shown. */
+  /** Events with feed times up to here are shown: at least one process has waited for this mark. */
   shown: Date;
   /** MongoDB's clock at the last change. */
   now: Date;
@@ -24,7 +24,8 @@ const marks = collection<StoredMark>(FenceModel);
 const _id = 'feed';
 
 /**
- * An event's position is its time unless the clock went back: the mark stays behind the clock of what is being read.
+ * The mark stays this far behind MongoDB's clock. So an event's feed time equals its time unless the clock was set
+ * back.
  */
 const behindClockMs = 50;
 const mostGrowthMs = 1_000;
@@ -33,7 +34,9 @@ const growth = {
 };
 const followed = { $subtract: ['$$NOW', behindClockMs] };
 
-/** Raises the mark, and what is shown, for all processes. Durable. Any value is safe: writers go by what they read. */
+/**
+ * Raises `mark` and `shown` for all processes. Durable. Any mark is safe, because writers read it before they write.
+ */
 async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   const raised = {
     mark: { $max: [followed, { $add: ['$mark', growth] }, new Date(wanted)] },
@@ -46,7 +49,7 @@ async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   return stored;
 }
 
-/** Stores the first mark. Events of the version before it are complete up to 3 s ago, as that version guarantees. */
+/** Stores the first mark. The previous version of the service guarantees that no event older than 3 s is added. */
 export async function startFeedMark(): Promise<void> {
   const first = {
     mark: { $ifNull: ['$mark', followed] },
@@ -56,7 +59,7 @@ export async function startFeedMark(): Promise<void> {
   await marks.updateOne({ _id }, [{ $set: first }], { upsert: true });
 }
 
-/** The greatest age of a copy of the mark when an event is decided on. */
+/** The maximum age of a copy of the mark when a process decides on an event. */
 export const copyLimitMs = 1_000;
 const refreshMs = 250;
 const staleMs = 500;
@@ -65,11 +68,12 @@ export interface MarkCopy {
   /** Unix ms. */
   mark: number;
   /**
-   * The time of the query, on this process's monotonic and wall clocks: the monotonic one stops while the host sleeps.
+   * The time of the query, on this process's monotonic and wall clocks. The monotonic clock stops while the host
+   * sleeps.
    */
   askedAt: number;
   askedAtWall: number;
-  /** The server that it was read from: after a failover that server may no longer be the primary. */
+  /** Identifies the primary that was read: after a failover it may no longer be the primary. */
   server: { changes: object; count: number };
 }
 
@@ -82,7 +86,7 @@ const serverNow = () => {
 };
 const asking = () => ({ askedAt: performance.now(), askedAtWall: Date.now(), server: serverNow() });
 
-/** The age of a copy, in ms; Infinity when it is of another server than the present one. */
+/** The age of a copy in ms; Infinity if it was read from a server other than the current one. */
 export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
   const { changes, count } = serverNow();
   if (changes !== server.changes || count !== server.count) return Number.POSITIVE_INFINITY;
@@ -90,8 +94,8 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
 }
 
 /**
- * A copy of the mark, mostly without a round trip: a process that changes rides reads it again in the background.
- * Rejects when it must be read and MongoDB is away.
+ * A copy of the mark, usually without a round trip: a copy that is getting old is refreshed in the background. Rejects
+ * if it must read and MongoDB is unavailable.
  */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
@@ -118,26 +122,29 @@ async function readMark(): Promise<MarkCopy> {
 
 export interface FeedMark {
   /**
-   * For a request that reads the feed: the highest position that is shown (Unix ms), as soon as this process knows it.
+   * For a request that reads the feed: the highest feed time that is shown (Unix ms), as soon as this process knows it.
    */
   shownUntil(): Promise<number>;
-  /** The same, at once; 0 while it is unknown. */
+  /** The same without waiting; 0 while it is unknown. */
   shown(): number;
-  /** Resolves when all that is written before this call is shown; never after `close`. */
+  /** Resolves when every event written before this call is shown; never resolves after `close`. */
   written(): Promise<void>;
-  /** An event has this position: the mark must reach it, also when MongoDB's clock was ahead for a moment only. */
-  reach(position: number): void;
+  /**
+   * Raises the mark to the feed time of an event, which MongoDB's clock may not reach soon if it was ahead for a
+   * moment.
+   */
+  reach(feedTime: number): void;
   close(): void;
 }
 
 const activeMs = 200;
 const idleMs = 1_000;
-/** After the last use. */
+/** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
-/** A position that the mark is about to reach anyway. */
+/** The mark follows the clock to a feed time that is at most this far ahead, so it is not raised for it. */
 const soonMs = 2_000;
 
-/** Raises the mark as long as this process shows the feed: 5 times a second while it is read, else once. */
+/** Raises the mark until `close`: 5 times a second while requests read the feed, else once a second. */
 export function followFeedMark(): FeedMark {
   const showing = showingMarks();
   let wanted = 0;
@@ -177,7 +184,7 @@ export function followFeedMark(): FeedMark {
     clearTimeout(timer);
     if (isRaising) return;
     isRaising = true;
-    // The next run tries again: until then nothing more is shown.
+    // On an error the next run retries; until then no further event is shown.
     await raise().catch(() => {});
     isRaising = false;
     if (isClosed) return;
@@ -204,8 +211,8 @@ export function followFeedMark(): FeedMark {
         waiting.push({ from, resolve });
       });
     },
-    reach(position) {
-      if (position > lastMark + soonMs) wanted = Math.max(wanted, position);
+    reach(feedTime) {
+      if (feedTime > lastMark + soonMs) wanted = Math.max(wanted, feedTime);
     },
     close() {
       isClosed = true;

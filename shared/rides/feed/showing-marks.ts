@@ -1,16 +1,16 @@
-/** The positions up to a mark are shown this long after the mark was stored. */
+/** Events with feed times up to a mark are shown this long after the mark was stored. */
 export const shownAfterMs = 3_000;
 
-/** An answer of MongoDB to a write of the mark. Times of this process are monotonic (ms). */
+/** MongoDB's answer to a write of the mark. Times of this process are monotonic (ms). */
 interface MarkAnswer {
   mark: number;
-  /** The highest position that other processes show. */
+  /** The highest feed time that other processes show. */
   shown: number;
   /** MongoDB's clock at the write (Unix ms). */
   clock: number;
   askedAt: number;
   answeredAt: number;
-  /** Changes with the server that answers; -1 when it is unknown. */
+  /** A number that changes with the primary; -1 if the primary is unknown. */
   server: number;
 }
 
@@ -23,17 +23,17 @@ interface WaitingMark {
 
 export interface ShowingMarks {
   note(answer: MarkAnswer): void;
-  /** The highest position that is shown (Unix ms). */
+  /** The highest feed time that is shown (Unix ms). */
   shown(): number;
-  /** All that was written before this time of this process is shown. */
+  /** Every event written before this time (monotonic ms of this process) is shown. */
   shownFrom(): number;
 }
 
 /**
- * Decides when a stored mark is shown: after 3 s by this process's monotonic clock and by MongoDB's, as its answers
- * show. The first bounds the time that a write can be on its way; by the second, MongoDB has refused every write that
- * was decided before (write-change.ts), also when it was paused in between. When MongoDB's clock goes back, or another
- * server answers, the wait begins again. Pure.
+ * Decides when events up to a stored mark are shown: 3 s after it was stored, both by this process's monotonic clock
+ * and by MongoDB's clock in its answers. The first bounds the time that a write can be in flight. The second proves
+ * that MongoDB now refuses every write that was decided before the mark (write-change.ts), even if MongoDB was paused.
+ * The wait restarts when MongoDB's clock is set back or another server answers. Pure.
  */
 export function showingMarks(): ShowingMarks {
   let waiting: WaitingMark[] = [];

@@ -11,7 +11,7 @@ import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi, testContext, testSettings, useTestApi } from '../../support/service.ts';
 
-/** The entries of the list: what, which key, who and from where. */
+/** The rows of the audit list: action, key, actor and client address. */
 const entries = (html: string) =>
   [...html.matchAll(/<td data-label="(What|Key|Who|From)"[^>]*>(.*?)<\/td>/g)]
     .map(([, , cell = '']) => cell.replaceAll(/<[^>]+>/g, ''))
@@ -27,13 +27,13 @@ describe('the dashboard: account', () => {
 
   const account = (query = '') => visitor.get(`/dashboard/account${query}`);
 
-  it('shows its address and a way to sign out everywhere', async () => {
+  it('shows the e-mail address and a button to sign out everywhere', async () => {
     const { html } = await account();
     expect(html).to.include(`<dd>${visitor.account.email}</dd>`);
     expect(html).to.match(/action="\/dashboard\/sign-out-everywhere".*Sign out everywhere/);
   });
 
-  describe('lists the signed-in browsers', () => {
+  describe('signed-in browsers', () => {
     const agents = {
       'Firefox on Windows': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
       'Chrome on Android':
@@ -51,11 +51,11 @@ describe('the dashboard: account', () => {
         cells.slice(1).map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim()),
       );
 
-    it('by a name that people read, which only has words of ours', () => {
+    it('names a browser only with words from fixed lists', () => {
       for (const [name, agent] of Object.entries(agents)) expect(browserName(agent)).to.equal(name);
     });
 
-    it('with its network, and says which one is this', async () => {
+    it('lists each browser with its network, and marks the current one', async () => {
       const { email } = visitor.account;
       const browser = plainBrowser(api, {
         address: '2001:db8:1:2::7',
@@ -67,24 +67,24 @@ describe('the dashboard: account', () => {
       const { html } = await browser.get('/dashboard/account');
       expect(rows(html)).to.have.deep.members([
         ['Firefox on Windows this browser', '2001:db8:1:2::/64'],
-        // A session of the version before has neither.
+        // A session from the previous version has neither name nor network.
         ['An unknown browser', 'not known'],
       ]);
       expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
     });
 
-    it('and none whose session has ended', async () => {
+    it('lists no browser whose session has ended', async () => {
       const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
       const used = { accountId: visitor.account._id, lastUsedAt: ago(1) };
       await SessionModel.collection.insertMany([
-        // As an earlier version has stored it.
+        // As an earlier version stored it.
         { ...used, _id: `91 days ${used.accountId}`, createdAt: ago(91), expiresAt: ago(-1) },
         { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) },
       ] as never);
       expect(rows((await account()).html)).to.have.length(1);
     });
 
-    it('and ends each of them, on the next request, and no session of another account', async () => {
+    it('ends the session of a listed browser at once, but no session of another account', async () => {
       const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
       const idOf = async (one: Visitor) =>
         /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
@@ -99,7 +99,7 @@ describe('the dashboard: account', () => {
     });
   });
 
-  it('lists who did what to which key, from where, newest first and in plain words', async () => {
+  it('lists each action with key, actor and client address, newest first', async () => {
     const from = { 'x-forwarded-for': '203.0.113.7' };
     const { keyId } = await createKey(api.ctx.config, {
       accountId: visitor.account._id,
@@ -120,17 +120,17 @@ describe('the dashboard: account', () => {
         'rotated a key',
         'renamed a key',
         'rolled the signing secret',
-        'looked at the signing secret',
+        'viewed the signing secret',
         'changed the webhook URL',
       ].map((what) => [what, 'Night desk', who, '203.0.113.7']),
     );
   });
 
-  it('leads through all entries, page by page, each once', async () => {
+  it('pages through all audit entries, each once', async () => {
     const total = 120;
     const now = api.ctx.now();
     for (let made = 0; made < total; made += 1) {
-      // Several at the same millisecond.
+      // Several entries have the same millisecond.
       const at = now + Math.floor(made / 7);
       await audit({ accountId: visitor.account._id, action: 'signed_in', from: `203.0.113.${made}` }, at);
     }
@@ -146,14 +146,14 @@ describe('the dashboard: account', () => {
     expect(new Set(seen).size).to.equal(total);
   });
 
-  it('takes a place in the list that cannot be for its start', async () => {
+  it('shows the first page for an invalid `before` cursor', async () => {
     for (const before of ['x', '1', '99999999999999999999-audit_x', '1-x', '1-audit_$ne']) {
       expect((await account(`?before=${encodeURIComponent(before)}`)).status, before).to.equal(200);
     }
   });
 });
 
-describe('the dashboard: what the operator did on the command line', () => {
+describe('the dashboard: actions of the operator on the command line', () => {
   const email = `${newAccountId()}@partner.example`.toLowerCase();
   let api: TestApi;
 
@@ -169,7 +169,7 @@ describe('the dashboard: what the operator did on the command line', () => {
   });
   after(() => api.close());
 
-  it('is listed, and its keys show up in the account', async () => {
+  it('lists the action of the operator, and shows the created key in the account', async () => {
     const visitor = await signedIn(api, email);
     expect((await visitor.get('/dashboard/keys')).html).to.include('By the operator');
     expect(entries((await visitor.get('/dashboard/account')).html)).to.deep.equal([

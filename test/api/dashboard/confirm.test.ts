@@ -8,7 +8,7 @@ import { useTestApi } from '../../support/service.ts';
 
 const hourMs = 3_600_000;
 
-describe('a secret in the dashboard needs a code that is at most 12 hours old', () => {
+describe('confirmation with a code that is at most 12 hours old', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const visitor = useVisitor(api);
   let browser: PlainBrowser;
@@ -26,7 +26,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
       { accountId: visitor.account._id },
       { $set: { verifiedAt: new Date(api.ctx.now() - agoMs) } },
     );
-  /** As a session of the version before. */
+  /** Simulates a session from the previous version. */
   const neverVerified = () =>
     SessionModel.updateMany({ accountId: visitor.account._id }, { $unset: { verifiedAt: 1 } });
   const at = () => `/dashboard/keys/${key.keyId}`;
@@ -37,7 +37,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     ['roll-secret', '/roll-secret'],
     ['rotate', '/rotate'],
   ] as const) {
-    it(`to ${act}`, async () => {
+    it(`requires a recent code to ${act}`, async () => {
       await verified(12 * hourMs);
       const refused = await visitor.post(`${at()}/${act}`);
       expect(refused.status).to.equal(303);
@@ -51,7 +51,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     });
   }
 
-  it('to create a live key, with what was typed kept; a test key needs none', async () => {
+  it('requires a recent code for a live key, and keeps the typed values; not for a test key', async () => {
     await neverVerified();
     const typed = { name: 'Night & day', mode: 'live' };
     const { headers } = await visitor.post('/dashboard/keys', typed);
@@ -64,14 +64,14 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect((await visitor.post('/dashboard/keys', { name: 'Test', mode: 'test' })).html).to.include('svc_test_');
   });
 
-  it('and never to revoke a key, rename it or end sessions', async () => {
+  it('does not require a recent code to revoke or rename a key or to end sessions', async () => {
     await neverVerified();
     expect((await visitor.post(`${at()}/name`, { name: 'Other' })).headers.get('location')).to.include('done=renamed');
     expect((await visitor.post(`${at()}/revoke`)).headers.get('location')).to.equal(at());
     expect((await visitor.post('/dashboard/sign-out-everywhere')).headers.get('location')).to.equal('/dashboard');
   });
 
-  it('which is sent by mail and leads back to where the person was', async () => {
+  it('sends the code by mail, and returns to the page that asked for it', async () => {
     await neverVerified();
     await browser.get(`${at()}/rotate`);
     const asking = await browser.press('Rotate');
@@ -87,7 +87,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect(await codeMailsTo(api.ctx, visitor.account.email)).to.have.length(1);
   });
 
-  it('or the link of that mail', async () => {
+  it('accepts the link of the mail instead of the code', async () => {
     await neverVerified();
     await browser.get(`/dashboard/confirm?next=${encodeURIComponent('/dashboard/keys/new?mode=live')}`);
     await browser.press('Send code');
@@ -100,7 +100,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect((await visitor.post(`${at()}/rotate`)).status).to.equal(200);
   });
 
-  it('and no link to another address, which a thief of the session could ask for', async () => {
+  it('refuses a link that was sent to another address, such as that of a session thief', async () => {
     await neverVerified();
     const thief = plainBrowser(api);
     thief.cookies.set('sign_in', browser.cookies.get('session') ?? '');
@@ -114,7 +114,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect((await visitor.post(`${at()}/rotate`)).headers.get('location')).to.equal(asksForCode(`${at()}/rotate`));
   });
 
-  it('to see the live key of a form again, also when the form is sent again for a test key', async () => {
+  it('requires a recent code to see a live key again, also if the repeated form asks for a test key', async () => {
     const formId = newFormId();
     const typed = { name: 'Night', formId };
     expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).html).to.include('svc_live_');
@@ -126,7 +126,7 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
       .and.not.match(/svc_live_\w{10}|whsec_/);
   });
 
-  it('entered in this very session: a code of another session does not count', async () => {
+  it('does not accept a code that another session asked for', async () => {
     const other = plainBrowser(api);
     other.cookies.set('session', (await signedIn(api, visitor.account.email)).cookie.replace('session=', ''));
     await neverVerified();
@@ -142,14 +142,14 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect(secretOf.html).not.to.include('whsec_');
   });
 
-  it('and keeps the time of the newest code where the form of an older one is sent again', async () => {
+  it('keeps the time of the newest code when the form of an older code is repeated', async () => {
     const { _id } = (await SessionModel.findOne({ accountId: visitor.account._id }).lean()) as CurrentSession;
     const newest = api.ctx.now() + 1_000;
     for (const atMs of [newest, newest - 500]) await confirmSession({ _id }, atMs);
     expect((await SessionModel.findById(_id).lean())?.verifiedAt?.getTime()).to.equal(newest);
   });
 
-  it('and which strangers who enter wrong codes for the address cannot keep away', async () => {
+  it('confirms a session even after strangers entered wrong codes for the address', async () => {
     await neverVerified();
     const { email } = visitor.account;
     const stranger = plainBrowser(api);

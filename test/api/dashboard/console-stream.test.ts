@@ -26,7 +26,7 @@ describe('the stream of a test ride in the console', () => {
     return state;
   }
 
-  it('begins with the whole state and is told of each change', async () => {
+  it('the stream starts with the current state and sends each change', async () => {
     const rideId = await started();
     const stream = await follow(rideId);
     expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
@@ -40,7 +40,7 @@ describe('the stream of a test ride in the console', () => {
     expect((await nextWith(stream, 'accepted</strong>')).latest).to.match(/^Offer accepted/);
   });
 
-  it('goes on after the end of the ride until its events are settled, and is a 204 from then on', async () => {
+  it('the stream continues after the end of the ride until its events are settled, then answers 204', async () => {
     const rideId = await started();
     const stream = await follow(rideId);
     await visitor.post(`${base}/${rideId}/cancel`);
@@ -61,7 +61,7 @@ describe('the stream of a test ride in the console', () => {
     expect((await follow(rideId)).status).to.equal(204);
   });
 
-  it('is a 401 without a session, and so is the state', async () => {
+  it('answers 401 without a session, for the stream and for the state', async () => {
     const rideId = await started();
     for (const cookie of ['', 'session=no-such-session']) {
       expect((await follow(rideId, cookie)).status).to.equal(401);
@@ -69,7 +69,7 @@ describe('the stream of a test ride in the console', () => {
     }
   });
 
-  it('ends when its session ends, and leaves those of other sessions alone', async () => {
+  it('a stream ends when its session ends, but streams of other sessions continue', async () => {
     const rideId = await started();
     const second = await signedIn(api, visitor.account.email);
     const stream = await follow(rideId);
@@ -85,7 +85,7 @@ describe('the stream of a test ride in the console', () => {
 });
 
 describe('the streams of the test console', () => {
-  /** An API of its own, a test ride on it, and how its account opens the ride's stream. */
+  /** Starts a separate API with a test ride. `open` opens the ride's stream for its account. */
   async function apiWithRide(settings?: Record<string, string>) {
     const api = await startTestApi(settings);
     const { account, cookie } = await signedIn(api);
@@ -95,7 +95,7 @@ describe('the streams of the test console', () => {
     return { api, open: () => openEventStream(`${api.url}${base}/${rideId}/events`, { cookie }) };
   }
 
-  it('do not keep a stop waiting, and are ended by it', async () => {
+  it('streams end when the API stops, and do not delay the stop', async () => {
     const { api, open } = await apiWithRide();
     const stream = await open();
     await stream.next();
@@ -103,7 +103,7 @@ describe('the streams of the test console', () => {
     expect(await stream.next()).to.equal(null);
   });
 
-  it('are a 429 beyond those that one account may have', async () => {
+  it('answers 429 beyond the limit of streams per account', async () => {
     const { api, open } = await apiWithRide({ MAX_STREAMS_PER_CLIENT: '1' });
     const [first, second] = [await open(), await open()];
     expect([first.status, second.status]).to.deep.equal([200, 429]);

@@ -43,7 +43,7 @@ describe('the timeline of a test ride', () => {
     expect(wordsOf(arrived)).to.deep.equal([
       ['Ride requested', '25.00 USD for 5.3 km'],
       ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer accepted', 'Dana comes for 20.00 USD'],
+      ['Offer accepted', 'Dana for 20.00 USD'],
       ['Driver at the pickup', ''],
     ]);
     const entries = historyOf(arrived, [], start);
@@ -80,7 +80,7 @@ describe('the timeline of a test ride', () => {
     ]);
   });
 
-  it('names the timer that is due next, and none once the ride has ended', () => {
+  it('names the timer that is due next, and no timer after the end of the ride', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },
       { name: 'offer', dueAt: at(2_000) },
@@ -92,28 +92,28 @@ describe('the timeline of a test ride', () => {
     expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
   });
 
-  it('shows times since the creation in seconds, then minutes, then hours', () => {
+  it('shows the time since creation in seconds, minutes or hours', () => {
     const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
     expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
   });
 });
 
-describe('a creation as curl', () => {
-  /** The words that curl gets from a shell. */
+describe('a creation as a curl command', () => {
+  /** The arguments that a shell passes to curl. */
   async function wordsIn(command: string): Promise<string[]> {
     const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { SVC_TEST_KEY: 'svc_test_1' } });
     return stdout.split('\0').slice(0, -1);
   }
 
-  it('holds a variable in place of the key, and the scenario unless it is the default', () => {
+  it('the curl command contains a variable instead of the key, and the scenario unless it is the default', () => {
     const command = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'default', body: { fare: 1 } });
     expect(command).to.include('"Authorization: Bearer $SVC_TEST_KEY"').and.not.include('Scenario');
     const stalls = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'stalls', body: {} });
     expect(stalls).to.include("'X-Service-Test-Scenario: stalls'");
   });
 
-  it('keeps every character that was typed when a shell runs it', async () => {
+  it('passes every typed character through a shell unchanged', async () => {
     const address = `"$HOME" \`id\` 'quoted' \\ !x $(id) %s\n*`;
     const body = { pickup: { lat: 1, lng: 2, address }, fare: 25 };
     const command = creationAsCurl({ apiUrl: 'https://rides.example/a b/v1', scenario: 'no_offers', body });
@@ -133,7 +133,7 @@ describe('a creation as curl', () => {
 });
 
 describe('the request of the console’s form', () => {
-  it('has numbers where numbers were typed, and leaves the rest to the validation', () => {
+  it('converts typed numbers, and leaves other text to the validation', () => {
     expect(requestBody((field) => firstValues[field])).to.deep.equal({
       pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
       destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { csvRow } from '../../../api/dashboard/usage/statement-csv.ts';
 
-describe('a row of CSV', () => {
-  it('ends with CR and LF, and holds its cells in order', () => {
+describe('a CSV row', () => {
+  it('a CSV row contains its cells in order and ends with CRLF', () => {
     expect(csvRow(['ride_1', '12.50', ''])).to.equal('ride_1,12.50,\r\n');
   });
 
@@ -16,7 +16,7 @@ describe('a row of CSV', () => {
     ['Desk; lobby', '"Desk; lobby"'],
     ['Desk\tlobby', '"Desk\tlobby"'],
   ] as const) {
-    it(`quotes ${JSON.stringify(text)} as RFC 4180 wants it`, () => {
+    it(`quotes ${JSON.stringify(text)} as RFC 4180 requires`, () => {
       expect(csvRow([text])).to.equal(`${cell}\r\n`);
     });
   }
@@ -45,7 +45,7 @@ describe('a row of CSV', () => {
     });
   }
 
-  it('leaves what only holds such a sign as it is', () => {
+  it('does not change a cell with a formula sign inside', () => {
     expect(csvRow(['a=b', '1-2', 'x@y', ' =1', 'a＝b'])).to.equal('a=b,1-2,x@y, =1,a＝b\r\n');
   });
 });

@@ -13,7 +13,7 @@ describe("the dashboard's deliveries", () => {
 
   const newKey = ({ account }: Visitor) =>
     createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
-  /** Attempts of the visitor's account, a second apart: their ids, the newest first. */
+  /** Stores attempts of the visitor's account, one second apart. Resolves with their ids, newest first. */
   const attemptsOf = async ({ account }: Visitor, changes: Partial<AttemptRecord>[], startMs?: number) =>
     (
       await storedAttempts(
@@ -28,7 +28,7 @@ describe("the dashboard's deliveries", () => {
   const shown = async (visitor: Visitor, query: string) =>
     listed((await visitor.get(`/dashboard/deliveries?${query}`)).html);
 
-  it('are listed over all rides, with test events and redeliveries, the newest first, each with an address', async () => {
+  it('lists the deliveries of all rides, test events and resends, newest first, each with its own page', async () => {
     const ids = await attemptsOf(visitor, [
       {},
       { kind: 'test', rideId: undefined, seq: undefined },
@@ -42,7 +42,7 @@ describe("the dashboard's deliveries", () => {
     for (const id of ids) expect((await visitor.get(`/dashboard/deliveries/${id}`)).status).to.equal(200);
   });
 
-  it('are filtered by key, outcome, event and time, as the URL says', async () => {
+  it('filters deliveries by key, outcome, event and time from the URL', async () => {
     const { keyId } = await newKey(visitor);
     const start = Date.parse('2026-03-04T05:06:00Z');
     const changes = [
@@ -64,7 +64,7 @@ describe("the dashboard's deliveries", () => {
     expect(none).to.include('No delivery matches these filters');
   });
 
-  it('page without repeating or leaving out one while attempts are made', async () => {
+  it('pages through deliveries without repeats or gaps while new attempts are made', async () => {
     const ids = await attemptsOf(
       visitor,
       Array.from({ length: 120 }, () => ({})),
@@ -80,13 +80,13 @@ describe("the dashboard's deliveries", () => {
     expect(seen).to.deep.equal(ids);
   });
 
-  it('say what to do where there are none', async () => {
+  it('suggests the next action if the account has no deliveries', async () => {
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
     await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
   });
 
-  it('of another account are answered as unknown ones', async () => {
+  it('answers 404 for deliveries and keys of another account', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const { keyId } = await newKey(owner);
     const [id] = await attemptsOf(owner, [{ keyId }]);
@@ -103,7 +103,7 @@ describe("the dashboard's deliveries", () => {
     expect(await shown(stranger, '')).to.deep.equal([]);
   });
 
-  it('that are waiting say so, and their page looks for the answer by itself, also without scripts', async () => {
+  it('marks a pending attempt and refreshes its page automatically, also without scripts', async () => {
     const dueAt = new Date(Date.now() + 60_000);
     const [id] = await attemptsOf(visitor, [
       { kind: 'test', outcome: 'waiting', dueAt, rideId: undefined, httpStatus: undefined, answer: undefined },
@@ -115,24 +115,24 @@ describe("the dashboard's deliveries", () => {
       .and.to.include(`<noscript><meta http-equiv="refresh" content="3; url=/dashboard/deliveries/${id}"/>`);
     await attempts.updateOne({ _id: id }, { $set: { outcome: 'delivered', httpStatus: 204 }, $unset: { dueAt: '' } });
     const done = (await visitor.get(`/dashboard/deliveries/${id}`)).html;
-    expect(textOf(done)).to.include('204').and.to.include('It had no body');
+    expect(textOf(done)).to.include('204').and.to.include('The answer had no body');
     expect(done).not.to.include('data-waiting').and.not.to.include('http-equiv');
   });
 
   describe('"Send failed again"', () => {
     const path = '/dashboard/deliveries/send-again';
 
-    it('comes back with what is missing, and what was typed', async () => {
+    it('"Send failed again" names the missing fields and keeps the typed values', async () => {
       const { keyId } = await newKey(visitor);
       const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
       expect(status).to.equal(422);
       expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
-      expect(textOf(html)).to.include('Give the time, in UTC');
+      expect(textOf(html)).to.include('Enter a time in UTC');
       const without = textOf((await visitor.post(path, { keyId: '', since: '' })).html);
-      expect(without).to.include('Choose the key').and.to.include('Give the time');
+      expect(without).to.include('Choose the key').and.to.include('Enter a time');
     });
 
-    it('says how many events are sent again', async () => {
+    it('"Send failed again" shows the number of resent events', async () => {
       const { keyId } = await newKey(visitor);
       const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
       expect(status).to.equal(303);

@@ -9,7 +9,7 @@ import { useTestApi } from '../../support/service.ts';
 
 type Route = { method: 'GET' | 'POST'; path: string };
 
-/** What holds for every page and action of the dashboard, by its list of routes: a new room is tested without a line here. */
+/** Tests every page and action of the dashboard by its list of routes, so that new routes are tested automatically. */
 describe('every page of the dashboard', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let owner: HostileAccount;
@@ -26,7 +26,7 @@ describe('every page of the dashboard', () => {
   const withParams = () => routes.filter(({ path }) => path.includes(':') && !path.startsWith('/sign-in/'));
   const parameter = /:(\w+)/g;
 
-  /** The address of a route, with the account's own ids or with ids of the same form that nobody has. */
+  /** The path of a route, with the account's ids or with well-formed unknown ids. */
   function address(path: string, ids: 'own' | 'unknown'): string {
     const filled = path.replaceAll(parameter, (_, name: string) => {
       const id = owner.params[name];
@@ -47,9 +47,9 @@ describe('every page of the dashboard', () => {
     ]);
   };
 
-  it('answers the same 404 for what belongs to another account as for what nobody has, and changes nothing', async () => {
+  it('answers the same 404 for ids of another account as for unknown ids, and changes nothing', async () => {
     const before = await stored();
-    // A month is nobody's: each account has its own statement of it.
+    // Months belong to no account: each account has its own statement of a month.
     for (const route of withParams().filter(({ path }) => !path.includes(':month'))) {
       const [foreign, unknown] = [
         await send(stranger, route, address(route.path, 'own')),
@@ -71,7 +71,7 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  it('shows what belongs to an account only to somebody who has signed in', async () => {
+  it('redirects to the sign-in page, or answers 401 to scripts, without a session', async () => {
     for (const route of withParams()) {
       const answer = await fetch(api.url + address(route.path, 'own'), {
         method: route.method,
@@ -80,7 +80,7 @@ describe('every page of the dashboard', () => {
         ...(route.method === 'POST' && { body: new URLSearchParams({ formId: newFormId() }) }),
       });
       const where = `${route.method} ${route.path}`;
-      // What a page's script asks for is a 401: a script cannot sign in.
+      // Requests of scripts get a 401, because a script cannot sign in.
       expect(answer.status, where).to.be.oneOf([303, 401]);
       if (answer.status === 401) expect(await answer.text(), where).to.equal('');
       else expect(answer.headers.get('location'), where).to.match(/^\/dashboard(\?next=|$)/);
@@ -88,11 +88,11 @@ describe('every page of the dashboard', () => {
   });
 
   const foreignChanges: [title: string, headers: Record<string, string>][] = [
-    ['of another site', { 'sec-fetch-site': 'cross-site' }],
-    ['of another host of the same site', { 'sec-fetch-site': 'same-site' }],
-    ['of another origin, in an older browser', { 'sec-fetch-site': '', origin: 'https://elsewhere.example' }],
-    ['of a page without an origin', { 'sec-fetch-site': '', origin: 'null' }],
-    ['that does not say where it comes from', { 'sec-fetch-site': '' }],
+    ['from another site', { 'sec-fetch-site': 'cross-site' }],
+    ['from another host of the same site', { 'sec-fetch-site': 'same-site' }],
+    ['from another origin in an older browser', { 'sec-fetch-site': '', origin: 'https://elsewhere.example' }],
+    ['from a page without an origin', { 'sec-fetch-site': '', origin: 'null' }],
+    ['without headers that name its origin', { 'sec-fetch-site': '' }],
   ];
   for (const [title, headers] of foreignChanges) {
     it(`refuses a change ${title}`, async () => {
@@ -105,7 +105,7 @@ describe('every page of the dashboard', () => {
     });
   }
 
-  it('escapes everything that was typed', async () => {
+  it('escapes all typed text on every page', async () => {
     const { keyId } = owner.params;
     await owner.visitor.post(`/dashboard/keys/${keyId}/signing-secret`, {}, { 'x-forwarded-for': markup });
     let shown = 0;
@@ -115,10 +115,10 @@ describe('every page of the dashboard', () => {
       expectNothingAlive(html, path);
       if (html.includes('&lt;xss-alive')) shown += 1;
     }
-    expect(shown, 'pages on which the markup stands as text').to.be.above(3);
+    expect(shown, 'pages that show the markup as text').to.be.above(3);
   });
 
-  it('escapes what was typed where a form comes back with faults', async () => {
+  it('escapes typed text in a form that is shown again with faults', async () => {
     const long = markup.repeat(20);
     const forms: [path: string, fields: Record<string, string>][] = [
       ['/dashboard/keys', { name: long, mode: markup }],
@@ -133,7 +133,7 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  /** A page's HTML; null for an answer that is none, for example a stream. */
+  /** Fetches a page's HTML; null for an answer that is not HTML, for example a stream. */
   async function pageAt(path: string): Promise<string | null> {
     const ending = new AbortController();
     const answer = await fetch(api.url + path, {

@@ -18,7 +18,10 @@ import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** An account with all that the forms change: two sessions, a key, a ride that is bidding with an offer, and one with a failed event. */
+/**
+ * An account with everything that forms change: two sessions, a key, a bidding ride with an offer, and a ride with a
+ * failed event.
+ */
 interface World {
   ctx: Context;
   visitor: Visitor;
@@ -30,17 +33,17 @@ interface World {
   otherSession: string;
 }
 
-/** How a form is sent: its fields, and what its path's parameters are. `status` is that of its answer. */
+/** One form: the status of its answer, its fields, and the parameters of its path. */
 interface FormCase {
   status: number;
   fields?: (world: World) => Record<string, string>;
   params?: (world: World) => Record<string, string>;
   prepare?: (world: World) => Promise<unknown>;
-  /** Sending it twice changes nothing more, whatever form it is. */
+  /** The form is idempotent without a form id. */
   needsNoId?: true;
 }
 
-/** Every form of a person who has signed in. The forms of signing in have a test of their own (sign-in-repeated.test.ts). */
+/** Every form of a signed-in person. The sign-in forms have their own test (sign-in-repeated.test.ts). */
 const cases: Record<string, FormCase> = {
   '/sign-out': { status: 303, needsNoId: true },
   '/sign-out-everywhere': { status: 303 },
@@ -83,7 +86,7 @@ const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
   ...{ destinationLat: String(destination.lat), destinationLng: String(destination.lng), fare: String(fare) },
 });
 
-describe('a form of the dashboard that is sent again', () => {
+describe('a repeated form of the dashboard', () => {
   const proxy = useMongoProxy();
   const api = useTestApi(() => ({ MONGO_URL: proxy.url }));
 
@@ -116,7 +119,7 @@ describe('a form of the dashboard that is sent again', () => {
     return { ctx: api.ctx, visitor, key, rideId, offerId: offers[0]?.offerId ?? '', failedRideId, otherSession };
   }
 
-  /** All that the forms of an account can change, without ids and times. */
+  /** Everything that the forms of an account can change, without ids and times. */
   async function stateOf({ visitor: { account }, key }: World) {
     const accountId = account._id;
     const found = await keys.find({ accountId }).sort({ createdAt: 1 }).toArray();
@@ -139,7 +142,7 @@ describe('a form of the dashboard that is sent again', () => {
     };
   }
 
-  /** A form of a new account. Each sending has the same fields. */
+  /** A form of a new account. Every request sends the same fields. */
   async function formOf(route: string) {
     const { fields, params, prepare } = cases[route] as FormCase;
     const world = await newWorld();
@@ -152,7 +155,7 @@ describe('a form of the dashboard that is sent again', () => {
     return { world, address, send };
   }
 
-  /** Its status, where it leads to, and whether the secret that it shows is in use. */
+  /** The status and redirect of an answer, and for each secret that it shows, whether the secret works. */
   async function answerOf({ status, html, headers }: PageAnswer, { key }: World) {
     const shown = (testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
     const [newKey, secret] = [shown('new-key'), shown('signing-secret')];
@@ -167,13 +170,13 @@ describe('a form of the dashboard that is sent again', () => {
   const routes = () =>
     dashboardRoutes(api.ctx, {} as ConsoleParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
-  it('is in this test, whichever route it has', () => {
+  it('has a test case for every form route', () => {
     const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));
     const missing = routes().filter((path) => !tested.has(path) && !testedElsewhere.test(path));
     expect(missing, 'routes without a case here').to.deep.equal([]);
   });
 
-  it('is a 400 without its one-time id, and changes nothing, on every route', async () => {
+  it('answers 400 without a valid form id, and changes nothing, on every route', async () => {
     for (const [route, { needsNoId, fields }] of Object.entries(cases)) {
       if (needsNoId) continue;
       const { world, address } = await formOf(route);
@@ -195,7 +198,7 @@ describe('a form of the dashboard that is sent again', () => {
     }
   });
 
-  it('has its one-time id on every page that shows it', async () => {
+  it('every form contains a form id on every page', async () => {
     const { visitor, key, rideId, failedRideId } = await newWorld();
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
     const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`];
@@ -212,14 +215,14 @@ describe('a form of the dashboard that is sent again', () => {
   });
 
   for (const [route, { status }] of Object.entries(cases)) {
-    it(`takes effect once, whichever write of it MongoDB fails after: ${route}`, async function () {
+    it(`a repeated form takes effect once, even if MongoDB fails at any of its writes: ${route}`, async function () {
       this.timeout(60_000);
       const calm = await formOf(route);
       const wanted = await answerOf(await calm.send(), calm.world);
       const done = await stateOf(calm.world);
       expect(wanted.status).to.equal(status);
       expect(wanted.secrets).not.to.include(false);
-      // Sent twice without any fault.
+      // Sent twice without a fault.
       expect((await answerOf(await calm.send(), calm.world)).status).to.equal(status);
       expect(await stateOf(calm.world)).to.deep.equal(done);
       const twice = await formOf(route);

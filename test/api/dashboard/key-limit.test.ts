@@ -3,7 +3,7 @@ import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';
 
-describe('the dashboard: the most keys that an account may have', () => {
+describe('the dashboard: limit of active keys per account', () => {
   const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '3' });
   let visitor: Visitor;
 
@@ -18,9 +18,9 @@ describe('the dashboard: the most keys that an account may have', () => {
   const textOf = (html: string) => /data-testid="new-key">([^<]+)</.exec(html)?.[1];
   const activeKeys = async () => (await listKeys(owner())).filter(({ revokedAt }) => !revokedAt);
 
-  it('is 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
+  it('allows 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
 
-  it('is not exceeded by creations at once', async () => {
+  it('concurrent creations do not exceed the limit of active keys', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => create({ name: `key ${index}` })));
     const [made, refused] = [200, 422].map((status) => answers.filter((answer) => answer.status === status));
     expect([made?.length, refused?.length]).to.deep.equal([3, 9]);
@@ -32,7 +32,7 @@ describe('the dashboard: the most keys that an account may have', () => {
     }
   });
 
-  it('counts keys of the command line, and not those that were revoked', async () => {
+  it('counts keys from the command line, but not revoked keys, as active keys', async () => {
     const first = await byOperator();
     for (const name of ['one', 'two']) expect((await create({ name })).status).to.equal(200);
     expect((await create({ name: 'three' })).status).to.equal(422);
@@ -46,14 +46,14 @@ describe('the dashboard: the most keys that an account may have', () => {
     expect((await create({ name: 'six' })).status).to.equal(200);
   });
 
-  it('does not stop the repeat of a form whose key exists', async () => {
+  it('does not refuse a repeated form whose key exists at the limit of active keys', async () => {
     const formId = newFormId();
     const first = await create({ formId });
     for (const name of ['two', 'three']) await create({ name });
     expect(textOf((await create({ formId })).html)).to.equal(textOf(first.html));
   });
 
-  it('does not stop the operator, and leaves other accounts theirs', async () => {
+  it('lets the operator exceed the limit of active keys, and does not affect other accounts', async () => {
     for (let made = 0; made < 5; made += 1) await byOperator();
     expect(await activeKeys()).to.have.length(5);
     expect((await create()).status).to.equal(422);

@@ -12,8 +12,8 @@ import { testConfig } from '../../support/service.ts';
 describe('the dashboard: the secrets of a key', () => {
   const { api, visitor, owner, textOf, ownKey, audited, isAlive, stored } = useKeyPages();
 
-  describe('rotating one', () => {
-    it('asks once, then kills the old key at once and shows the new one once', async () => {
+  describe('rotation', () => {
+    it('asks for confirmation, then replaces the key at once and shows the new one once', async () => {
       const { keyId, key } = await ownKey('live');
       const asked = await visitor.get(`/dashboard/keys/${keyId}/rotate`);
       expect(asked.html)
@@ -31,7 +31,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
 
-    it('happens once for each form, however often and at once it is sent, and each answer shows the key', async () => {
+    it('rotates once per form, also for concurrent repeats, and every answer shows the key', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const send = () => visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId });
@@ -45,7 +45,7 @@ describe('the dashboard: the secrets of a key', () => {
       ]);
     });
 
-    it('shows a key only in the session that sent the form, and only until another form rotates it', async () => {
+    it('shows a rotated key only in the session of its form, and only until the next rotation', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const rotate = (by = visitor, fields = {}) => by.post(`/dashboard/keys/${keyId}/rotate`, fields);
@@ -62,7 +62,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect([await isAlive(first), await isAlive(second)]).to.deep.equal([false, true]);
     });
 
-    it('repeats its answer after SECRETS_KEY has got a new first key, and shows none without the old one', async () => {
+    it('repeats its answer after SECRETS_KEY got a new first key, but shows no key without the old one', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const first = textOf((await visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId })).html, 'new-key');
@@ -77,7 +77,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await rotateByForm(config(`${newer}`), keyId, owner(), form)).not.to.have.property('key');
     });
 
-    it('shows one key to two people who rotate it at once, and the other is clearly refused', async () => {
+    it('rotates a key for only one of several concurrent forms, and answers 409 to the others', async () => {
       const { keyId } = await ownKey();
       const answers = await Promise.all([1, 2, 3].map(() => visitor.post(`/dashboard/keys/${keyId}/rotate`)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
@@ -94,7 +94,7 @@ describe('the dashboard: the secrets of a key', () => {
       ['rotate', 'new-key', 'rotatedAt'],
       ['roll-secret', 'signing-secret', 'rolledAt'],
     ] as const) {
-      it(`is not refused to a form of ${path} after the clock went back an hour`, async () => {
+      it(`accepts a form of ${path} after the clock was set back an hour`, async () => {
         const { keyId } = await ownKey();
         const ahead = new Date(Date.now() + 3_600_000);
         await keys.updateOne({ _id: keyId }, { $set: { [replacedAt]: ahead } });
@@ -105,7 +105,7 @@ describe('the dashboard: the secrets of a key', () => {
         expect(textOf(html, shows)).to.be.a('string');
       });
 
-      it(`refuses a form of ${path} that was shown before somebody else's took effect`, async () => {
+      it(`refuses a form of ${path} if another person has replaced the secret since it was shown`, async () => {
         const { keyId } = await ownKey();
         const seenBy = async () =>
           /name="seen" value="(\d+)"/.exec((await visitor.get(`/dashboard/keys/${keyId}/${path}`)).html)?.[1] ?? '';
@@ -121,8 +121,8 @@ describe('the dashboard: the secrets of a key', () => {
     }
   });
 
-  describe('revoking one', () => {
-    it('asks once, then refuses its next request, and says so on its page', async () => {
+  describe('revocation', () => {
+    it('asks for confirmation, then refuses requests with the key, and shows this on its page', async () => {
       const { keyId, key } = await ownKey();
       const asked = await visitor.get(`/dashboard/keys/${keyId}/revoke`);
       expect(asked.html)
@@ -139,7 +139,7 @@ describe('the dashboard: the secrets of a key', () => {
       }
     });
 
-    it('leaves nothing else to be done: every other action leads to its page and changes nothing', async () => {
+    it('redirects every action on a revoked key to its page, and changes nothing', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       await revokeKey(keyId, owner());
       const before = await stored(keyId);
@@ -152,8 +152,8 @@ describe('the dashboard: the secrets of a key', () => {
     });
   });
 
-  describe('its signing secret', () => {
-    it('is hidden until it is asked for, and each look is noted', async () => {
+  describe('signing secret', () => {
+    it('shows the signing secret only on request, and adds an audit entry each time', async () => {
       const { keyId, signingSecret } = await ownKey();
       const before = await visitor.get(`/dashboard/keys/${keyId}`);
       expect(before.html).to.include('>Show signing secret<').and.not.include('whsec_');
@@ -164,7 +164,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await audited()).to.deep.equal(['signing_secret_viewed']);
     });
 
-    it('is rolled after one question, once for each form, and signs the very next delivery', async () => {
+    it('rolls the signing secret once per form, after confirmation, for the next attempt', async () => {
       const { keyId, signingSecret } = await ownKey();
       const current = async () => (await deliverySettings(api.ctx.config, keyId)).signingSecret;
       const asked = await visitor.get(`/dashboard/keys/${keyId}/roll-secret`);
@@ -174,7 +174,7 @@ describe('the dashboard: the secrets of a key', () => {
       const send = async () => {
         const startedAt = performance.now();
         const answer = await visitor.post(`/dashboard/keys/${keyId}/roll-secret`, { formId });
-        // A repeat can come before requests that use the old secret have been written.
+        // A repeat may arrive while requests with the old secret are still being sent.
         expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
         return answer;
       };

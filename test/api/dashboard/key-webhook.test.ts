@@ -6,12 +6,12 @@ import { useKeyPages } from '../../support/key-pages.ts';
 describe('the dashboard: the webhook of a key', () => {
   const { api, visitor, ownKey, audited, expectFault } = useKeyPages();
 
-  describe('its default webhook URL', () => {
+  describe('default webhook URL', () => {
     const save = (keyId: string, webhookUrl: string) =>
       visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl });
     const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
 
-    it('is saved for the very next delivery, and taken away by an empty field', async () => {
+    it('saves a webhook URL, and removes it for an empty field', async () => {
       const { keyId } = await ownKey();
       for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
         const { status, headers } = await save(keyId, typed);
@@ -25,7 +25,7 @@ describe('the dashboard: the webhook of a key', () => {
       expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
     });
 
-    it('is saved, and answered when no request goes to the old one any more', async () => {
+    it('answers a change of the webhook URL only when no request goes to the old URL any more', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/before');
       for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
         const startedAt = performance.now();
@@ -43,7 +43,7 @@ describe('the dashboard: the webhook of a key', () => {
       ['https://partner.example:25/', /must not use port/],
     ];
     for (const [url, words] of refused) {
-      it(`comes back for ${url}, with the words of the API and what was typed`, async () => {
+      it(`refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
         const { keyId } = await ownKey('test', 'https://partner.example/before');
         expectFault(await save(keyId, url), 'webhookUrl', url, words);
         expect(await saved(keyId)).to.equal('https://partner.example/before');
@@ -52,10 +52,10 @@ describe('the dashboard: the webhook of a key', () => {
     }
   });
 
-  describe('a test event', () => {
+  describe('test event', () => {
     const send = (keyId: string, fields = {}) => visitor.post(`/dashboard/keys/${keyId}/test-event`, fields);
 
-    it('leads to its attempt, and is sent once for each form', async () => {
+    it('sends one test event per form, and redirects to its attempt', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       const formId = newFormId();
       const first = await send(keyId, { formId });
@@ -65,12 +65,12 @@ describe('the dashboard: the webhook of a key', () => {
       expect([again.status, again.headers.get('location')]).to.deep.equal([303, first.headers.get('location')]);
     });
 
-    it('needs a URL first', async () => {
+    it('refuses a test event without a webhook URL', async () => {
       const { keyId } = await ownKey();
       expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
     });
 
-    it('is refused on a clear page after ten in a minute', async () => {
+    it('answers 429 with a page to the eleventh test event in a minute', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       for (let sent = 0; sent < 10; sent += 1) expect((await send(keyId)).status).to.equal(303);
       const { status, html, headers } = await send(keyId);

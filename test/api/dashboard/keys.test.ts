@@ -17,9 +17,9 @@ import { mailsTo } from '../../support/mails.ts';
 describe('the dashboard: keys', () => {
   const { api, visitor, owner, textOf, create, ownKey, audited, isAlive, expectFault } = useKeyPages();
 
-  describe('creating one', () => {
+  describe('creation', () => {
     for (const mode of ['test', 'live'] as const) {
-      it(`shows a working ${mode} key once, and says that it will not be shown again`, async () => {
+      it(`shows a working ${mode} key once, with a note that it is not shown again`, async () => {
         const { status, html, headers } = await create({ mode });
         const key = textOf(html, 'new-key') ?? '';
         expect(status).to.equal(200);
@@ -38,7 +38,7 @@ describe('the dashboard: keys', () => {
       });
     }
 
-    it('repeats the answer of the same form sent again in the same session, and of no other', async () => {
+    it('repeats its answer for a repeated form in the same session, but not in another one', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
@@ -54,7 +54,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_created']);
     });
 
-    it('shows no key that is not in use: after a rotation, the form that made it says so', async () => {
+    it('does not show a key again for its form after a rotation', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
@@ -66,7 +66,7 @@ describe('the dashboard: keys', () => {
       expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
     });
 
-    it('makes one key of ten sendings of a form at once, and shows it in each answer', async () => {
+    it('creates one key for ten concurrent requests with the same form, and shows it in each answer', async () => {
       const formId = newFormId();
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ formId })));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
@@ -77,7 +77,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_created']);
     });
 
-    it('is reported to the address of the account, once for a form and without the key', async () => {
+    it('reports a new key by mail, once per form and without the key', async () => {
       const formId = newFormId();
       const { html } = await create({ formId, mode: 'live' });
       await create({ formId, mode: 'live' });
@@ -89,7 +89,7 @@ describe('the dashboard: keys', () => {
       expect(mail?.text).not.to.include(textOf(html, 'new-key')?.slice(9, -6));
     });
 
-    it('comes back with what is wrong and what was typed', async () => {
+    it('shows the faults of a new key, and keeps the typed values', async () => {
       const long = 'x'.repeat(101);
       expectFault(await create({ name: long }), 'name', long, /too long/);
       expectFault(await create({ name: '  ' }), 'name', '  ', /Enter a name/);
@@ -100,7 +100,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal([]);
     });
 
-    it('writes neither the key nor its name to the log', async () => {
+    it('writes no key, key name or signing secret to the log', async () => {
       const { ctx, lines } = withLogLines(api.ctx);
       const server = await serve(ctx, createApp(ctx));
       const logged = await signedIn({ ...api, url: `http://127.0.0.1:${server.port}` }, visitor.account.email);
@@ -118,8 +118,8 @@ describe('the dashboard: keys', () => {
     });
   });
 
-  describe('the list', () => {
-    it('shows name, mode, last four, creation, last use and rides, newest first, and revoked keys apart', async () => {
+  describe('list of keys', () => {
+    it('lists active keys with name, mode, last four characters, times and rides, then revoked keys', async () => {
       const [old, used, revoked] = [
         await createKey(api.ctx.config, { ...owner(), name: 'Oldest', mode: 'live' }),
         await createKey(api.ctx.config, { ...owner(), name: 'Used', mode: 'test' }),
@@ -144,7 +144,7 @@ describe('the dashboard: keys', () => {
         .and.include('never');
     });
 
-    it('of an account without keys offers the first', async () => {
+    it('offers the first key to an account without keys', async () => {
       const { html } = await visitor.get('/dashboard/keys');
       expect(html)
         .to.include('No keys yet')
@@ -153,10 +153,10 @@ describe('the dashboard: keys', () => {
     });
   });
 
-  describe('its name', () => {
+  describe('name of a key', () => {
     const rename = (keyId: string, name: string) => visitor.post(`/dashboard/keys/${keyId}/name`, { name });
 
-    it('is changed, and the change noted once', async () => {
+    it('renames a key, and adds one audit entry', async () => {
       const { keyId } = await ownKey();
       for (const name of ['  Night desk ', 'Night desk']) {
         const { status, headers } = await rename(keyId, name);
@@ -167,7 +167,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_renamed']);
     });
 
-    it('comes back with what is wrong and what was typed', async () => {
+    it('shows the fault of a new name, and keeps the typed text', async () => {
       const { keyId } = await ownKey();
       expectFault(await rename(keyId, ''), 'name', '', /Enter a name/);
       expectFault(await rename(keyId, 'y'.repeat(101)), 'name', 'y'.repeat(101), /too long/);
@@ -175,7 +175,7 @@ describe('the dashboard: keys', () => {
     });
   });
 
-  it('say on their page that deliveries fail, since when and where to look', async () => {
+  it('shows failing deliveries on the page of the key, with their start and a link', async () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };

@@ -10,7 +10,7 @@ import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/das
 import { plansOf } from '../../support/plans.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';
 
-describe('the limit on new keys of an account', () => {
+describe('limit of new keys per account', () => {
   const api = useTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
   const visitor = useVisitor(api);
 
@@ -20,9 +20,9 @@ describe('the limit on new keys of an account', () => {
     for (const { _id, revokedAt } of await listKeys(owner())) if (!revokedAt) await revokeKey(_id, owner());
   };
 
-  it('is 20 in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
+  it('allows 20 new keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
 
-  it('counts keys that were revoked since, says when the next one is possible, and holds for creations at once', async () => {
+  it('limits new keys, including revoked and concurrent ones, and shows when the next key is possible', async () => {
     for (let made = 0; made < 2; made++) expect((await create()).status).to.equal(200);
     await revokeAll();
     const answers = await Promise.all(Array.from({ length: 5 }, () => create()));
@@ -37,11 +37,11 @@ describe('the limit on new keys of an account', () => {
     }
   });
 
-  it('does not count the same form twice, nor one that was refused, nor keys of the command line', async () => {
+  it('does not count repeated forms, refused forms or keys from the command line as new keys', async () => {
     const formId = newFormId();
     for (let sent = 0; sent < 4; sent++) expect((await create(formId)).status).to.equal(200);
     await create();
-    // Two keys are active, the most.
+    // The account has reached its limit of two active keys.
     for (let sent = 0; sent < 4; sent++) expect((await create()).status).to.equal(422);
     await revokeAll();
     for (let made = 0; made < 4; made++) {
@@ -75,7 +75,7 @@ describe('revoked keys', () => {
         _id: newKeyId(),
         hash: `${accountId} ${number}`,
         name: `gone-${number}.`,
-        // Several at the same time, as a script does it.
+        // Several keys have the same time, as if a script had revoked them.
         revokedAt: new Date(now + 1_000 + Math.floor(number / 7)),
       })),
     );
@@ -83,7 +83,7 @@ describe('revoked keys', () => {
 
   const namesIn = (html: string) => [...html.matchAll(/gone-\d+\./g)].map(([name]) => name);
 
-  it('are shown by pages, each key once, the one revoked last first', async () => {
+  it('lists revoked keys in pages, each key once, most recently revoked first', async () => {
     const seen: string[] = [];
     let path: string | undefined = '/dashboard/keys';
     for (let pages = 0; path && pages < 10; pages++) {
@@ -105,7 +105,7 @@ describe('revoked keys', () => {
     expect(times).to.deep.equal(times.toSorted((one, other) => other - one));
   });
 
-  it('are at most 50 on every page, whatever their number', async () => {
+  it('shows at most 50 revoked keys on any page', async () => {
     const paths = dashboardRoutes(api.ctx, {} as ConsoleParts).filter(
       ({ method, path }) => method === 'GET' && !path.includes(':'),
     );
@@ -116,7 +116,7 @@ describe('revoked keys', () => {
     }
   });
 
-  it('are read by an index, by the page and not in whole', async () => {
+  it('reads only one page of revoked keys, by an index', async () => {
     const owner = { accountId: visitor.account._id };
     const plans = await plansOf(async () => {
       await listRevokedKeys(owner, 51);
@@ -125,7 +125,7 @@ describe('revoked keys', () => {
     expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([51, 1]);
   });
 
-  it('can still be chosen as a filter, and name the rides that they created', async () => {
+  it('offers a revoked key as a filter, and shows its name at its rides', async () => {
     const { html } = await visitor.get(`/dashboard/rides?key=${used.keyId}`);
     expect(html).to.match(
       new RegExp(`<option[^>]*value="${used.keyId}"[^>]*selected|selected[^>]*value="${used.keyId}"`),

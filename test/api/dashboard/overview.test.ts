@@ -17,18 +17,18 @@ describe('the dashboard: overview', () => {
     for (let made = 0; made < count; made += 1) await clientOf(api.url, secret).createRide();
   };
   const overview = async () => (await visitor.get('/dashboard')).html;
-  /** The classes of the steps of a first visit, in order. */
+  /** The classes of the onboarding steps, in order. */
   const steps = (html: string) => [...html.matchAll(/<li class="(done|next|later)"/g)].map(([, state]) => state);
 
-  describe('of a first visit', () => {
-    it('leads an empty account to a test key, a URL or the console, and a first ride', async () => {
+  describe('onboarding checklist', () => {
+    it('shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
       const html = await overview();
       expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
       expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
       expect(html).to.include('curl https://rides.example/v1/rides');
     });
 
-    it('ticks each step when it has happened, in any order', async () => {
+    it('ticks each onboarding step when it is done, in any order', async () => {
       const { keyId, key: secret } = await key();
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
       await ridesWith(secret, 1);
@@ -39,7 +39,7 @@ describe('the dashboard: overview', () => {
       expect(html).to.match(/<p class="after">.*Make a live key/);
     });
 
-    it('ticks the second step by a look at the console, too', async () => {
+    it('ticks the second onboarding step when the console was opened', async () => {
       await noteConsoleSeen(visitor.account, api.ctx.now());
       expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
       const first = (await accountOf(visitor.account.email)) as Account;
@@ -47,7 +47,7 @@ describe('the dashboard: overview', () => {
       expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
     });
 
-    it('is over with the first live ride', async () => {
+    it('hides the onboarding steps after the first live ride', async () => {
       await ridesWith((await key('live')).key, 1);
       expect(steps(await overview())).to.deep.equal([]);
     });
@@ -93,7 +93,7 @@ describe('the dashboard: overview', () => {
     expect(rows.find((row) => row.includes('Gone'))).to.equal(undefined);
   });
 
-  it('says of which key deliveries fail', async () => {
+  it('names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
     const keys = await listKeys({ accountId: visitor.account._id });
     const usage = { activeKeys: 1, ridesCreated: 9, live: 9, test: 0, keysWithTraffic: 1 };

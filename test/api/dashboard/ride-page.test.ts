@@ -13,7 +13,7 @@ describe("a ride's page in the dashboard", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
 
-  /** A ride of a new key of the visitor's account. */
+  /** Creates a key in the visitor's account, and a ride with it. */
   async function rideOf({ account }: Visitor, status: RideStatus, wish: RideWish = {}) {
     const mode = wish.mode ?? 'live';
     const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode });
@@ -32,7 +32,7 @@ describe("a ride's page in the dashboard", () => {
     return attempt;
   }
 
-  /** Records a delivery of the ride's first event, made a minute ago. */
+  /** Records a delivery of the ride's first event, from a minute ago. */
   async function settled({ rideId }: { rideId: string }, delivery: Pick<Delivery, 'outcome' | 'reason'>) {
     const recorded = { ...delivery, durationMs: 7, at: new Date(Date.now() - 60_000) };
     const change = { 'events.0.delivery': recorded, settledSeq: 1, unsettled: 0 };
@@ -40,7 +40,7 @@ describe("a ride's page in the dashboard", () => {
     return recorded;
   }
 
-  it('shows who asked for what: request, offers and driver, whose phone only after an accept', async () => {
+  it("shows the request, the offers and the driver, but the driver's phone only after an accept", async () => {
     const wish = {
       passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
       notes: 'Ring twice',
@@ -60,7 +60,7 @@ describe("a ride's page in the dashboard", () => {
     expect(textOf((await visitor.get(`${accepted.path}?entry=event-2`)).html)).to.include('+12025550122');
   });
 
-  it('shows of an attempt why it failed and what to do, the answer, the time and what was sent', async () => {
+  it('shows the failure reason, remedy, answer, duration and request of an attempt', async () => {
     const ride = await rideOf(visitor, 'bidding');
     const { at } = await settled(ride, { outcome: 'failed', reason: 'status' });
     const { _id } = await attemptOn(visitor, ride, {
@@ -91,14 +91,14 @@ describe("a ride's page in the dashboard", () => {
     expect(html).to.include(`action="${ride.path}/events/1/send-again"`);
   });
 
-  it("falls back to the ride's own record where no attempt is kept", async () => {
+  it("shows the ride's own record if no attempt is stored", async () => {
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed', reason: 'ECONNREFUSED' });
     const text = textOf((await visitor.get(`${ride.path}?entry=delivery-1`)).html);
     expect(text).to.include('Connection refused').and.to.include('were not kept');
   });
 
-  it('looks for the answer by itself while one is to come, also without scripts', async () => {
+  it('refreshes automatically while an answer is pending, also without scripts', async () => {
     const ride = await rideOf(visitor, 'bidding');
     const waiting = (await visitor.get(ride.path)).html;
     expect(waiting)
@@ -112,7 +112,7 @@ describe("a ride's page in the dashboard", () => {
     expect(answered).not.to.include('data-waiting').and.not.to.include('http-equiv="refresh"');
   });
 
-  it('leads to the live map until its link has run out, and says when a ride is test data', async () => {
+  it('links to the live map until the link has expired, and marks test data', async () => {
     const ride = await rideOf(visitor, 'cancelled', { mode: 'test', scenario: 'no_offers' });
     const fresh = await visitor.get(ride.path);
     expect(hrefsIn(fresh.html).some((href) => href.includes('/track/'))).to.equal(true);
@@ -121,7 +121,7 @@ describe("a ride's page in the dashboard", () => {
     expect(hrefsIn((await visitor.get(ride.path)).html).some((href) => href.includes('/track/'))).to.equal(false);
   });
 
-  it('answers a ride of another account as an unknown one, and sends nothing of it', async () => {
+  it('answers the same 404 for a ride of another account as for an unknown ride, and sends nothing', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const ride = await rideOf(owner, 'completed');
     const unknown = await stranger.get(`${ride.path}x`);
@@ -138,7 +138,7 @@ describe("a ride's page in the dashboard", () => {
     expect(await attempts.countDocuments({ rideId: ride.rideId })).to.equal(0);
   });
 
-  it('sends an event again once for each form, however often that is sent, and shows the attempt', async () => {
+  it('resends an event once per form, also for repeats, and shows the attempt', async () => {
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed' });
     const action = `${ride.path}/events/1/send-again`;
@@ -152,7 +152,7 @@ describe("a ride's page in the dashboard", () => {
     expect(textOf((await visitor.get(`${ride.path}?entry=attempt-${attempt?._id}`)).html)).to.include('is being sent');
   });
 
-  it('shows what was typed or answered as text, never as markup', async () => {
+  it('escapes all typed text and all answers', async () => {
     const evil = '<img src=x onerror=alert(1)>"\'';
     const ride = await rideOf(visitor, 'driver_arriving', {
       pickup: { lat: 1, lng: 2, address: evil },

@@ -15,7 +15,7 @@ const recorded = (outcome: Delivery['outcome']): Delivery => ({ outcome, duratio
 describe("a ride's timeline", () => {
   const ctx = useTestContext();
 
-  /** A ride in a status, with these recorded deliveries of its events, the first ones. */
+  /** A ride in a status. Its first events have deliveries with these outcomes. */
   async function rideWith(outcomes: Delivery['outcome'][], status: Ride['status'] = 'completed'): Promise<Ride> {
     const ride = await storedRide((await rideIn(ctx, status)).rideId);
     const events = ride.events.map((event, index) => {
@@ -26,7 +26,7 @@ describe("a ride's timeline", () => {
   }
   const attemptOn = (seq: number, changes: Partial<ShownAttempt> = {}) => attemptRecord({ seq, at, ...changes });
 
-  it('has the creation, every offer, withdrawal and change of status, in order', async () => {
+  it('lists the creation, every offer, withdrawal and status change in order', async () => {
     const { rideId, offers } = await rideIn(ctx, 'bidding', { offers: [{ driver: newDriver() }, {}] });
     const [first, second] = offers;
     await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
@@ -46,7 +46,7 @@ describe("a ride's timeline", () => {
     expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
   });
 
-  it('has the last raise of the fare in its place', async () => {
+  it('lists the last fare raise at its time', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 28 }, 'anyone');
@@ -55,14 +55,14 @@ describe("a ride's timeline", () => {
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
   });
 
-  it('has the actor of an older ride, whose events name none, where it follows from the ride', async () => {
+  it('derives the actor of older events, which name none, from the ride', async () => {
     const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
     const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };
     expect(historyOf(older, [], now).at(-1)?.by).to.equal('driver');
     expect(historyOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
   });
 
-  it('has every attempt of an event under it, its own too where nothing but its outcome is kept', async () => {
+  it('lists every attempt of an event, also one of which only the outcome is stored', async () => {
     const ride = await rideWith(['failed', 'delivered']);
     const own = attemptOn(1, { outcome: 'failed' });
     const lost = attemptOn(1, { outcome: 'failed', at: new Date(at.getTime() - 1_000) });
@@ -82,7 +82,7 @@ describe("a ride's timeline", () => {
     }
   });
 
-  it('is still to come while an attempt is made, and for a moment after, until what is kept of it is there', async () => {
+  it('the timeline waits while an attempt is made, and then briefly until its record is stored', async () => {
     const ride = await rideWith(['delivered', 'delivered', 'delivered', 'delivered']);
     expect(isWaiting(historyOf(ride, [], now))).to.equal(true);
     const all = await rideWith(['delivered', 'delivered', 'delivered', 'delivered', 'delivered']);
@@ -92,7 +92,7 @@ describe("a ride's timeline", () => {
     expect(isWaiting(historyOf(all, kept, at.getTime() + 1_000))).to.equal(false);
   });
 
-  it('says of events without an outcome which is being sent and which waits for it', async () => {
+  it('marks the event that is being sent, and the events that wait behind it', async () => {
     const entries = historyOf(await rideWith(['delivered']), [], now);
     const waiting = entries.slice(2).map(({ deliveries: [first] }) => [first?.outcome, first?.own]);
     expect(waiting).to.deep.equal([
@@ -103,7 +103,7 @@ describe("a ride's timeline", () => {
     ]);
   });
 
-  it('shows first what the URL names, else the last attempt of an event that has not arrived, else what happened last', async () => {
+  it('chooses the entry of the URL, else the last attempt of a missed event, else the latest entry', async () => {
     const failing = historyOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
     expect(chosenEntry(failing, '').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'unknown').delivery?.id).to.equal('delivery-3');
@@ -114,7 +114,7 @@ describe("a ride's timeline", () => {
     expect(titleOf(chosenEntry(fine, '').entry)).to.equal('Trip completed');
   });
 
-  it('counts an event as missed until one of its attempts arrives', async () => {
+  it('counts an event as missed until one of its attempts is delivered', async () => {
     const ride = await rideWith(['failed', 'blocked', 'no_url']);
     const arrived = attemptOn(1, { kind: 'redelivery', outcome: 'delivered' });
     expect(missedEvents(historyOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);

@@ -12,20 +12,20 @@ describe("the dashboard's list of rides", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
 
-  /** A new key of the visitor's account. */
+  /** Creates a key in the visitor's account. */
   const newKey = ({ account }: Visitor, name = 'a key', mode: Mode = 'live') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });
   const rideOf = ({ account }: Visitor, keyId: string) => newRide(api.ctx, { keyId, accountId: account._id });
   const ridesIn = (html: string) =>
     hrefsIn(html).flatMap((href) => /^\/dashboard\/rides\/(ride_\w+)$/.exec(href)?.[1] ?? []);
 
-  it('asks who has not signed in to do so, and leads back', async () => {
+  it('redirects to the sign-in page without a session, and back afterwards', async () => {
     const answer = await fetch(`${api.url}/dashboard/rides?status=bidding`, { redirect: 'manual' });
     expect(answer.status).to.equal(303);
     expect(answer.headers.get('location')).to.equal('/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
   });
 
-  it('shows of each ride its status, prices, offers, key and time', async () => {
+  it('shows the status, prices, offers, key and time of each ride', async () => {
     const key = await newKey(visitor, 'Front desk');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
       keyId: key.keyId,
@@ -42,7 +42,7 @@ describe("the dashboard's list of rides", () => {
     expect(html).to.match(/data-label="Offers"[^>]*>2</);
   });
 
-  it('is filtered by key, status, mode and time, as the URL says', async () => {
+  it('filters rides by key, status, mode and time from the URL', async () => {
     const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
     const bidding = await rideOf(visitor, live.keyId);
     const { rideId: done } = await rideIn(api.ctx, 'completed', {
@@ -63,7 +63,7 @@ describe("the dashboard's list of rides", () => {
     expect(html).to.include('Test data');
   });
 
-  it('pages through the rides and neither repeats nor leaves out one while rides are made', async () => {
+  it('pages through rides without repeats or gaps while new rides are created', async () => {
     const { keyId } = await newKey(visitor);
     const made: string[] = [];
     for (let ride = 0; ride < 120; ride++) made.push(await rideOf(visitor, keyId));
@@ -78,7 +78,7 @@ describe("the dashboard's list of rides", () => {
     expect(seen.sort()).to.deep.equal(made.sort());
   });
 
-  it('answers the key of another account as an unknown one', async () => {
+  it('answers the same 404 for a key of another account as for an unknown key', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const { keyId } = await newKey(owner);
     await rideOf(owner, keyId);
@@ -89,7 +89,7 @@ describe("the dashboard's list of rides", () => {
     expect(ridesIn((await stranger.get('/dashboard/rides')).html)).to.deep.equal([]);
   });
 
-  it('says what to do where there is nothing to list', async () => {
+  it('suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
     expect(first).to.include('Create a key');
     const { keyId } = await newKey(visitor);
@@ -98,7 +98,7 @@ describe("the dashboard's list of rides", () => {
     expect(filtered).to.include('No ride matches these filters').and.to.include('Show all rides');
   });
 
-  it('says what is wrong with a time, and keeps what was typed', async () => {
+  it('names the fault of an invalid time, and keeps the typed text', async () => {
     for (const [query, fault] of [
       ['from=yesterday', '“From” must be a time in UTC'],
       ['to=2026-02-30', '“To” must be a time in UTC'],
@@ -113,7 +113,7 @@ describe("the dashboard's list of rides", () => {
     expect((await visitor.get('/dashboard/rides?from=yesterday')).html).to.include('value="yesterday"');
   });
 
-  it('opens what has an id that was found in a log, and nothing of another account', async () => {
+  it('opens the page of a ride, event or attempt id, but not of another account', async () => {
     const [visitor, stranger] = [await signedIn(api), await signedIn(api)];
     const rideId = await rideOf(visitor, (await newKey(visitor)).keyId);
     const [{ _id: attemptId } = {} as never] = await storedAttempts([{ accountId: visitor.account._id, rideId }]);
@@ -131,7 +131,7 @@ describe("the dashboard's list of rides", () => {
     }
   });
 
-  it('takes any text in its URL, and keeps it text', async () => {
+  it('accepts any text in its URL and escapes it', async () => {
     const markup = encodeURIComponent('"><script>alert(1)</script>');
     for (const name of ['status', 'mode', 'from', 'to', 'after', 'id']) {
       const { html, status } = await visitor.get(`/dashboard/rides?${name}=${markup}`);

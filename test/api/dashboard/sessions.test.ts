@@ -9,8 +9,8 @@ import { useSigningIn } from '../../support/signing-in.ts';
 describe('a session of the dashboard', () => {
   const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
-  describe('ends', () => {
-    it('on the server at sign-out: the cookie of before is worth nothing, and Back shows the sign-in page', async () => {
+  describe('end of a session', () => {
+    it('a session ends at sign-out: its cookie stops working, and Back shows the sign-in page', async () => {
       const browser = await signedIn(someone());
       const session = browser.cookies.get('session') ?? '';
       const answer = await browser.press('Sign out');
@@ -21,7 +21,7 @@ describe('a session of the dashboard', () => {
       expect(answer.headers.get('cache-control')).to.equal('no-store');
     });
 
-    it('in every browser of the account at "sign out everywhere", and in no other account’s', async () => {
+    it('"Sign out everywhere" ends every session of the account, and of no other account', async () => {
       const [email, other] = [someone(), await signedIn(someone())];
       const browsers = [await signedIn(email), await signedIn(email)] as const;
       await browsers[0].post('/dashboard/sign-out-everywhere', { formId: randomBase62(22) });
@@ -35,7 +35,7 @@ describe('a session of the dashboard', () => {
       ]);
     });
 
-    it('90 days after sign-in, however often it is used, also where an earlier version wrote a later end', async () => {
+    it('a session ends 90 days after sign-in despite use, even if an earlier version stored a later end', async () => {
       const email = someone();
       const browser = await signedIn(email);
       const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
@@ -51,7 +51,7 @@ describe('a session of the dashboard', () => {
       expect(await livingSessions([token], api.ctx.now())).to.deep.equal(new Set());
     });
 
-    it('30 days after its last use', async () => {
+    it('a session ends 30 days after its last use', async () => {
       const browser = await signedIn(someone());
       const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
       for (const day of [29, 58]) {
@@ -62,7 +62,7 @@ describe('a session of the dashboard', () => {
       expect(await isSignedIn(browser)).to.equal(false);
     });
 
-    it('not by a form of another site', async () => {
+    it('a session does not end through a form of another site', async () => {
       const browser = await signedIn(someone());
       for (const path of ['/dashboard/sign-out', '/dashboard/sign-out-everywhere', '/dashboard/sign-in/code']) {
         const { status } = await browser.post(path, {}, { 'sec-fetch-site': 'cross-site' });
@@ -72,7 +72,7 @@ describe('a session of the dashboard', () => {
     });
   });
 
-  it('keeps a session’s token out of MongoDB, and gives it as a cookie that no script can read', async () => {
+  it('sends the session token as an HttpOnly cookie, and does not store it in MongoDB', async () => {
     const email = someone();
     const browser = await asked(email);
     const code = await codeSentTo(api.ctx, email);

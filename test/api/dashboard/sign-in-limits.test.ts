@@ -3,12 +3,12 @@ import { codeSentTo, linkSentTo, mailsTo, someone, wrongCode } from '../../suppo
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
 
-describe('signing in is limited, with a clear page (429) and Retry-After', () => {
+describe('sign-in limits', () => {
   const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
   const minutes = (page: { headers: Headers }) => Math.ceil(Number(page.headers.get('retry-after')) / 60);
 
-  it('to 5 mails an hour for an address', async () => {
+  it('answers 429 with Retry-After to the sixth code mail for an address within an hour', async () => {
     const email = someone();
     for (let sent = 0; sent < 5; sent++) expect((await asked(email)).page.status).to.equal(200);
     const { page } = await asked(email);
@@ -20,7 +20,7 @@ describe('signing in is limited, with a clear page (429) and Retry-After', () =>
     expect(await mailsTo(api.ctx, email)).to.have.length(5);
   });
 
-  it('to 20 mails an hour for a client’s address, or its IPv6 network', async () => {
+  it('answers 429 after 20 code mails within an hour for a client address or IPv6 network', async () => {
     const network = `2001:db8:0:${(Date.now() % 0xffff).toString(16)}`;
     for (let sent = 0; sent < 20; sent++) {
       const browser = plainBrowser(api, { address: `${network}::${sent}` });
@@ -32,7 +32,7 @@ describe('signing in is limited, with a clear page (429) and Retry-After', () =>
     expect((await asked(someone())).page.status).to.equal(200);
   });
 
-  it('after 5 wrong codes, with growing pauses; a browser of the owner is let in all the same, and so is a link', async () => {
+  it('refuses codes after 5 wrong ones, but not in a known browser, and never a link', async () => {
     const email = someone();
     const owner = await signedIn(email);
     await owner.press('Sign out');
@@ -56,7 +56,7 @@ describe('signing in is limited, with a clear page (429) and Retry-After', () =>
     expect(await isSignedIn(owner)).to.equal(true);
   });
 
-  it('to 10 wrong codes a day until the owner gets a mail, one a day', async () => {
+  it('mails the owner once a day after 10 wrong codes', async () => {
     const email = someone();
     let atMs = Date.parse('2027-03-01T00:30:00Z');
     api.ctx.now = () => atMs;

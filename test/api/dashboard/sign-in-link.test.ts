@@ -17,7 +17,7 @@ describe('the link in a mail with a code', () => {
   }
   const isSignedIn = async (browser: PlainBrowser) => (await browser.get('/dashboard')).html.includes('Sign out');
 
-  it('shows a button that signs in, and leads back to the page that was asked for', async () => {
+  it('the link shows a button that signs in and redirects to the requested page', async () => {
     const email = someone();
     const browser = await asked(email, plainBrowser(api), '/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
     const page = await browser.get(await linkSentTo(api.ctx, email));
@@ -28,7 +28,7 @@ describe('the link in a mail with a code', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('signs nobody in when it is only opened, by a mail scanner or by the browser itself', async () => {
+  it('the link signs nobody in when a mail scanner or the browser only opens it', async () => {
     const email = someone();
     const browser = await asked(email);
     const link = await linkSentTo(api.ctx, email);
@@ -46,7 +46,7 @@ describe('the link in a mail with a code', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('opens from a page of another site, and its button does not work from one', async () => {
+  it('the link opens from a page of another site, but its button does not work from there', async () => {
     const email = someone();
     const browser = await asked(email);
     const link = await linkSentTo(api.ctx, email);
@@ -57,7 +57,7 @@ describe('the link in a mail with a code', () => {
     expect(await isSignedIn(browser)).to.equal(false);
   });
 
-  it('works only in the browser that asked, and once', async () => {
+  it('the link works once, and only in the browser that asked for it', async () => {
     const email = someone();
     const [own, other] = [await asked(email), plainBrowser(api)];
     const link = await linkSentTo(api.ctx, email);
@@ -76,7 +76,7 @@ describe('the link in a mail with a code', () => {
     expect(await isSignedIn(again)).to.equal(false);
   });
 
-  it('leads somebody who is signed in already to the first page', async () => {
+  it('the link redirects a signed-in person to the overview', async () => {
     const email = someone();
     const browser = await asked(email);
     const link = await linkSentTo(api.ctx, email);
@@ -85,7 +85,7 @@ describe('the link in a mail with a code', () => {
     expect(browser.page.path).to.equal('/dashboard');
   });
 
-  it('is in no log line', async () => {
+  it('the link never appears in a log line', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {

@@ -8,13 +8,13 @@ import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../sup
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** A form, sent with the same fields each time, and its whole effect. */
+/** A form that sends the same fields each time, and a check of its complete effect. */
 interface Scenario {
   send(): Promise<PageAnswer>;
   assertDone(): Promise<void>;
 }
 
-describe('a sign-in form that is sent again after a 503', () => {
+describe('a sign-in form that is repeated after a 503', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
 
   async function asked(email: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
@@ -41,7 +41,7 @@ describe('a sign-in form that is sent again after a 503', () => {
   }
 
   const scenarios: Record<string, () => Promise<Scenario>> = {
-    'sends the code that was asked for, one mail': async () => {
+    'sends the requested code in one mail': async () => {
       const [email, browser, formId] = [someone(), plainBrowser(api), newFormId()];
       await browser.get('/dashboard');
       return {
@@ -55,7 +55,7 @@ describe('a sign-in form that is sent again after a 503', () => {
         },
       };
     },
-    'signs in with the code, with one session, one entry and one mail': async () => {
+    'signs in with the code once, with one session, audit entry and mail': async () => {
       const [email, formId] = [someone(), newFormId()];
       const browser = await asked(email);
       const code = await codeSentTo(api.ctx, email);
@@ -64,7 +64,7 @@ describe('a sign-in form that is sent again after a 503', () => {
         assertDone: () => assertSignedInOnce(browser, email),
       };
     },
-    'signs in with the link, with one session, one entry and one mail': async () => {
+    'signs in with the link once, with one session, audit entry and mail': async () => {
       const [email, formId] = [someone(), newFormId()];
       const browser = await asked(email);
       const link = await linkSentTo(api.ctx, email);
@@ -93,7 +93,7 @@ describe('a sign-in form that is sent again after a 503', () => {
 
   for (const [title, start] of Object.entries(scenarios)) {
     for (const answerLost of [false, true]) {
-      it(`${title}: whichever write ${answerLost ? 'lost its answer' : 'failed'}`, async () => {
+      it(`${title}, even if any write ${answerLost ? 'loses its answer' : 'fails'}`, async () => {
         let failures = 0;
         for (let nth = 1; ; nth++) {
           const { send, assertDone } = await start();
@@ -110,7 +110,7 @@ describe('a sign-in form that is sent again after a 503', () => {
     }
   }
 
-  it('does not start a session again that has ended since', async () => {
+  it('does not restart a session that has ended since', async () => {
     const [email, formId] = [someone(), newFormId()];
     const browser = await asked(email);
     const fields = { code: await codeSentTo(api.ctx, email), next: '', formId };

@@ -13,10 +13,10 @@ import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
 
-describe('signing in', () => {
+describe('sign-in', () => {
   const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
-  it('asks for an address, then for the code that was sent there, and shows the dashboard', async () => {
+  it('asks for an address, then for the code from the mail, and then shows the dashboard', async () => {
     const [email, browser] = [someone(), plainBrowser(api)];
     const first = await browser.get('/dashboard');
     expect(first.html)
@@ -33,7 +33,7 @@ describe('signing in', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('makes the account at the first sign-in, not before, and the same one serves after that', async () => {
+  it('creates the account at the first sign-in, and uses it at later sign-ins', async () => {
     const email = someone();
     const browser = await asked(email.toUpperCase());
     expect(await AccountModel.countDocuments({ email })).to.equal(0);
@@ -43,7 +43,7 @@ describe('signing in', () => {
     expect(await AccountModel.countDocuments({ email })).to.equal(1);
   });
 
-  it('answers and does the same for an address with an account and for one without', async () => {
+  it('behaves the same for an address with and without an account', async () => {
     const [known, unknown] = [someone(), someone()];
     await accountOf(known);
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ describe('signing in', () => {
     expect(await mailsTo(api.ctx, unknown)).to.have.length(1);
   });
 
-  it('takes a code once, and only from the browser that asked for it', async () => {
+  it('accepts a code once, and only from the browser that asked for it', async () => {
     const email = someone();
     const [own, other] = [await asked(email), await asked(email)];
     const [, first] = await mailsTo(api.ctx, email);
@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(foreign).to.include({ status: 422 });
     expect(foreign.html)
       .to.include('<title>Error: Enter the code - Ride Partner</title>')
-      .and.include('This is not the code');
+      .and.include('This code is wrong');
     await own.press('Sign in', { code });
     expect(await isSignedIn(own)).to.equal(true);
     const again = plainBrowser(api);
@@ -78,7 +78,7 @@ describe('signing in', () => {
     expect(await isSignedIn(again)).to.equal(false);
   });
 
-  it('refuses a code in a browser that has asked for none', async () => {
+  it('refuses a code in a browser that did not ask for one', async () => {
     const email = someone();
     await asked(email);
     const other = plainBrowser(api);
@@ -86,11 +86,11 @@ describe('signing in', () => {
       ...{ code: await codeSentTo(api.ctx, email), email, next: '', formId: randomBase62(22) },
     });
     expect(status).to.equal(422);
-    expect(html).to.include('This browser has asked for no code');
+    expect(html).to.include('This browser has not asked for a code');
     expect(await isSignedIn(other)).to.equal(false);
   });
 
-  it('brings a form with faults back with a summary, the same words at the field, and what was typed', async () => {
+  it('shows faults in a summary and at the field, and keeps the typed text', async () => {
     const browser = plainBrowser(api);
     await browser.get('/dashboard');
     const bad = await browser.press('Send code', { email: 'dana"><b>' });
@@ -106,7 +106,7 @@ describe('signing in', () => {
     expect(noCode.html).to.match(/<a href="#code">(Enter the six digits[^<]+)<.*<p class="fault" id="code-fault">\1</s);
   });
 
-  it('says how many tries are left, and after the fifth wrong code that a new one is needed', async () => {
+  it('shows the number of tries left, and asks for a new code after the fifth wrong one', async () => {
     const email = someone();
     const browser = await asked(email);
     const code = await codeSentTo(api.ctx, email);
@@ -119,7 +119,7 @@ describe('signing in', () => {
     ]) {
       expect((await browser.press('Sign in', { code: wrongCode(code) })).html).to.include(words);
     }
-    expect((await browser.press('Sign in', { code })).html).to.include('This code has ended');
+    expect((await browser.press('Sign in', { code })).html).to.include('This code no longer works');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
     // The pause after five wrong codes.
@@ -129,7 +129,7 @@ describe('signing in', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('shows the code’s field again when the page is loaded again, for as long as a code may come', async () => {
+  it('shows the code field after a reload until the sign-in expires', async () => {
     const email = someone();
     const browser = await asked(email);
     expect((await browser.get('/dashboard')).html).to.include('id="code"');
@@ -142,7 +142,7 @@ describe('signing in', () => {
     expect((await browser.get('/dashboard')).html).not.to.include('id="code"');
   });
 
-  it('says so where the browser does not keep cookies', async () => {
+  it('reports a browser that does not keep cookies', async () => {
     const browser = plainBrowser(api);
     await browser.get('/dashboard');
     browser.cookies.clear();
@@ -151,7 +151,7 @@ describe('signing in', () => {
     expect(html).to.include('Allow cookies').and.include('Send code');
   });
 
-  it('leads whoever is signed in on, also when the code’s form is sent again', async () => {
+  it('shows the dashboard when a signed-in browser repeats the code form', async () => {
     const email = someone();
     const browser = await asked(email);
     const { html } = browser.page;
@@ -161,15 +161,15 @@ describe('signing in', () => {
     expect(again.html).to.include('Sign out');
   });
 
-  describe('leads back to the page that was asked for', () => {
-    it('with its query', async () => {
+  describe('the page after sign-in', () => {
+    it('redirects to the requested page with its query', async () => {
       const browser = plainBrowser(api);
       const path = '/dashboard/sign-in-test?status=completed&x=%2F';
       await signedIn(someone(), browser, `/dashboard?next=${encodeURIComponent(path)}`);
       expect(browser.page.path).to.equal(path);
     });
 
-    it('and to no page of anybody else', () => {
+    it('redirects to /dashboard for every `next` outside the dashboard', () => {
       const elsewhere = [
         'https://evil.example',
         '//evil.example',
@@ -200,7 +200,7 @@ describe('signing in', () => {
     });
   });
 
-  it('reports a new browser to the owner by mail, and a known one not', async () => {
+  it('reports a new browser to the owner by mail, but not a known one', async () => {
     const email = someone();
     const headers = {
       'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
@@ -220,14 +220,14 @@ describe('signing in', () => {
     expect(await reports()).to.have.length(2);
   });
 
-  it('is noted for the account with the client’s address', async () => {
+  it('adds an audit entry with the client address at sign-in', async () => {
     const email = someone();
     await signedIn(email, plainBrowser(api, { address: '192.0.2.7' }));
     const [entry] = await auditOf((await accountOf(email))._id, 9);
     expect(entry).to.include({ action: 'signed_in', from: '192.0.2.7' });
   });
 
-  it('leaves no code, address or token in a log or a queue', async () => {
+  it('writes no code, e-mail address or token to a log or a queue', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {
@@ -252,13 +252,13 @@ describe('signing in', () => {
   });
 });
 
-describe('signing in, in production', () => {
+describe('sign-in in production', () => {
   const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example', TRUSTED_PROXY_HOPS: '1' };
   const https = { 'x-forwarded-proto': 'https' };
   let api: TestApi;
   afterEach(() => api.close());
 
-  it('says that mail is not set up where there is no mail server, and makes no mail', async () => {
+  it('reports that mail is not set up, and creates no mail, without a mail server', async () => {
     api = await startTestApi(production);
     const browser = plainBrowser(api, { headers: https });
     const { html, status } = await browser.get('/dashboard');

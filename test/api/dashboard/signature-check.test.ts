@@ -10,30 +10,30 @@ const sent = '{"event":"ride.status","driver":{"name":"Zoë Müller 東京"},"fa
 const t = 1_753_900_000;
 const header = signatureHeader(secret, sent, t);
 
-/** The faults of a delivery that a partner pastes, 12 s after it was signed. */
+/** The faults of a pasted delivery, 12 s after it was signed. */
 const faultsOf = async (pasted: { header?: string; body?: string; secret?: string }, now = t + 12) =>
   (await checkSignature({ header, body: sent, secret, ...pasted }, now)).faults;
 
-/** A signature that a partner's code computes with a key of its own. */
+/** A signature that a partner's code computes with another HMAC key. */
 const signedWith = (key: string | Buffer) =>
   `t=${t},v1=${createHmac('sha256', key).update(`${t}.${sent}`).digest('hex')}`;
 
 describe('the signature check', () => {
-  it('finds a delivery valid as it was sent, and says how old it is', async () => {
+  it('accepts an unchanged delivery and reports its age', async () => {
     const verdict = await checkSignature({ header, body: sent, secret }, t + 12);
     expect(verdict).to.deep.equal({ faults: [], ageSeconds: 12 });
   });
 
-  it('takes the header with its name too, as a log shows it', async () => {
+  it('accepts the header with its name, as a log shows it', async () => {
     expect(await faultsOf({ header: `x-service-signature: ${header}\n` })).to.deep.equal([]);
   });
 
-  it('names a wrong secret, also where the content was changed', async () => {
+  it('reports a wrong secret, also for changed content', async () => {
     expect(await faultsOf({ secret: 'whsec_anotherSecretOfAnotherKey00000000' })).to.deep.equal(['wrong_secret']);
     expect(await faultsOf({ body: sent.replace('12.5', '13.5') })).to.deep.equal(['wrong_secret']);
   });
 
-  it('names a stale time from 300 s on, either way, and says how old it is', async () => {
+  it('reports a stale signature from an age of 300 s on, in both directions, with its age', async () => {
     for (const [age, faults] of [
       [299, []],
       [300, ['stale']],
@@ -45,7 +45,7 @@ describe('the signature check', () => {
     }
   });
 
-  it('names a body that was parsed and written again', async () => {
+  it('reports a body that was parsed and serialised again', async () => {
     const parsed = JSON.parse(sent);
     const spaced = JSON.stringify(parsed, null, 2);
     const escaped = sent.replaceAll('/', '\\/').replace('ë', '\\u00eb');
@@ -54,7 +54,7 @@ describe('the signature check', () => {
     }
   });
 
-  it('names a changed line end: one that was added, and for any signed text one that was lost or exchanged', async () => {
+  it('reports a line end that was added, removed or exchanged', async () => {
     expect(await faultsOf({ body: `${sent}\n` })).to.deep.equal(['line_end']);
     expect(await faultsOf({ body: `${sent}\r\n` })).to.deep.equal(['line_end']);
     for (const [signed, pasted] of [
@@ -68,29 +68,29 @@ describe('the signature check', () => {
     }
   });
 
-  it('names a byte order mark that was added or lost', async () => {
+  it('reports a byte order mark that was added or removed', async () => {
     expect(await faultsOf({ body: `\uFEFF${sent}` })).to.deep.equal(['byte_order_mark']);
     const marked = signatureHeader(secret, `\uFEFF${sent}`, t);
     expect(await faultsOf({ header: marked })).to.deep.equal(['byte_order_mark']);
   });
 
-  it('names a missing whsec_, of the secret or of the key that code uses', async () => {
+  it('reports a missing whsec_ in the pasted secret or in the key of the signature', async () => {
     const bare = secret.slice('whsec_'.length);
     expect(await faultsOf({ secret: bare })).to.deep.equal(['prefix_missing']);
     expect(await faultsOf({ header: signedWith(bare) })).to.deep.equal(['prefix_missing']);
   });
 
-  it('names a secret that code decodes from base64', async () => {
+  it('reports a signature that was made with a base64-decoded secret', async () => {
     const bare = secret.slice('whsec_'.length);
     expect(await faultsOf({ header: signedWith(Buffer.from(bare, 'base64')) })).to.deep.equal(['secret_decoded']);
     expect(await faultsOf({ header: signedWith(Buffer.from(secret, 'base64')) })).to.deep.equal(['secret_decoded']);
   });
 
-  it('names spaces around the secret', async () => {
+  it('reports spaces around the secret', async () => {
     expect(await faultsOf({ secret: ` ${secret}\n` })).to.deep.equal(['secret_spaces']);
   });
 
-  it('names a malformed header, whatever it holds', async () => {
+  it('reports every malformed header', async () => {
     const v1 = header.split('v1=')[1] ?? '';
     const others = [
       '',
@@ -107,12 +107,12 @@ describe('the signature check', () => {
     }
   });
 
-  it('names all faults together', async () => {
+  it('reports all faults together', async () => {
     const pasted = { body: `\uFEFF${sent}\r\n`, secret: secret.slice('whsec_'.length) };
     expect(await faultsOf(pasted, t + 400)).to.have.members(['prefix_missing', 'byte_order_mark', 'line_end', 'stale']);
   });
 
-  it('takes any text without throwing', async () => {
+  it('accepts any text without throwing', async () => {
     for (const text of ['', '{', '\uD800', '%%%', 'null', 'é'.repeat(1_000)]) {
       expect(await faultsOf({ body: text, secret: text })).to.have.members(['wrong_secret']);
     }
@@ -122,7 +122,7 @@ describe('the signature check', () => {
 describe('the page of the signature check', () => {
   const api = useTestApi();
 
-  it('has nothing that a browser could send: no field has a name', async () => {
+  it('has no named fields and no action, so the browser cannot send the form', async () => {
     const { html, status } = await (await signedIn(api)).get('/dashboard/signature');
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);

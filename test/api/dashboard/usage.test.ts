@@ -5,7 +5,7 @@ import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../../support/usage.ts';
+import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../../support/usage.ts';
 
 const hostile = `=1+1"><script>alert(1)</script>`;
 
@@ -13,15 +13,15 @@ describe('the usage pages', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
   const visitor = useVisitor(api);
   before(() => {
-    // The pages show the present month, and the tests know what it is.
+    // The pages show the current month, so the clock is fixed.
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });
 
-  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<Whose> {
+  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<UsageKey> {
     const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });
     return { accountId: account._id, keyId, mode };
   }
-  /** What a page says, without its markup. */
+  /** The text of a page, without its markup. */
   const textOf = (html: string) =>
     html
       .replace(/^.*<main[^>]*>/s, '')
@@ -35,7 +35,7 @@ describe('the usage pages', () => {
     (await visitor.get(`/dashboard/usage/${month}/statement.csv`)).html.split('\r\n');
 
   describe('/dashboard/usage', () => {
-    it('shows active keys, rides by mode, keys with traffic, the busiest key, and what is paid for', async () => {
+    it('shows active keys, rides by mode, keys with traffic, the busiest key, and the pricing rule', async () => {
       const lobby = await keyOf(visitor, 'Lobby');
       const developers = await keyOf(visitor, 'Developers', 'test');
       const old = await keyOf(visitor, 'Old desk');
@@ -59,7 +59,7 @@ describe('the usage pages', () => {
       }
     });
 
-    it('draws the rides of the last 30 days, with a table of the same numbers', async () => {
+    it('shows the rides of the last 30 days as a chart and as a table', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const test = await keyOf(visitor, 'Developers', 'test');
       await ridesAt(key, at('2026-10-22 23:59:59.999'), at('2026-10-23 00:00'), at('2026-11-21 11:00'));
@@ -72,7 +72,7 @@ describe('the usage pages', () => {
       expect(text).not.to.include('22 October 1 0 1');
     });
 
-    it('draws a month that is chosen, each with an address of its own', async () => {
+    it('shows the rides of the month in the URL, and links to each month', async () => {
       const key = await keyOf(visitor, 'Lobby');
       await ridesAt(key, at('2026-09-30 23:59:59.999'), at('2026-10-01 00:00'), at('2026-10-31 23:59:59.999'));
       const { html } = await visitor.get('/dashboard/usage?month=2026-10');
@@ -81,7 +81,7 @@ describe('the usage pages', () => {
       expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');
     });
 
-    it('leads on while there is no key or no ride', async () => {
+    it('suggests the next action for an account without keys or rides', async () => {
       expect(textOf((await visitor.get('/dashboard/usage')).html))
         .to.include('No keys yet.')
         .and.to.include('none yet');
@@ -91,7 +91,7 @@ describe('the usage pages', () => {
   });
 
   describe('a statement', () => {
-    it('lists the completed live trips of the month with their prices and the sum, so far and when it is closed', async () => {
+    it('lists the completed live trips of an open or closed month with prices and sum', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const [first] = await tripsAt(key, 12.5, at('2026-11-05 14:03:22.123'));
       await tripsAt(key, 1_000.1, at('2026-11-06 10:00'));
@@ -109,13 +109,13 @@ describe('the usage pages', () => {
       expect(october).not.to.include('so far');
     });
 
-    it('says so where no trip was completed', async () => {
+    it('reports a month without completed trips', async () => {
       const { status, html } = await visitor.get('/dashboard/usage/2026-10');
       expect(status).to.equal(200);
       expect(textOf(html)).to.include('No live trip was completed in October 2026.');
     });
 
-    it('has pages that can be linked to, and its sum on the last one', async () => {
+    it('splits a long statement into pages, with the sum on the last page', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       await tripsAt(key, 2, ...Array.from({ length: linesPerPart + 1 }, (_, index) => new Date(start + index)));
@@ -131,7 +131,7 @@ describe('the usage pages', () => {
     });
 
     for (const month of ['2026-12', '2027-01', '2026-13', '2026-1', '11', 'x', '__proto__', '2026-11-05']) {
-      it(`is not found for ${month}, nor is its CSV or its chart`, async () => {
+      it(`answers 404 for the statement, CSV and chart of ${month}`, async () => {
         for (const path of [`/${month}`, `/${month}/statement.csv`, `?month=${month}`])
           expect((await visitor.get(`/dashboard/usage${path}`)).status, path).to.equal(404);
       });
@@ -139,7 +139,7 @@ describe('the usage pages', () => {
   });
 
   describe('a statement as CSV', () => {
-    it('is UTF-8 with CR and LF, a row for each trip and one for the sum', async () => {
+    it('the CSV contains a row per trip and one for the sum, in UTF-8 with CRLF', async () => {
       const key = await keyOf(visitor, 'Empfang "Süd", Tür 2');
       const [second] = await tripsAt(key, 0.2, at('2026-10-06 10:00'));
       const [first] = await tripsAt(key, 1_000.1, at('2026-10-05 14:03:22.123'));
@@ -161,7 +161,7 @@ describe('the usage pages', () => {
       expect(headers.get('cache-control')).to.equal('no-store');
     });
 
-    it('is whole for many trips, so far and when the month is closed', async () => {
+    it('the CSV contains all of 2,345 trips, for an open and a closed month', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       const made = await tripsAt(key, 0.1, ...Array.from({ length: 2_345 }, (_, index) => new Date(start + index)));
@@ -173,12 +173,12 @@ describe('the usage pages', () => {
       }
     });
 
-    it('of a month without trips has its head and a sum of nothing', async () => {
+    it('the CSV contains the header and a sum of 0.00 for a month without trips', async () => {
       expect((await csvOf(await signedIn(api), '2026-10')).slice(1)).to.deep.equal(['Sum,,,0 trips,0.00', '']);
     });
   });
 
-  it('show a name that a partner typed as text, and keep a spreadsheet from running it', async () => {
+  it('escapes the name of a key in HTML, and keeps a spreadsheet from running it as a formula', async () => {
     const key = await keyOf(visitor, hostile);
     await ridesAt(key, at('2026-11-21 10:00'));
     await tripsAt(key, 5, at('2026-11-20 10:00'));
@@ -191,7 +191,7 @@ describe('the usage pages', () => {
     expect(row).to.include(`"'=1+1""><script>alert(1)</script>"`);
   });
 
-  it('hold nothing of another account', async () => {
+  it('shows no usage of another account', async () => {
     const other = await signedIn(api);
     const key = await keyOf(other, 'Secret desk');
     const [rideId] = await tripsAt(key, 77.77, at('2026-11-05 10:00'));
@@ -204,7 +204,7 @@ describe('the usage pages', () => {
     }
   });
 
-  it('send to the sign-in page, and back, who has not signed in', async () => {
+  it('redirects to the sign-in page without a session, and back afterwards', async () => {
     for (const path of ['', '/2026-11', '/2026-11/statement.csv']) {
       const answer = await fetch(`${api.url}/dashboard/usage${path}`, { redirect: 'manual' });
       expect(answer.status).to.equal(303);

@@ -15,8 +15,8 @@ import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
 
-// `call` and `rawRequest` compare every answer with the document, here and in all tests of the API.
-describe('the documented answers to partners', () => {
+// `call` and `rawRequest` compare every answer with the document in all tests of the API.
+describe('documented answers to partners', () => {
   const api = useTestApi();
   const caller = useStarted(() => operationCaller(api, '/v1', () => partner.key));
   let partner: Client & { key: string; keyId: string };
@@ -25,7 +25,7 @@ describe('the documented answers to partners', () => {
     partner = await api.partner();
   });
 
-  /** Ways to every error that is documented for partners. */
+  /** A way to cause every error that is documented for partners. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
@@ -89,7 +89,7 @@ describe('the documented answers to partners', () => {
       const wait = () => caller.run(operation, { rideId, url, query: '?waitSeconds=30' });
       const [one, other] = [wait(), wait()];
       const refused = await Promise.race([one, other]);
-      // This ends the other one's wait.
+      // This ends the wait of the other request.
       await server.close();
       await Promise.all([one, other]);
       return refused;
@@ -102,7 +102,7 @@ describe('the documented answers to partners', () => {
 
   testDocumentedErrors(partnerOperations, caller, provocations);
 
-  it('have every documented field somewhere, and every event too', async () => {
+  it('every documented field of answers to partners and of events occurs', async () => {
     const seen = new Map<string, Set<string>>();
     const saw = (name: string, value: unknown) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
@@ -149,7 +149,7 @@ describe('the documented answers to partners', () => {
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         !name.startsWith('Driver') &&
-        // Parts of others, and bodies of requests.
+        // Parts of other schemas, and request bodies.
         !['NewRide', 'AcceptOffer', 'RaiseFare', 'HandOffer'].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
     );

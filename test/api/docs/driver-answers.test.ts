@@ -12,8 +12,8 @@ import { useTestApi } from '../../support/service.ts';
 import { endBidding } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
 
-// `call`, `rawRequest` and the driver's stream compare every answer with the document, here and in all tests of the gateway.
-describe('the documented answers to drivers', () => {
+// `call`, `rawRequest` and the driver's stream compare every answer with the document in all tests of the gateway.
+describe('documented answers to drivers', () => {
   const api = useTestApi();
   const caller = useStarted(() => operationCaller(api, '/drivers/v1', () => driver.key));
   let driver: GatewayDriver;
@@ -33,7 +33,7 @@ describe('the documented answers to drivers', () => {
     applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
   const openRide = (fields = {}) => dispatchedRide(api.ctx, place, fields);
 
-  /** A ride that the driver was chosen for. */
+  /** Creates a ride that the driver was chosen for. */
   async function ownRide(fields = {}) {
     const rideId = await openRide(fields);
     const offerId = await offerBy(rideId);
@@ -41,7 +41,7 @@ describe('the documented answers to drivers', () => {
     return { rideId, offerId };
   }
 
-  /** Ways to every error that is documented for drivers. */
+  /** A way to cause every error that is documented for drivers. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
@@ -108,7 +108,7 @@ describe('the documented answers to drivers', () => {
 
   testDocumentedErrors(driverOperations, caller, provocations);
 
-  it('have every documented field somewhere', async () => {
+  it('every documented field of answers to drivers occurs', async () => {
     const seen = new Map<string, Set<string>>();
     const saw = (name: string, { body }: { body: unknown }) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(body)]));
@@ -148,7 +148,7 @@ describe('the documented answers to drivers', () => {
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         name.startsWith('Driver') &&
-        // Parts of others, and bodies of requests.
+        // Parts of other schemas, and request bodies.
         !['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown);

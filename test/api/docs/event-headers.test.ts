@@ -7,11 +7,11 @@ import { type Receipt, useReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
 import { useTestService } from '../../support/workers.ts';
 
-describe('the documented headers of events', () => {
+describe('documented headers of events', () => {
   const receiver = useReceiver();
   const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
 
-  it('are those that an event, a test event and an event sent again have, and no others', async () => {
+  it('the documented headers are exactly those of an event, a test event and a resent event', async () => {
     const partner = await api.partner('live', receiver.url);
     const caller = await findCaller(partner.key, api.ctx.now());
     const owner = { accountId: caller?.accountId ?? '' };

@@ -8,13 +8,13 @@ import { isValid, openApi, schemaName } from '../../support/documented.ts';
 import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** Another seed tries other bodies. */
+/** Each seed generates different bodies. */
 const seed = Number(process.env.SEED ?? 20_251_121);
-/** `npm run test:docs` tries the 2,000 of the issue. */
+/** `npm run test:docs` tries 2,000. */
 const count = Number(process.env.COUNT ?? 400);
 const atOnce = 20;
 
-/** Which webhook URLs are allowed depends on names and addresses, which a schema cannot say. */
+/** Removes webhookUrl, because a schema cannot express which hosts and addresses are allowed. */
 function withoutWebhookUrl(name: string): JsonSchema {
   const { properties = {}, ...schema } = openApi.components.schemas[name] as JsonSchema;
   const { webhookUrl: _, ...others } = properties;
@@ -50,7 +50,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     body: unknown;
   }
 
-  /** Sends each of the generated bodies, and hands the answers on. */
+  /** Sends each of the generated bodies, and passes the answers to `check`. */
   async function sendAll(bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>, check: (sent: Sent) => void) {
     const any = fc.oneof(
       ...names.map((name) =>
@@ -61,7 +61,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
-        // Without this most creations would be a 429.
+        // Without this, most creations would answer 429.
         await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           sent.map(async ({ name, body }) => {
@@ -74,7 +74,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
   }
 
-  /** Sends each body as the position of another driver, all at once: one driver's reports wait for each other. */
+  /** Sends each body as a position report, all at once, each of its own driver: a driver's reports are throttled. */
   async function reportAll(reports: readonly unknown[], check: (sent: Sent) => void) {
     const reporters = await Promise.all(reports.map(() => newGatewayDriver(api)));
     await Promise.all(
@@ -88,7 +88,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   const reportsFrom = (bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>) =>
     fc.sample(bodies(withoutWebhookUrl('DriverReport')), { seed, numRuns: count / 10 });
 
-  it(`none gets a 400, and no field of them is ignored (seed ${seed})`, async () => {
+  it(`no body generated from the OpenAPI document gets a 400 or has ignored fields (seed ${seed})`, async () => {
     const seen = new Set<number>();
     const check = ({ name, body, status, headers, text }: Sent) => {
       seen.add(status);
@@ -101,7 +101,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     expect([...seen]).to.have.members([200, 201, 204, 404, 409]);
   }).timeout(120_000);
 
-  it(`and of ${count.toLocaleString('en')} mutants of them the document and the API refuse the same ones (seed ${seed})`, async () => {
+  it(`the OpenAPI document and the API refuse the same mutated bodies (seed ${seed})`, async () => {
     const refused = new Map([
       [true, 0],
       [false, 0],
@@ -113,11 +113,11 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     };
     await sendAll(mutantsOf, check);
     await reportAll(reportsFrom(mutantsOf), check);
-    // The comparison is worth something only while both happen often.
+    // The comparison is useful only if both outcomes are frequent.
     for (const times of refused.values()) expect(times).to.be.above(count / 5);
   }).timeout(120_000);
 
-  it('and parameters of a query at the edge are taken, those beyond it get a 400', async () => {
+  it('query parameters at the limits of their schema are accepted, and beyond them answer 400', async () => {
     let count = 0;
     for (const [path, { get }] of Object.entries(openApi.paths)) {
       const inQuery = (get?.parameters ?? []).filter((parameter) => parameter.in === 'query');
@@ -136,7 +136,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     expect(count).to.be.above(40);
   });
 
-  it('are of every schema of a body', () => {
+  it('the generated bodies cover every body schema', () => {
     const bodies = Object.values(openApi.paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ requestBody }) => (requestBody ? [schemaName(requestBody.content['application/json'].schema)] : []));
@@ -144,7 +144,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   });
 });
 
-/** Values at the edge of what a parameter allows and beyond it, and whether it allows them. */
+/** Values at and beyond the limits of a parameter, each with true if it is allowed. */
 function edgesOf(schema: JsonSchema): [string, boolean][] {
   const { enum: members, type, minimum = 0, maximum = 0, maxLength, examples = [] } = schema;
   if (members) return [...members.map((member): [string, boolean] => [String(member), true]), ['x', false]];
@@ -156,7 +156,7 @@ function edgesOf(schema: JsonSchema): [string, boolean][] {
     ]);
     return [...right, ...wrong];
   }
-  // A cursor, of which only the service knows the form, or a text of a form that examples show.
+  // A cursor, whose form is not documented, or a text whose form is shown by examples.
   if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],

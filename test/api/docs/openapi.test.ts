@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { createApp } from '../../../api/app.ts';
 import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
 import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
-import type { Header, Media, Response } from '../../../api/docs/openapi-types.ts';
+import type { ApiResponse, Header, Media } from '../../../api/docs/openapi-types.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
@@ -11,20 +11,20 @@ import { transitions } from '../../../shared/rides/transitions.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** Errors of pages and of the operator's commands: programs never get them. */
+/** Errors of pages and of the operator's commands: API clients never get them. */
 const ofPeople: ErrorCode[] = [
   ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
   ...(['key_changed', 'not_sent_yet', 'body_erased', 'not_erasable'] as const),
 ];
-/** Of paths and methods that no operation has. */
+/** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
-/** Has the status and the text of another one. */
+/** Errors with the same status and text as another error. */
 const doubles: ErrorCode[] = ['unconfirmed'];
 
 describe('the OpenAPI document', () => {
   const api = useTestApi();
 
-  it('has every route of the partner API and of the gateway, and no other', async () => {
+  it("the OpenAPI document has exactly the routes of the partner API and the drivers' gateway", async () => {
     const app = createApp(api.ctx);
     const routes = app.parts
       .filter(({ name }) => ['partner', 'drivers'].includes(name))
@@ -39,7 +39,7 @@ describe('the OpenAPI document', () => {
     expect(documented).to.have.members(expected);
   });
 
-  it("asks for a partner's key on partners' routes and for a driver's on drivers'", () => {
+  it("the OpenAPI document requires a partner's key on partners' routes and a driver's key on drivers' routes", () => {
     for (const [path, methods] of Object.entries(openApi.paths)) {
       for (const { security = openApi.security } of Object.values(methods)) {
         const names = security.flatMap((one) => Object.keys(one));
@@ -50,14 +50,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has every error that a program can get, and no other', () => {
+  it('the OpenAPI document has exactly the errors that API clients can get', () => {
     const known = [...Object.keys(errorAnswers), ...ofPeople, ...doubles];
     expect(known).to.have.members(errorCodes);
     const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
     expect([...new Set([...used, ...commonErrors, ...ofNoOperation])]).to.have.members(Object.keys(errorAnswers));
   });
 
-  it('has the codes of each operation in X-Service-Error of its answers, by their status', () => {
+  it("X-Service-Error lists exactly the codes of each operation's errors, by status", () => {
     for (const { base, operations } of [
       { base: '/v1', operations: partnerOperations },
       { base: '/drivers/v1', operations: driverOperations },
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
         const template = (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
         const { responses = {} } = openApi.paths[template]?.[method.toLowerCase()] ?? {};
         const documented = Object.entries(responses).flatMap(([status, response]) => {
-          const header = resolved<Response>(response).headers?.[errorCodeHeader] as Header | undefined;
+          const header = resolved<ApiResponse>(response).headers?.[errorCodeHeader] as Header | undefined;
           return (header?.schema.enum ?? []).map((code) => [Number(status), code, header?.required]);
         });
         const expected = [...commonErrors, ...errors].map((code) => [publicErrorOf(code).status, code, true]);
@@ -75,19 +75,19 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has every event of the lifecycle, and no other', () => {
+  it('the OpenAPI document has exactly the events of the lifecycle', () => {
     const sent = Object.values(transitions).flatMap(({ event }) => event ?? []);
     expect(Object.keys(openApi.webhooks)).to.have.members([...new Set(sent)]);
   });
 
-  it('has examples that match their schemas', () => {
+  it('the examples of the OpenAPI document match their schemas', () => {
     const operations = [
       ...Object.values(openApi.paths).flatMap((methods) => Object.values(methods)),
       ...Object.values(openApi.webhooks).map(({ post }) => post),
     ];
     const media = operations.flatMap(({ requestBody, responses }) => [
       requestBody?.content['application/json'],
-      ...Object.values(responses).map((response) => resolved<Response>(response).content?.['application/json']),
+      ...Object.values(responses).map((response) => resolved<ApiResponse>(response).content?.['application/json']),
     ]);
     let count = 0;
     for (const { schema, example, examples } of media.filter((one) => one !== undefined) as Media[]) {
@@ -99,11 +99,11 @@ describe('the OpenAPI document', () => {
     expect(count).to.be.above(20);
   });
 
-  it('has X-Request-Id on every answer, Retry-After on every 429 and 503, and the rate limit on creations', () => {
+  it('documents X-Request-Id on every answer, Retry-After on every 429 and 503, RateLimit only on creations', () => {
     const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
     for (const { operationId, responses } of operations) {
       for (const [status, response] of Object.entries(responses)) {
-        const headers = Object.keys(resolved<Response>(response).headers ?? {});
+        const headers = Object.keys(resolved<ApiResponse>(response).headers ?? {});
         expect(headers, `${operationId} ${status}`).to.include('X-Request-Id');
         expect(headers.includes('Retry-After'), `${operationId} ${status}`).to.equal(['429', '503'].includes(status));
         const isLimited = operationId === 'createRide' && ['201', '429'].includes(status);
@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('leaves objects open: unknown fields are ignored', () => {
+  it('the schemas of the OpenAPI document allow unknown fields', () => {
     expect(JSON.stringify(openApi)).not.to.match(/"additionalProperties":false|unevaluatedProperties/);
     expect(isValid('NewRide', { ...newRide, surprise: true })).to.equal(true);
     expect(isValid('Error', { error: 'x', surprise: true })).to.equal(true);
@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
 
   const newRide = { pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 }, fare: 1 };
 
-  it('says what Joi does not export: bounds, lengths, null for an optional field', () => {
+  it('the OpenAPI document has the rules that Joi does not export: bounds, lengths, null for optional fields', () => {
     expect(isValid('NewRide', newRide)).to.equal(true);
     const optional = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl'];
     for (const field of [...optional, 'reference', 'metadata', 'autoAccept']) {
@@ -148,14 +148,14 @@ describe('the OpenAPI document', () => {
     expect(isValid('NewRide', { ...newRide, notes: '𝕏'.repeat(200) })).to.equal(true);
   });
 
-  it('says nothing of the form of a cursor, which may change', () => {
+  it('the OpenAPI document does not describe the form of a cursor, which may change', () => {
     const cursors = ['/v1/rides', '/v1/events'].map((path) =>
       openApi.paths[path]?.get?.parameters?.find(({ name }) => ['cursor', 'after'].includes(name)),
     );
     for (const cursor of cursors) expect(cursor?.schema).to.deep.equal({ type: 'string' });
   });
 
-  it('refuses to describe a rule that only code knows and no text explains', () => {
+  it('jsonSchemaOf throws for a custom rule or a dependency without .meta({ openapi })', () => {
     const silent = Joi.object({ plate: Joi.string().custom((value) => value) });
     expect(() => jsonSchemaOf(silent)).to.throw('.meta({ openapi })');
     expect(() => jsonSchemaOf(Joi.object({ a: Joi.any(), b: Joi.any() }).or('a', 'b'))).to.throw('.meta({ openapi })');

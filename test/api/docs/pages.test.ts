@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
 import { documentation } from '../../../api/docs/documentation.ts';
 import { errorAnswers } from '../../../api/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { generatedPages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
+import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
@@ -20,11 +21,11 @@ import { useTestApi } from '../../support/service.ts';
 
 const docs = documentation({ publicBaseUrl: 'https://rides.example' });
 const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
-/** A row of a table of errors: the status or, of a conflict, the operation; then the code and the text. */
+/** A row of a table of errors: the status (for a conflict, the operation), the code and the text. */
 const errorRow = /^\| (?:(\d{3})|[^|`]+) \| `(\w+)` \| `([^`]+)`/gm;
 const codeBlocks = (text: string) => lexer(text).filter((token) => token.type === 'code') as Tokens.Code[];
 
-describe('the documentation', () => {
+describe('documentation', () => {
   const api = useTestApi({ PUBLIC_BASE_URL: 'https://api.partner.example' });
 
   const ask = (target: string, init?: RequestInit) => fetch(api.url + target, { redirect: 'manual', ...init });
@@ -52,18 +53,18 @@ describe('the documentation', () => {
     });
   }
 
-  it('has a page for every Markdown file in docs/, but for those for operators and maintainers', () => {
+  it('every Markdown file in docs/ is a page, except those for operators and maintainers', () => {
     const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
       file.endsWith('.md'),
     );
-    const others = ['operations.md', 'architecture.md'];
+    const others = ['operations.md', 'settings.md', 'contributing.md', 'architecture.md', 'contract.md'];
     expect([
       ...files.filter((file) => !others.includes(file)).map((file) => file.slice(0, -3)),
-      ...madePages,
+      ...generatedPages,
     ]).to.have.members([...pageNames]);
   });
 
-  it('serves the OpenAPI document with its own address', async () => {
+  it("serves the OpenAPI document with the service's own address", async () => {
     const answer = await ask('/docs/openapi.json');
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     const document = await answer.json();
@@ -71,19 +72,19 @@ describe('the documentation', () => {
     expect(JSON.stringify(document)).not.to.include('rides.example');
   });
 
-  it('lists every page in llms.txt', async () => {
+  it('llms.txt lists every page of the documentation', async () => {
     const text = await (await ask('/llms.txt')).text();
     for (const name of pageNames) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
     expect(text).to.include('https://api.partner.example/docs/openapi.json');
   });
 
-  it('serves each verifier as a file', async () => {
+  it('serves each signature verifier as a file', async () => {
     for (const { name, text } of readVerifiers()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
   });
 
-  it('says in a few bytes that a copy is still right', async () => {
+  it('a conditional request for a current copy of a page answers 304', async () => {
     const first = await ask('/docs');
-    // Not by fetch, which says `Cache-Control: no-cache` with it.
+    // Not with fetch, which adds `Cache-Control: no-cache`.
     const headers = ['Host: x', `If-None-Match: ${first.headers.get('etag')}`, 'Connection: close'];
     expect((await rawRequest(api.url, requestText(['GET /docs HTTP/1.1', ...headers]))).status).to.equal(304);
     expect(first.headers.get('cache-control')).to.equal('no-cache');
@@ -92,7 +93,7 @@ describe('the documentation', () => {
     expect(await plain.text()).to.equal(await first.text());
   });
 
-  it('answers a page to an unknown path, and a 405 to another method', async () => {
+  it('the documentation answers 404 to an unknown path and 405 to another method', async () => {
     for (const target of [
       '/docs/nothing',
       '/docs/../package.json',
@@ -111,7 +112,7 @@ describe('the documentation', () => {
     expect(await head.text()).to.equal('');
   });
 
-  it('has links and anchors that lead somewhere', async () => {
+  it('every link and anchor of the documentation exists', async () => {
     const anchors = new Set<string>();
     for (const { name, text } of docs.pages) {
       anchors.add(htmlPath(name));
@@ -136,14 +137,26 @@ describe('the documentation', () => {
     }
   });
 
-  it('has headings that differ on each page', () => {
+  it('docs/contract.md has valid links, and names no decisions and no settings', () => {
+    const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
+    const anchors = parseMarkdown(contract).headings.map(({ id }) => `#${id}`);
+    for (const [, link = ''] of contract.matchAll(/\]\(([^)\s]+)\)/g)) {
+      expect([...anchors, ...pageNames.map((name) => `${name}.md`)]).to.include(link);
+    }
+    expect(contract).not.to.include('Decided');
+    const names = Object.keys(settings.describe().keys).filter((name) => name.includes('_'));
+    expect(names).to.have.length.above(20);
+    for (const name of names) expect(contract).not.to.include(name);
+  });
+
+  it('the headings of each page are different', () => {
     for (const { name, text } of docs.pages) {
       const ids = parseMarkdown(text).headings.map(({ id }) => id);
       expect(new Set(ids).size, name).to.equal(ids.length);
     }
   });
 
-  it('has no block of code that is wider than the column', () => {
+  it('no line of a code block is wider than the column', () => {
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text)) {
         for (const line of block.text.split('\n')) expect(line.length, `${name}: ${line}`).to.be.at.most(92);
@@ -151,7 +164,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('says with each block of code what a test does with it', () => {
+  it('each code block is marked with its use in tests', () => {
     const marks = ['run', 'background', 'given', 'install', 'output', 'example', 'answer', 'schema', 'event', 'file'];
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text)) {
@@ -161,7 +174,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('shows JSON that matches its schema', () => {
+  it('the JSON in the documentation matches its schemas', () => {
     let count = 0;
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text).filter(({ lang }) => lang?.startsWith('json'))) {
@@ -174,13 +187,13 @@ describe('the documentation', () => {
     expect(count).to.be.above(15);
   });
 
-  it('explains every failure of a delivery with the remedy that the dashboard shows', () => {
+  it('the documentation explains every delivery failure with the same remedy as the dashboard', () => {
     for (const [name, remedy] of Object.values(failureReasons)) {
       expect(textOf('webhooks')).to.include(`| ${name} | ${remedy} |\n`);
     }
   });
 
-  it('explains every error by its status, code and text', () => {
+  it('the documentation explains every error with its status, code and text', () => {
     const ofDrivers = new Set<ErrorCode>(driverOperations.flatMap(({ errors }) => errors));
     for (const code of partnerOperations.flatMap(({ errors }) => errors)) ofDrivers.delete(code);
     for (const code of Object.keys(errorAnswers) as ErrorCode[]) {
@@ -192,7 +205,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('names no code of an error that does not exist, and each with its own text', () => {
+  it('the tables of errors contain only existing codes, each with its own status and text', () => {
     const rows = ['errors', 'drivers'].flatMap((name) => [...textOf(name).matchAll(errorRow)]);
     expect(rows).to.have.length.above(30);
     for (const [row, status, code = '', text] of rows) {
@@ -204,19 +217,19 @@ describe('the documentation', () => {
     }
   });
 
-  it('explains every scenario of test mode', () => {
+  it('the documentation explains every scenario of test mode', () => {
     const [scenarios = ''] = textOf('test-mode').split('\n## Warnings\n');
     const rows = [...scenarios.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(rows).to.deep.equal([...testScenarios]);
   });
 
-  it('explains every warning of test mode as the code does', () => {
+  it('the documentation explains every warning of test mode with the text of the code', () => {
     const [, section = ''] = textOf('test-mode').split('\n## Warnings\n');
     const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, about]) => [code, about]);
     expect(rows).to.deep.equal(Object.entries(warnings));
   });
 
-  it('shows every operation and event of the OpenAPI document in the references', () => {
+  it('the references show every operation and event of the OpenAPI document', () => {
     for (const [target, methods] of Object.entries(openApi.paths)) {
       const reference = textOf(target.startsWith('/drivers/') ? 'drivers-reference' : 'reference');
       for (const [method, { summary, requestBody, responses }] of Object.entries(methods)) {
@@ -232,7 +245,7 @@ describe('the documentation', () => {
   describe('changelog', () => {
     const versions = versionsOf(textOf('changelog'));
 
-    it('has a dated entry for each version, the newest first', () => {
+    it('the changelog has a dated entry for each version, the newest first', () => {
       const headings = parseMarkdown(textOf('changelog')).headings.filter(({ depth }) => depth === 2);
       expect(versions).to.have.length(headings.length);
       const numbers = versions.map(({ version }) =>
@@ -248,7 +261,7 @@ describe('the documentation', () => {
       for (const date of dates) expect(new Date(date).toISOString().slice(0, 10)).to.equal(date);
     });
 
-    it('moves with what the OpenAPI document promises', () => {
+    it('the newest entry of the changelog has the hash of the OpenAPI document', () => {
       expect(openApi.info.version).to.equal(versions[0]?.version);
       const contract = hashOf(openApi);
       expect(
@@ -257,7 +270,7 @@ describe('the documentation', () => {
       ).to.equal(contract);
     });
 
-    /** Of the document without the texts that only people read. */
+    /** The hash of the document without the texts that only people read. */
     function hashOf(document: object): string {
       const { info: _info, ...promises } = document as Record<string, unknown>;
       const texts = ['description', 'summary', 'example', 'examples'];

@@ -17,8 +17,8 @@ const step = (name: 'arrive' | 'start' | 'complete' | 'cancel', rideId = 'ride_1
 const offer: Action = { id: 'a', kind: 'offer', rideId: 'ride_1', price: 25, etaMinutes: 4 };
 const withdraw: Action = { id: 'b', kind: 'withdraw', rideId: 'ride_1', offerId: 'offer_1' };
 
-describe('what a driver did without a network', () => {
-  it('takes the ride on by the steps that wait, never back, and ends it', () => {
+describe('unsent actions of a driver', () => {
+  it('unsent steps advance the ride or end it, but never move it back', () => {
     const statusAfter = (from: ShownRide['status'], ...actions: Action[]) => withSteps(ride(from), actions)?.status;
     expect(statusAfter('driver_arriving')).to.equal('driver_arriving');
     expect(statusAfter('driver_arriving', step('arrive'))).to.equal('arrived');
@@ -31,7 +31,7 @@ describe('what a driver did without a network', () => {
     expect(withSteps(null, [step('arrive')])).to.equal(null);
   });
 
-  it('shows an offer that waits, and none that is being withdrawn', () => {
+  it('a request shows an unsent offer, and hides an offer with an unsent withdrawal', () => {
     const offerAfter = (...actions: Action[]) => withOffers(request, actions).offer;
     expect(offerAfter(offer)).to.include({ price: 25, etaMinutes: 4 });
     expect(offerAfter({ ...offer, offerId: 'offer_1' }, withdraw)).to.equal(undefined);
@@ -42,7 +42,7 @@ describe('what a driver did without a network', () => {
     expect(withOffers(stored, [{ ...withdraw, offerId: 'offer_2' }]).offer).to.equal(stored.offer);
   });
 
-  it('is told in words: who won, who cancelled, and that time is over', () => {
+  it('names the reason why an offer was lost, and formats the time left', () => {
     const about = { rideId: 'ride_1' };
     expect(lostOffer({ ...about, outcome: 'other_driver' }, false)).to.equal('The ride went to another driver');
     expect(lostOffer({ ...about, outcome: 'cancelled', cancelledBy: 'partner' }, false)).to.equal(

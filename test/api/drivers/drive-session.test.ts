@@ -15,7 +15,7 @@ import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts'
 import { useTestApi } from '../../support/service.ts';
 
 describe("a session on the driver's page", () => {
-  // Each browser has an address of its own, as the limit counts them.
+  // Each browser has its own client address, because the limit counts by address.
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const opened: EventStream[] = [];
   afterEach(async () => {
@@ -47,7 +47,7 @@ describe("a session on the driver's page", () => {
     return stream;
   }
 
-  it('is made with the driver key, and opens the page and the routes of the gateway', async () => {
+  it('sign-in with the driver key opens the page and the routes of the gateway', async () => {
     const { browser, driverId } = await signedIn();
     expect(browser.page).to.include({ status: 200, path: '/drive' });
     expect(textOf(browser.page.html)).to.include('Dana Okoye').and.include('Go online');
@@ -56,7 +56,7 @@ describe("a session on the driver's page", () => {
     expect((await data(browser, '/me/offline', { method: 'POST' })).body).to.deep.equal({ available: false });
   });
 
-  it('is not made with a wrong, a suspended, a revoked or a partner’s key, and the key is not shown again', async () => {
+  it('refuses an unknown key, the key of a suspended driver and a partner key, and does not show the key', async () => {
     const suspended = await newGatewayDriver(api);
     await suspendDriver(suspended.driverId);
     const partner = await api.partner('live');
@@ -69,7 +69,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  it('is a token of 256 bits in a cookie that no script reads, of which MongoDB keeps a hash', async () => {
+  it('sends a 256-bit token in an HttpOnly cookie, and stores neither token nor key in MongoDB', async () => {
     const { key } = await newGatewayDriver(api);
     const answer = await fetch(`${api.url}/drive/sign-in`, {
       method: 'POST',
@@ -86,7 +86,7 @@ describe("a session on the driver's page", () => {
     expect(stored).not.to.include(token).and.not.to.include(key);
   });
 
-  it('is bound to this host and to HTTPS in production', async () => {
+  it('binds the session cookie to this host and to HTTPS in production', async () => {
     const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
     const server = await serve(api.ctx, createApp({ ...api.ctx, config }));
     try {
@@ -108,7 +108,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  it('leaves no key in an address, a cookie, a page or a log', async () => {
+  it('writes no driver key to a URL, cookie, page or log', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {
@@ -127,7 +127,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  describe('is dead', () => {
+  describe('end of a session', () => {
     for (const [name, end] of [
       ['the key is rotated', rotateDriverKey],
       ['the driver is revoked', revokeDriver],
@@ -139,7 +139,7 @@ describe("a session on the driver's page", () => {
         },
       ],
     ] as const) {
-      it(`when ${name}: on the next request, and its stream ends`, async () => {
+      it(`a session and its stream end when ${name}`, async () => {
         const { browser, driverId } = await signedIn();
         const stream = await following(browser);
         await end(driverId);
@@ -149,7 +149,7 @@ describe("a session on the driver's page", () => {
       });
     }
 
-    it('while the driver is suspended, even where the session was not ended', async () => {
+    it('a session does not work while its driver is suspended, even if it was not ended', async () => {
       const { browser, driverId } = await signedIn();
       const kept = await driverSessions.model.find({ driverId }).lean();
       await suspendDriver(driverId);
@@ -157,7 +157,7 @@ describe("a session on the driver's page", () => {
       expect(await isSignedIn(browser)).to.equal(false);
     });
 
-    it('when somebody else signs in in the same browser', async () => {
+    it('a session ends when another driver signs in in the same browser', async () => {
       const { browser } = await signedIn();
       const before = plainBrowser(api);
       for (const [name, value] of browser.cookies) before.cookies.set(name, value);
@@ -165,7 +165,7 @@ describe("a session on the driver's page", () => {
       expect([await isSignedIn(browser), await isSignedIn(before)]).to.deep.equal([true, false]);
     });
 
-    it('after signing out, on the server, and its stream ends; another session goes on; the driver is offline', async () => {
+    it('sign-out ends the session and its stream, but no other session, and sets the driver offline', async () => {
       const { browser, driverId, key } = await signedIn();
       const other = await enter(key);
       const [cookies, stream] = [new Map(browser.cookies), await following(browser)];
@@ -177,7 +177,7 @@ describe("a session on the driver's page", () => {
       expect(await readPosition(driverId)).to.include({ isOnline: false });
     });
 
-    it('30 days after its last use', async () => {
+    it('a session ends 30 days after its last use', async () => {
       const { browser } = await signedIn();
       const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
       for (const day of [29, 58]) {
@@ -189,7 +189,7 @@ describe("a session on the driver's page", () => {
     });
   });
 
-  it('changes nothing for a page of another site', async () => {
+  it('refuses changes from a page of another site', async () => {
     const { browser } = await signedIn();
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
@@ -215,7 +215,7 @@ describe("a session on the driver's page", () => {
     expect((await data(browser, '/me/offline', { method: 'POST', headers: own })).status).to.equal(200);
   });
 
-  it('is the only way into its routes: they take no key, and the gateway takes no session', async () => {
+  it('routes of the page accept no key, and the gateway accepts no session', async () => {
     const { browser, key } = await signedIn();
     for (const path of ['/me', '/stream', '/requests', '/ride']) {
       const { status, body } = await call(`${api.url}/drive/api${path}`, { headers: { 'x-api-key': key } });
@@ -225,11 +225,11 @@ describe("a session on the driver's page", () => {
     expect(status).to.equal(401);
   });
 
-  it('needs a key that is guessed at most 20 times in a quarter of an hour from one address', async () => {
+  it('accepts at most 20 wrong keys in 15 minutes from one client address', async () => {
     const guesser = plainBrowser(api);
     const { key } = await newGatewayDriver(api);
     const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });
-    // A right key does not count.
+    // A correct key does not count.
     await guess(key);
     const guesses = await Promise.all(Array.from({ length: 22 }, () => guess(newDriverKey())));
     expect(guesses.filter(({ status }) => status === 429)).to.have.length(2);
@@ -242,7 +242,7 @@ describe("a session on the driver's page", () => {
     expect((await guess(key)).status).to.equal(200);
   });
 
-  it('has errors as pages for pages, and as JSON for data', async () => {
+  it('answers errors as pages for pages, and as JSON for data', async () => {
     const { browser } = await signedIn();
     for (const [path, status] of [
       ['/drive/nothing', 404],
@@ -260,7 +260,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  it('may use the position and keep the screen on; other pages may not', async () => {
+  it('only the page of drivers may use the position and keep the screen on', async () => {
     const policyOf = async (path: string) => (await fetch(api.url + path)).headers.get('permissions-policy');
     expect(await policyOf('/drive')).to.equal('camera=(), geolocation=(self), microphone=(), screen-wake-lock=(self)');
     for (const path of ['/dashboard', '/track/x', '/assets/x']) {

@@ -7,7 +7,7 @@ import { gatewayRequest } from '../../support/gateway-requests.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** Another seed tries other requests; a failure names the seed and the smallest request that fails. */
+/** Each seed generates different requests. A failure prints the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
 /** `npm run faults -- --only driver-requests` sends 20,000 to two processes. */
 const count = Number(process.env.COUNT ?? 500);
@@ -16,7 +16,7 @@ const atOnce = 100;
 describe(`${count.toLocaleString('en')} generated requests to the drivers' gateway`, () => {
   const api = useTestApi();
 
-  it(`each end in a success or in { error }, never in a 5xx, and the process lives (seed ${seed})`, async function () {
+  it(`generated gateway requests get a success or { error }, never a 5xx or a crash (seed ${seed})`, async function () {
     this.timeout(600_000);
     const seen = new Map<number, number>();
     const place = somewhere();

@@ -15,7 +15,7 @@ describe("the drivers' gateway", () => {
     call(`${api.url}${base}${path}`, { method, headers });
 
   describe('keys', () => {
-    it('are taken in Authorization and in X-Api-Key, and Authorization counts', async () => {
+    it("accepts a driver's key in Authorization and in X-Api-Key, and prefers Authorization", async () => {
       const { key, driverId } = await newGatewayDriver(api);
       const other = await newGatewayDriver(api);
       expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });
@@ -26,7 +26,7 @@ describe("the drivers' gateway", () => {
       expect((await ask('/me', { authorization: 'Bearer', 'x-api-key': key })).status).to.equal(401);
     });
 
-    it('of partners, unknown ones, wrong ones and none get a 401 on every path', async () => {
+    it("a partner's, unknown, wrong or missing key gets a 401 on every path of the drivers' gateway", async () => {
       const partner = await api.partner('live');
       const { key } = await newGatewayDriver(api);
       const keys = [partner.key, newDriverKey(), key.slice(0, -1), `${key}x`, '{"$gt":""}', ''];
@@ -40,13 +40,13 @@ describe("the drivers' gateway", () => {
       }
     });
 
-    it('of drivers are refused by the partner API', async () => {
+    it("the partner API refuses a driver's key", async () => {
       const { key } = await newGatewayDriver(api);
       const { status } = await call(`${api.url}/v1/rides`, { headers: { authorization: `Bearer ${key}` } });
       expect(status).to.equal(401);
     });
 
-    it('are dead on the next request after rotate, suspend and revoke, and live again after resume', async () => {
+    it("a driver's key stops working on the next request after rotate, suspend or revoke, until resume", async () => {
       const driver = await newGatewayDriver(api);
       const status = async () => (await driver.get('/me')).status;
       expect(await status()).to.equal(200);
@@ -64,7 +64,7 @@ describe("the drivers' gateway", () => {
     });
   });
 
-  it('answers 404 for an unknown path, 405 for a wrong method, in JSON, with the headers of data', async () => {
+  it("the drivers' gateway answers 404 to an unknown path and 405 to a wrong method, in JSON", async () => {
     const driver = await newGatewayDriver(api);
     const unknown = await driver.get('/nothing');
     expect({ status: unknown.status, body: unknown.body }).to.deep.equal({ status: 404, body: { error: 'Not found' } });
@@ -87,7 +87,7 @@ describe("the drivers' gateway", () => {
   });
 
   describe('GET /me', () => {
-    it('answers who the driver is, without phone or key', async () => {
+    it("/me shows the driver's profile, without phone and key", async () => {
       const { driverId, get } = await newGatewayDriver(api, { carType: 'comfort', seats: 6, rating: 4.25 });
       expect((await get('/me')).body).to.deep.equal({
         driverId,
@@ -103,7 +103,7 @@ describe("the drivers' gateway", () => {
   });
 
   describe('POST /me/online and /me/offline', () => {
-    it('make a driver available at a place, and take that back', async () => {
+    it('/me/online makes a driver available at a place, and /me/offline ends it', async () => {
       const { get, post } = await newGatewayDriver(api);
       const place = somewhere();
       const online = await post('/me/online', place);
@@ -118,7 +118,7 @@ describe("the drivers' gateway", () => {
       expect((await post('/me/offline', 'not even JSON')).status).to.equal(200);
     });
 
-    it('count a driver who has not reported for 60 s as offline, until the next report', async () => {
+    it('a driver who has not reported for 60 s counts as offline until the next report', async () => {
       const { driverId, get, post, put } = await newGatewayDriver(api);
       await post('/me/online', somewhere());
       const at = (secondsAgo: number) => new Date(api.ctx.now() - secondsAgo * 1_000);
@@ -132,7 +132,7 @@ describe("the drivers' gateway", () => {
   });
 
   describe('PUT /me/position', () => {
-    it('answers 204 without a body, and GET /me shows it', async () => {
+    it('a position report answers 204 without a body, and GET /me shows it', async () => {
       const { get, put } = await newGatewayDriver(api);
       const place = somewhere();
       const { status, text } = await put('/me/position', { ...place, heading: 271.5 });
@@ -142,42 +142,42 @@ describe("the drivers' gateway", () => {
       expect(body.available).to.equal(false);
     });
 
-    /** The driver's last report: by the gateway the next one would wait for a second after it. */
-    const reported = (driverId: string, report: Report, secondsAgo = 2) =>
+    /** Writes the driver's last report directly, because the gateway delays the next report by a second. */
+    const writeLastReport = (driverId: string, report: Report, secondsAgo = 2) =>
       writeReports(new Map([[driverId, report]]), new Date(api.ctx.now() - secondsAgo * 1_000));
 
     for (const [title, byMs] of [
-      ['that of the last report', 0],
-      ['older', -1],
+      ['equal to', 0],
+      ['before', -1],
     ] as const) {
-      it(`keeps the position for an \`at\` that is ${title}`, async () => {
+      it(`a report with \`at\` ${title} the last one does not change the position`, async () => {
         const { driverId, get, put } = await newGatewayDriver(api);
         const last = somewhere();
         const at = api.ctx.now() - 10_000;
-        await reported(driverId, { ...last, at: new Date(at) });
+        await writeLastReport(driverId, { ...last, at: new Date(at) });
         expect((await put('/me/position', { ...somewhere(), at: at + byMs })).status).to.equal(204);
         expect((await get('/me')).body.position).to.include({ ...last, at });
       });
     }
 
-    it('moves the car for an `at` that is newer by 1 ms', async () => {
+    it('a report with `at` 1 ms after the last one changes the position', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
       const at = api.ctx.now() - 10_000;
-      await reported(driverId, { ...somewhere(), at: new Date(at) });
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
       const newer = somewhere();
       await put('/me/position', { ...newer, at: at + 1 });
       expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
     });
 
-    it('shows an `at` in the future as now', async () => {
+    it('/me shows an `at` in the future as the current time', async () => {
       const { get, put } = await newGatewayDriver(api);
       await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
       expect((await get('/me')).body.position.at).to.be.at.most(api.ctx.now());
     });
 
-    it('moves the car for a report without `at` after one in the future', async () => {
+    it('a report without `at` changes the position even after a report in the future', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
-      await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now() + 3_600_000) });
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + 3_600_000) });
       const next = somewhere();
       await put('/me/position', next);
       expect((await get('/me')).body.position).to.include(next);
@@ -187,10 +187,10 @@ describe("the drivers' gateway", () => {
       ['10 minutes slow', -600_000],
       ['an hour fast', 3_600_000],
     ] as const) {
-      it(`keeps a driver whose phone has a clock ${clock} available, at the reported place`, async () => {
+      it(`a driver whose phone clock is ${clock} stays available at the reported place`, async () => {
         const { driverId, get, put, post } = await newGatewayDriver(api);
         await post('/me/online', somewhere());
-        await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now() + aheadMs - 2_000) });
+        await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + aheadMs - 2_000) });
         const longAgo = new Date(api.ctx.now() - 59_000);
         await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
         const place = somewhere();
@@ -204,11 +204,11 @@ describe("the drivers' gateway", () => {
       });
     }
 
-    it('hears a driver from a report that is older than the last one', async () => {
+    it('a report older than the last one still makes the driver available', async () => {
       const { driverId, get, put, post } = await newGatewayDriver(api);
       await post('/me/online', somewhere());
       const at = api.ctx.now() - 10_000;
-      await reported(driverId, { ...somewhere(), at: new Date(at) });
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
       const longAgo = new Date(api.ctx.now() - 61_000);
       await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo, available: false } });
       await put('/me/position', { ...somewhere(), at: at - 1 });
@@ -216,9 +216,9 @@ describe("the drivers' gateway", () => {
       expect(await positions.findOne({ _id: driverId })).to.include({ available: true });
     });
 
-    it('moves the car again a minute after the phone’s clock was set back', async () => {
+    it('reports change the position again a minute after the phone’s clock was set back', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
-      await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now()) }, 61);
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now()) }, 61);
       const place = somewhere();
       await put('/me/position', { ...place, at: api.ctx.now() - 3_600_000 });
       expect((await get('/me')).body.position).to.include(place);
@@ -228,12 +228,12 @@ describe("the drivers' gateway", () => {
       ['back', 3_600_000],
       ['forward', -3_600_000],
     ] as const) {
-      it(`moves the car on the next report after MongoDB’s clock went ${step} by an hour`, async () => {
+      it(`the next report changes the position after MongoDB’s clock went ${step} by an hour`, async () => {
         const { driverId, get, put, post } = await newGatewayDriver(api);
         await post('/me/online', somewhere());
         const at = api.ctx.now();
-        await reported(driverId, { ...somewhere(), at: new Date(at) });
-        // All times are from before the step.
+        await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
+        // All times are from before the clock change.
         const before = new Date(at + aheadMs);
         await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
         expect((await get('/me')).body.available).to.equal(false);
@@ -245,21 +245,21 @@ describe("the drivers' gateway", () => {
       });
     }
 
-    it('keeps the last heading where none is reported', async () => {
+    it('a report without a heading keeps the last heading', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
-      await reported(driverId, { ...somewhere(), heading: 90 });
+      await writeLastReport(driverId, { ...somewhere(), heading: 90 });
       await put('/me/position', { ...somewhere(), heading: null });
       expect((await get('/me')).body.position.heading).to.equal(90);
     });
 
-    it('is written at most once a second, and the newest of many is kept', async () => {
+    it('positions are written at most once a second, and the newest of several reports is kept', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
       await put('/me/position', somewhere());
       const first = await positions.findOne({ _id: driverId });
       const now = api.ctx.now();
       const last = somewhere();
       const older = () => [1, 2, 3, 4, 5].map((n) => put('/me/position', { ...somewhere(), at: now - 100 + n }));
-      // The newest comes before the others.
+      // The newest report arrives before the others.
       const answers = await Promise.all([put('/me/position', { ...last, at: now }), ...older()]);
       expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204, 204, 204]);
       const stored = await positions.findOne({ _id: driverId });
@@ -327,12 +327,12 @@ describe("the drivers' gateway", () => {
     });
   }
 
-  it('answers 413 to a body over 16,384 bytes', async () => {
+  it("the drivers' gateway answers 413 to a body over 16,384 bytes", async () => {
     const { post } = await newGatewayDriver(api);
     expect((await post('/me/online', { ...place, padding: 'x'.repeat(17_000) })).status).to.equal(413);
   });
 
-  it('ignores fields that it does not know', async () => {
+  it("the drivers' gateway ignores unknown fields", async () => {
     const { post } = await newGatewayDriver(api);
     expect((await post('/me/online', { ...place, available: false, $set: { x: 1 } })).status).to.equal(200);
   });
@@ -341,7 +341,7 @@ describe("the drivers' gateway", () => {
 describe("the drivers' gateway in production", () => {
   const api = useTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
 
-  it('demands HTTPS on every route, streams included', async () => {
+  it("the drivers' gateway requires HTTPS in production, for streams too", async () => {
     const { key } = await newGatewayDriver(api);
     const status = async (path: string, headers: Record<string, string>) =>
       (await call(`${api.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })).status;

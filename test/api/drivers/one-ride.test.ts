@@ -8,11 +8,11 @@ import { newGatewayDriver, person, runDispatch, somewhere } from '../../support/
 import { newDriver, offerOn } from '../../support/rides.ts';
 import { makeDue, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
-describe('a driver has one ride at a time', () => {
+describe('drivers have one ride at a time', () => {
   const { api, partner, openRide, offerBy, accept, step, rideOf, chosenDriver } = useDriverRides();
 
-  describe('one ride at a time', () => {
-    /** A driver with offers on two rides, who was chosen for the first. */
+  describe('other offers of a chosen driver', () => {
+    /** Creates a driver who has offers on two rides and was chosen for the first. */
     async function chosenWithAnotherOffer() {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
@@ -23,7 +23,7 @@ describe('a driver has one ride at a time', () => {
       return { driver, taken, open };
     }
 
-    it('lets one of two partners accept the same driver; the other gets a 409, and the offer is withdrawn', async () => {
+    it('only one of two partners can accept the same driver; the other gets 409 and loses the offer', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const other = await api.partner('live');
@@ -47,9 +47,9 @@ describe('a driver has one ride at a time', () => {
       expect(await rideOf(driver)).to.include({ rideId: won });
     });
 
-    it("withdraws the driver's other offers, also where the worker that should have died", async () => {
+    it("the driver's other offers are withdrawn even if the job is lost", async () => {
       const { taken, open } = await chosenWithAnotherOffer();
-      // The job is lost with all of Redis, and the timer on the ride is left.
+      // Redis loses the job, but the ride still has the timer.
       await api.ctx.redis.flushall();
       await sweep(api.ctx, { everything: true });
       const jobs = await api.ctx.queues.dispatch.getJobs(['waiting', 'delayed']);
@@ -59,7 +59,7 @@ describe('a driver has one ride at a time', () => {
       expect((await storedRide(taken)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
     });
 
-    it("withdraws the driver's other offers, also where the driver takes the next steps before a worker comes to it", async () => {
+    it("the driver's other offers are withdrawn even if the driver's next steps come before the job", async () => {
       const { driver, taken, open } = await chosenWithAnotherOffer();
       await step(driver, 'arrive', taken);
       await step(driver, 'start', taken);
@@ -69,7 +69,7 @@ describe('a driver has one ride at a time', () => {
       expect((await storedRide(taken)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
     });
 
-    it('keeps the driver out of the search until it ends, whatever the driver reports, and then only if online', async () => {
+    it('a driver on a ride is never available despite reports, and after the ride only if online', async () => {
       const { driver, rideId, place } = await chosenDriver();
       await runDispatch(api.ctx, rideId, 'driver');
       await driver.put('/me/position', place);
@@ -81,14 +81,14 @@ describe('a driver has one ride at a time', () => {
       expect(after).to.include({ available: false }).and.not.to.have.property('rideId');
     });
 
-    it('withdraws in the next round an offer that nobody withdrew', async () => {
+    it('the next dispatch round withdraws offers of busy drivers', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];
       const offerId = await offerBy(driver, taken);
       await accept(taken, offerId);
       await runDispatch(api.ctx, taken, 'driver');
-      // As an offer that was under way during the accept would be, had the API died right after it.
+      // Simulates an offer that was in flight during the accept, before the API crashed.
       await offerOn(api.ctx, open, { driver: newDriver({ driverId: driver.driverId }) });
       await makeDue(open, 'dispatch');
       await runDispatch(api.ctx, open);
@@ -96,8 +96,8 @@ describe('a driver has one ride at a time', () => {
     });
   });
 
-  describe('a driver who is suspended on a ride', () => {
-    it('ends the ride, cancelled by the driver, and withdraws the offers', async () => {
+  describe('suspended drivers', () => {
+    it('suspending drivers cancels their ride as `driver` and withdraws their offers', async () => {
       const { driver, rideId, place } = await chosenDriver();
       const bidder = await newGatewayDriver(api, { at: place });
       const open = await openRide(place);
@@ -112,20 +112,20 @@ describe('a driver has one ride at a time', () => {
       }
     });
 
-    it('loses in the next round an offer that was made in the same moment', async () => {
+    it('the next dispatch round withdraws an offer that was made during the suspension', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const open = await openRide(place);
       await suspendDriver(driver.driverId);
       await sweep(api.ctx, { everything: false });
-      // As an offer that was under way during the suspension would be, had the API died right after it.
+      // Simulates an offer that was in flight during the suspension, before the API crashed.
       await offerOn(api.ctx, open, { driver: newDriver({ driverId: driver.driverId }) });
       await makeDue(open, 'dispatch');
       await runDispatch(api.ctx, open);
       expect((await storedRide(open)).offers[0]).to.have.property('withdrawnAt');
     });
 
-    it('loses at once an offer that was under way', async () => {
+    it('an offer in flight during the suspension fails with `unauthorized` and is withdrawn', async () => {
       const place = somewhere();
       const { driverId } = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
@@ -135,7 +135,7 @@ describe('a driver has one ride at a time', () => {
       expect((await storedRide(rideId)).offers[0]).to.have.property('withdrawnAt');
     });
 
-    it('cannot keep a ride that was accepted in the same moment', async () => {
+    it('a ride that is accepted right after the suspension is cancelled as `driver`', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);

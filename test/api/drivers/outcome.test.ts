@@ -3,7 +3,7 @@ import type { Client } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { useTestApi } from '../../support/service.ts';
 
-describe('what became of a request', () => {
+describe('GET /requests/:rideId', () => {
   const api = useTestApi();
   let partner: Client;
   before(async () => {
@@ -26,7 +26,7 @@ describe('what became of a request', () => {
     await partner.post(`/rides/${rideId}/accept`, { offerId });
   };
 
-  it('is told to the driver who was chosen and to the one who was not, who learns no more', async () => {
+  it('the outcome is chosen, then completed for the chosen driver, and only other_driver for the others', async () => {
     const { rideId, first, second } = await openRide();
     expect(await outcome(first, rideId)).to.deep.equal({ rideId, outcome: 'open' });
     await chosen(first, rideId);
@@ -37,7 +37,7 @@ describe('what became of a request', () => {
     expect(await outcome(second, rideId)).to.deep.equal({ rideId, outcome: 'other_driver' });
   });
 
-  it('names who cancelled, before and after a driver was chosen', async () => {
+  it('the outcome of a cancelled ride has cancelledBy, except for drivers who were not chosen', async () => {
     const open = await openRide();
     await partner.post(`/rides/${open.rideId}/cancel`);
     const byPartner = { outcome: 'cancelled', cancelledBy: 'partner' };
@@ -49,7 +49,7 @@ describe('what became of a request', () => {
     expect(await outcome(second, rideId)).to.deep.equal({ rideId, outcome: 'other_driver' });
   });
 
-  it('is a 404 for a driver who was not asked, and for an unknown ride', async () => {
+  it('the outcome is a 404 for a driver who was not asked, and for an unknown ride', async () => {
     const { rideId, first } = await openRide();
     expect((await (await newGatewayDriver(api)).get(`/requests/${rideId}`)).status).to.equal(404);
     expect((await first.get('/requests/ride_unknown')).status).to.equal(404);

@@ -17,7 +17,7 @@ const atOnce = 10;
 
 const moves = ['accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline', 'suspend'] as const;
 type Move = (typeof moves)[number];
-/** What happens to the first and the second ride, all at the same time. Both partners accept in most races. */
+/** The concurrent actions on the first and the second ride. Both partners accept in most races. */
 const race = fc.record({
   first: fc.subarray<Move>([...moves, 'accept'], { minLength: 1, maxLength: 4 }),
   second: fc.subarray<Move>([...moves, 'accept'], { minLength: 1, maxLength: 4 }),
@@ -26,7 +26,7 @@ const race = fc.record({
 describe(`${count.toLocaleString('en')} races for one driver`, () => {
   const api = useTestApi();
 
-  /** A ride of a new partner with an offer of the driver. */
+  /** Creates a ride of a new partner with an offer of the driver. */
   async function offered(driver: GatewayDriver, pickup: { lat: number; lng: number }) {
     const partner = await api.partner('live');
     const { rideId } = (await partner.createRide({ pickup })).body;
@@ -57,7 +57,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     for (const answer of answers) {
       if (answer) expect((answer as Answer).status).to.be.oneOf([200, 201, 204, 401, 409]);
     }
-    // What the workers do.
+    // The work of the workers.
     for (const { rideId } of both) await runDispatch(api.ctx, rideId, 'driver');
     await settleDrivers(api.ctx, new Date(api.ctx.now()));
     const found = (await rides.find({ _id: { $in: both.map(({ rideId }) => rideId) } }).toArray()) as Ride[];
@@ -73,7 +73,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     for (const { rideId, partner } of both) await partner.post(`/rides/${rideId}/cancel`);
   }
 
-  it(`never put the driver on two rides, nor leave an offer of a driver who is gone (seed ${seed})`, async function () {
+  it(`races never put a driver on two rides or leave an invalid offer (seed ${seed})`, async function () {
     this.timeout(3_600_000);
     const batch = fc.array(race, { minLength: atOnce, maxLength: atOnce });
     await fc.assert(

@@ -5,11 +5,11 @@ import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { offerOn } from '../../support/rides.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 
-describe('the requests of a driver', () => {
+describe('requests and offers of drivers', () => {
   const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal, chosenDriver } = useDriverRides();
 
   describe('GET /requests', () => {
-    it('answers the open rides nearby, with exactly these fields and without addresses', async () => {
+    it('the list of requests has the open rides nearby, with exactly their fields and without addresses', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: { lat: place.lat + 0.01, lng: place.lng } });
       const rideId = await openRide(place, { carType: 'regular', passengerCount: 3 });
@@ -34,7 +34,7 @@ describe('the requests of a driver', () => {
       });
     });
 
-    it("shows the driver's own live offer, and no other's", async () => {
+    it("the list of requests shows only the driver's own live offer", async () => {
       const place = somewhere();
       const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const rideId = await openRide(place);
@@ -46,13 +46,13 @@ describe('the requests of a driver', () => {
       expect((await requestsOf(other))[0].offer).to.include({ price: 19 });
     });
 
-    it('is empty for a driver who was not asked', async () => {
+    it('the list of requests is empty for a driver who was not asked', async () => {
       const driver = await newGatewayDriver(api, { at: somewhere() });
       await openRide(somewhere());
       expect(await requestsOf(driver)).to.deep.equal([]);
     });
 
-    it('leaves out rides that were accepted, cancelled, or whose bidding time is over', async () => {
+    it('the list of requests omits accepted and cancelled rides and rides whose bidding time is over', async () => {
       const place = somewhere();
       const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const [accepted, cancelled, over, open] = [
@@ -68,7 +68,7 @@ describe('the requests of a driver', () => {
       expect(requests.map(({ rideId }: { rideId: string }) => rideId)).to.deep.equal([open]);
     });
 
-    it('is empty while the driver is on a ride, and full again after it', async () => {
+    it('the list of requests is empty while the driver is on a ride', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];
@@ -80,7 +80,7 @@ describe('the requests of a driver', () => {
   });
 
   describe('POST /requests/:rideId/offers', () => {
-    it('makes an offer that the partner sees and receives as an event', async () => {
+    it("the partner sees a driver's offer in the list and receives it as an event", async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
@@ -101,7 +101,7 @@ describe('the requests of a driver', () => {
       expect(JSON.parse(events[0]?.body ?? '')).not.to.have.property('testMode');
     });
 
-    it('is a 404 for a ride that was not opened to the driver, like an unknown one', async () => {
+    it('an offer on a ride that was not opened to the driver answers the same 404 as an unknown ride', async () => {
       const driver = await newGatewayDriver(api, { at: somewhere() });
       const foreign = await openRide(somewhere());
       const terms = { price: 1, etaMinutes: 1 };
@@ -111,7 +111,7 @@ describe('the requests of a driver', () => {
       expect((await storedRide(foreign)).offers).to.deep.equal([]);
     });
 
-    it('is a 404 for a test ride, even one that names the driver', async () => {
+    it('an offer on a test ride answers 404, even if the ride lists the driver as asked', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const tester = await api.partner('test');
@@ -121,7 +121,7 @@ describe('the requests of a driver', () => {
       expect(await requestsOf(driver)).to.deep.equal([]);
     });
 
-    it('is a 409 for a second live offer, and possible again once that is withdrawn', async () => {
+    it('a second live offer answers 409, and succeeds once the first is withdrawn', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
@@ -134,7 +134,7 @@ describe('the requests of a driver', () => {
         .and.not.equal(offerId);
     });
 
-    it('refuses the fourth offer of a driver on a ride with 409, withdrawn ones included, and accepts that of another', async () => {
+    it("a driver's fourth offer on a ride answers 409, withdrawn ones included; other drivers can offer", async () => {
       const place = somewhere();
       const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const rideId = await openRide(place);
@@ -150,7 +150,7 @@ describe('the requests of a driver', () => {
       expect(await offerBy(other, rideId)).to.be.a('string');
     });
 
-    it('is a 409 for the 51st offer of a ride', async () => {
+    it('the 51st offer on a ride answers 409', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
@@ -158,7 +158,7 @@ describe('the requests of a driver', () => {
       expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
     });
 
-    it('is a 409 after an accept, a cancel and the end of the bidding time', async () => {
+    it('an offer answers 409 after an accept, a cancel and the end of the bidding time', async () => {
       const place = somewhere();
       const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const [accepted, cancelled, over] = [await openRide(place), await openRide(place), await openRide(place)];
@@ -170,7 +170,7 @@ describe('the requests of a driver', () => {
       }
     });
 
-    it('is a 409 while the driver is on a ride, and sends no event; a ride that is not open to the driver stays a 404', async () => {
+    it('an offer of a driver who is on a ride answers 409 without an event; 404 stays 404', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];
@@ -184,7 +184,7 @@ describe('the requests of a driver', () => {
   });
 
   describe('DELETE /requests/:rideId/offers/:offerId', () => {
-    it('withdraws the offer, which the partner then cannot accept; once more is the same', async () => {
+    it('withdrawing an offer is idempotent, and the partner can no longer accept it', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
@@ -197,7 +197,7 @@ describe('the requests of a driver', () => {
       expect(refusal(await accept(rideId, offerId))).to.deep.equal([409, 'The offer was withdrawn']);
     });
 
-    it("is a 404 for another driver's offer, an unknown one, and a ride that was not opened to the driver", async () => {
+    it("withdrawing another driver's offer, an unknown offer or an offer on an unopened ride answers 404", async () => {
       const place = somewhere();
       const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const rideId = await openRide(place);
@@ -210,7 +210,7 @@ describe('the requests of a driver', () => {
       expect((await storedRide(rideId)).offers[0]).not.to.have.property('withdrawnAt');
     });
 
-    it('is a 409 once the offer is accepted', async () => {
+    it('withdrawing an accepted offer answers 409', async () => {
       const { driver, rideId, offerId } = await chosenDriver();
       expect((await driver.remove(`/requests/${rideId}/offers/${offerId}`)).status).to.equal(409);
     });

@@ -9,7 +9,7 @@ import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { usePartner, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
-describe('a driver who is suspended and resumed before the next sweep', () => {
+describe('drivers who are suspended and resumed before the next sweep', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
@@ -28,7 +28,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     await resumeDriver(driverId);
   }
 
-  it('keeps a ride that is accepted after the resume', async () => {
+  it('a resumed driver keeps a ride that is accepted after the resume', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     await suspendAndResume(driver);
@@ -40,7 +40,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect((await driver.get('/ride')).body.ride).to.include({ rideId, status: 'driver_arriving' });
   });
 
-  it('keeps a ride whose offer is from before the suspension, if it is accepted after the resume', async () => {
+  it('a resumed driver keeps a ride if an offer from before the suspension is accepted after the resume', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await openRide(place);
@@ -51,7 +51,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect(await storedRide(rideId)).to.include({ status: 'driver_arriving' });
   });
 
-  it('loses the ride and the offers from before the suspension, and keeps later offers', async () => {
+  it('a resumed driver loses the ride and offers from before the suspension, and keeps later offers', async () => {
     const place = somewhere();
     const [driver, bidder] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
     const [taken, open] = [await openRide(place), await openRide(place)];
@@ -70,7 +70,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect(await liveOffers(next)).to.deep.equal([later]);
   });
 
-  it('is offline after the resume, and available after going online', async () => {
+  it('a resumed driver is offline, and available after going online', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     await openRide(place);
@@ -82,7 +82,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect(await positions.findOne({ _id: driver.driverId })).to.include({ isOnline: true, available: true });
   });
 
-  it('stays online when a sweep that began before the resume takes the driver offline late', async () => {
+  it('a late goOffline of a sweep that began before the resume does not put the driver offline', async () => {
     const driver = await newGatewayDriver(api, { at: somewhere() });
     await suspendDriver(driver.driverId);
     const counts = (await readCounts(driver.driverId)) ?? {};
@@ -92,7 +92,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect((await driver.get('/me')).body.available).to.equal(true);
   });
 
-  it('is settled again where the driver is suspended once more in the meantime', async () => {
+  it('a driver who is suspended again while being settled stays to be settled', async () => {
     const driver = await newGatewayDriver(api, { at: somewhere() });
     await suspendDriver(driver.driverId);
     onceInsteadOf(drivers, 'updateOne', async (...args) => {
@@ -103,7 +103,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect(await drivers.findOne({ _id: driver.driverId })).to.have.property('leavesSince');
   });
 
-  it('has nothing left to settle after the next sweep', async () => {
+  it('a resumed driver has nothing left to settle after the next sweep', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     await offerBy(driver, await openRide(place));
@@ -114,10 +114,10 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
   });
 });
 
-describe("the note of a driver's ride", () => {
+describe("the stored ride of a driver's position", () => {
   const api = useTestApi();
 
-  it('never replaces a newer one, whatever the clocks say', async () => {
+  it('noteRide never replaces a newer ride of the driver, independent of clocks', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
     const before = (await readCounts(driverId)) ?? {};
     expect(await noteRide(driverId, 'ride_newer', before)).to.equal(true);
@@ -125,7 +125,7 @@ describe("the note of a driver's ride", () => {
     expect(await positions.findOne({ _id: driverId })).to.include({ rideId: 'ride_newer', available: false });
   });
 
-  it('frees the driver after a ride when MongoDB’s clock was set back by an hour', async () => {
+  it('a driver becomes available after a ride even if MongoDB’s clock was set back by an hour', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     const partner = await api.partner('live');
@@ -134,7 +134,7 @@ describe("the note of a driver's ride", () => {
     const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
     await partner.post(`/rides/${rideId}/accept`, { offerId });
     await runDispatch(api.ctx, rideId, 'driver');
-    // As an earlier version noted it, on a clock that was an hour ahead.
+    // As written by an earlier version, on a clock that was an hour ahead.
     const settledAt = new Date(api.ctx.now() + 3_600_000);
     await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
     await partner.post(`/rides/${rideId}/cancel`);
@@ -142,7 +142,7 @@ describe("the note of a driver's ride", () => {
     expect(await positions.findOne({ _id: driver.driverId })).to.include({ available: true });
   });
 
-  it('survives going online', async () => {
+  it('going online keeps the ride of the driver', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
     await noteRide(driverId, 'ride_of_the_driver', (await readCounts(driverId)) ?? {});
     await goOnline({ driverId, ...person }, somewhere(), new Date(api.ctx.now()));

@@ -10,11 +10,11 @@ import { fireTimer } from '../../support/fire-timer.ts';
 import { plansOf } from '../../support/plans.ts';
 import { makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
-describe("a driver's ride", () => {
+describe('rides of drivers', () => {
   const { api, partner, openRide, offerBy, accept, step, rideOf, refusal, chosenDriver } = useDriverRides();
 
   describe('GET /ride', () => {
-    it('is null before and after the ride, and in between shows it with exactly these fields', async () => {
+    it('/ride shows exactly the fields of the ride during it, and null before and after', async () => {
       const { driver, rideId, place } = await chosenDriver();
       const other = await newGatewayDriver(api);
       expect((await other.get('/ride')).body).to.deep.equal({ ride: null });
@@ -44,8 +44,8 @@ describe("a driver's ride", () => {
     });
   });
 
-  describe('the steps', () => {
-    it('lead through the trip, with the events, driver and answers of test mode, testMode aside', async () => {
+  describe('steps of a driver', () => {
+    it('the steps complete the trip, with the same events and answers as in test mode, without testMode', async () => {
       const { driver, rideId } = await chosenDriver();
       const seen: string[] = [];
       for (const [name, status] of [
@@ -74,7 +74,7 @@ describe("a driver's ride", () => {
       expect((await driver.get('/me')).body.available).to.equal(true);
     });
 
-    it('answer the same when they were taken before, also after the end, and change nothing', async () => {
+    it('a repeated step gets the same answer and changes nothing, even after the end', async () => {
       const { driver, rideId } = await chosenDriver();
       const steps = [
         ['arrive', 'arrived'],
@@ -92,7 +92,7 @@ describe("a driver's ride", () => {
       }
     });
 
-    it('that were taken before a cancel still answer the same, and others are a 409', async () => {
+    it('after a cancel by the partner, a repeated step gets the same answer and new steps answer 409', async () => {
       const { driver, rideId } = await chosenDriver();
       await step(driver, 'arrive', rideId);
       await partner.post(`/rides/${rideId}/cancel`);
@@ -102,7 +102,7 @@ describe("a driver's ride", () => {
       }
     });
 
-    it('are a 409 out of order', async () => {
+    it('a step out of order answers 409', async () => {
       const { driver, rideId } = await chosenDriver();
       for (const name of ['start', 'complete']) expect((await step(driver, name, rideId)).status).to.equal(409);
       await step(driver, 'arrive', rideId);
@@ -113,7 +113,7 @@ describe("a driver's ride", () => {
       expect(await storedRide(rideId)).to.include({ status: 'arrived' });
     });
 
-    it("are a 409 on any ride but the driver's own, known or not", async () => {
+    it("a step on any ride other than the driver's own answers 409, even on an unknown ride", async () => {
       const { rideId, place } = await chosenDriver();
       const other = await newGatewayDriver(api, { at: place });
       const open = await openRide(place);
@@ -128,7 +128,7 @@ describe("a driver's ride", () => {
       expect(await storedRide(rideId)).to.include({ status: 'driver_arriving' });
     });
 
-    it('cancel ends the ride as cancelled by the driver; once more is the same', async () => {
+    it('the step cancel cancels the ride as `driver`, and is idempotent', async () => {
       const { driver, rideId } = await chosenDriver();
       for (let time = 0; time < 2; time++) {
         const answer = await step(driver, 'cancel', rideId);
@@ -141,7 +141,7 @@ describe("a driver's ride", () => {
       expect(statusesSent(await storedRide(rideId))).to.deep.equal(['offer.received', 'driver_arriving', 'cancelled']);
     });
 
-    it('end by timeout when the trip makes no progress', async () => {
+    it('a ride without progress is cancelled by timeout', async () => {
       const { driver, rideId } = await chosenDriver();
       await makeDue(rideId, 'stall');
       await fireTimer(api.ctx, rideId, 'stall');
@@ -150,8 +150,8 @@ describe("a driver's ride", () => {
     });
   });
 
-  describe('the car', () => {
-    it("is where the driver reported last, on retrieve and on the map, from the accept to the ride's end", async () => {
+  describe('position of the car', () => {
+    it("retrieve and the live map show the driver's last position from the accept to the end of the ride", async () => {
       const { driver, rideId, place } = await chosenDriver();
       const { trackUrl } = (await partner.get(`/rides/${rideId}`)).body;
       const map = async () => (await call(`${api.url}${new URL(trackUrl).pathname}/state`)).body;
@@ -167,7 +167,7 @@ describe("a driver's ride", () => {
       expect((await storedRide(rideId)).lastPosition).to.deep.equal({ ...moved, heading: 12.5, at: new Date(at) });
     });
 
-    it('keeps no later position on the ride than the last before the end', async () => {
+    it('positions after the end of a ride do not change its lastPosition', async () => {
       const { driver, rideId, place } = await chosenDriver();
       await partner.post(`/rides/${rideId}/cancel`);
       const before = (await storedRide(rideId)).lastPosition;
@@ -177,13 +177,13 @@ describe("a driver's ride", () => {
       expect((await storedRide(rideId)).lastPosition).to.deep.equal(before);
     });
 
-    it('keeps no position on a ride without a driver', async () => {
+    it('a ride without a driver has no lastPosition', async () => {
       const rideId = await openRide(somewhere());
       await partner.post(`/rides/${rideId}/cancel`);
       expect(await storedRide(rideId)).not.to.have.property('lastPosition');
     });
 
-    it('stays with its ride when the driver falls silent', async () => {
+    it('a driver who stops reporting keeps the ride and its last position', async () => {
       const { driver, rideId } = await chosenDriver();
       const longAgo = new Date(api.ctx.now() - 3_600_000);
       await positions.updateOne({ _id: driver.driverId }, { $set: { seenAt: longAgo, at: longAgo } });
@@ -193,8 +193,8 @@ describe("a driver's ride", () => {
     });
   });
 
-  describe('the passenger, the notes and the addresses', () => {
-    it('are seen by the chosen driver alone, and only until the end', async () => {
+  describe('private data', () => {
+    it('only the chosen driver sees passenger, notes and addresses, and only until the end', async () => {
       const place = somewhere();
       const [driver, loser] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
       const bystander = await newGatewayDriver(api, { at: somewhere() });
@@ -219,7 +219,7 @@ describe("a driver's ride", () => {
       expect(await seenBy(driver)).to.deep.equal([]);
     });
 
-    it('are not in an answer to a partner about the driver, nor is the driver’s phone before the accept', async () => {
+    it('the partner sees no internal data of the driver, and the phone only after the accept', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place, phone: '+12025557777' });
       const rideId = await openRide(place);
@@ -239,7 +239,7 @@ describe("a driver's ride", () => {
     });
   });
 
-  it('is found by an index, whoever asks for it', async () => {
+  it('every query for rides of drivers uses an index', async () => {
     const driverId = newDriverId();
     const plans = await plansOf(() =>
       Promise.all([ridesOfDriver(api.ctx.now)(driverId), movingRidesOf([driverId]), commitmentsOf(driverId)]),

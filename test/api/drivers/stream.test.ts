@@ -6,7 +6,7 @@ import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.
 import type { EventStream } from '../../support/event-stream.ts';
 import { useTestApi } from '../../support/service.ts';
 
-describe("a driver's stream", () => {
+describe('streams of drivers', () => {
   const api = useTestApi();
   let partner: Client;
   const opened: EventStream[] = [];
@@ -22,7 +22,7 @@ describe("a driver's stream", () => {
     opened.push(stream);
     return stream;
   }
-  /** A driver with a stream that has sent how things are. */
+  /** Creates a driver with a stream that has sent the current state. */
   async function following(at: Point) {
     const driver = await newGatewayDriver(api, { at });
     const stream = await streamOf(driver);
@@ -37,7 +37,7 @@ describe("a driver's stream", () => {
   }
   const offer = { price: 20, etaMinutes: 5 };
 
-  it('begins with the requests and the ride, in the form of server-sent events', async () => {
+  it("a driver's stream starts with the events `requests` and `ride`", async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await openRide(place);
@@ -55,7 +55,7 @@ describe("a driver's stream", () => {
     await reader?.cancel();
   });
 
-  it('tells of a new request, of the own offer, and that the ride is gone', async () => {
+  it("a driver's stream shows a new request, the driver's own offer, and the end of the request", async () => {
     const place = somewhere();
     const driver = await following(place);
     const rideId = await openRide(place);
@@ -68,7 +68,7 @@ describe("a driver's stream", () => {
     expect(await driver.next()).to.deep.equal({ requests: [] });
   });
 
-  it('tells the chosen driver of the ride, and the others that it is gone', async () => {
+  it('the stream shows the ride to the chosen driver, and removes the request for the others', async () => {
     const place = somewhere();
     const [winner, loser] = [await following(place), await following(place)];
     const rideId = await openRide(place);
@@ -91,7 +91,7 @@ describe("a driver's stream", () => {
     ['revoked', revokeDriver],
     ['given a new key', rotateDriverKey],
   ] as const) {
-    it(`ends when the driver is ${name}, without a word about rides that come later`, async () => {
+    it(`a driver's stream ends when the driver is ${name}, without showing later rides`, async () => {
       const place = somewhere();
       const driver = await following(place);
       await end(driver.driverId);
@@ -101,7 +101,7 @@ describe("a driver's stream", () => {
     });
   }
 
-  it('is open five times for each driver, and of another driver all the same', async () => {
+  it('each driver can have five streams; the sixth answers 429', async () => {
     const driver = await newGatewayDriver(api);
     const statuses = [];
     for (let count = 0; count < 6; count++) statuses.push((await streamOf(driver)).status);
@@ -109,7 +109,7 @@ describe("a driver's stream", () => {
     expect((await streamOf(await newGatewayDriver(api))).status).to.equal(200);
   });
 
-  it('is told of changes that no process announced, because it also looks by itself', async () => {
+  it("a driver's stream shows changes without a wake-up, because it also polls", async () => {
     const place = somewhere();
     const driver = await following(place);
     const publish = api.ctx.redis.publish;

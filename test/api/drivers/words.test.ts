@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { callAddress } from '../../../api/drive/words.ts';
 
-describe("the address that calls a passenger, on the driver's page", () => {
+describe("the tel: URL of a passenger on the driver's page", () => {
   const numbers: [text: string, address: string | undefined][] = [
     ['+1 (202) 555-0143', 'tel:+12025550143'],
     ['(+49) 30 1234', 'tel:+49301234'],
@@ -17,7 +17,7 @@ describe("the address that calls a passenger, on the driver's page", () => {
     ['', undefined],
   ];
   for (const [text, address] of numbers) {
-    it(`keeps digits and a leading + only, of ${JSON.stringify(text)}`, () => {
+    it(`keeps only digits and a leading + of the phone number ${JSON.stringify(text)}`, () => {
       expect(callAddress(text)).to.equal(address);
     });
   }

@@ -6,7 +6,7 @@ import { cookieOf, opsToken, startTestOperators } from '../../support/operators.
 import { newRide } from '../../support/rides.ts';
 import { useStarted } from '../../support/use-started.ts';
 
-describe('the queues at the operators’ port', () => {
+describe('queue board at the operators’ port', () => {
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
   let cookie: string;
   before(async () => {
@@ -16,7 +16,7 @@ describe('the queues at the operators’ port', () => {
   const board = (path = '', init: RequestInit = {}) =>
     operators.ask(`/ops/queues${path}`, { ...init, headers: { cookie, ...init.headers } });
 
-  /** Each route of the board, with something in the place of its parameters. */
+  /** Each route of the board, with values for its parameters. */
   const routes = appRoutes.api.flatMap(({ method, route }) =>
     [method].flat().flatMap((each) =>
       [route].flat().map((path) => ({
@@ -26,7 +26,7 @@ describe('the queues at the operators’ port', () => {
     ),
   );
 
-  it('are shown for the token, which is exchanged for a cookie that no script reads and no other site sends', async () => {
+  it('OPS_TOKEN is exchanged for an HttpOnly, SameSite=Strict cookie, which opens the queue board', async () => {
     const answer = await operators.signIn(opsToken);
     expect(answer.status).to.equal(303);
     expect(answer.headers.get('location')).to.equal('/ops/queues');
@@ -39,7 +39,7 @@ describe('the queues at the operators’ port', () => {
     expect((await board()).status).to.equal(200);
   });
 
-  it('do not exist without the cookie, whatever is asked of them', async () => {
+  it('every route of the queue board answers 404 without the cookie', async () => {
     const pages = [{ method: 'GET', path: '' }, { method: 'GET', path: '/queue/webhooks' }, ...routes];
     for (const { method, path } of pages) {
       const { status } = await operators.ask(`/ops/queues${path}`, { method });
@@ -47,7 +47,7 @@ describe('the queues at the operators’ port', () => {
     }
   });
 
-  it('do not exist for a wrong token, nor for a cookie that is forged, changed or over', async () => {
+  it('a wrong token gets no cookie, and the queue board answers 404 to a forged, changed or expired one', async () => {
     const wrong = await operators.signIn(`${opsToken}x`);
     expect(wrong.status).to.equal(403);
     expect(wrong.headers.get('set-cookie')).to.equal(null);
@@ -62,7 +62,7 @@ describe('the queues at the operators’ port', () => {
     }
   });
 
-  it('take no change: every changing route answers 405', async () => {
+  it('every changing route of the queue board answers 405', async () => {
     const changing = routes.filter(({ method }) => method !== 'GET');
     expect(changing.length).to.be.greaterThan(15);
     for (const { method, path } of changing) {
@@ -72,16 +72,16 @@ describe('the queues at the operators’ port', () => {
     }
   });
 
-  it('say on the page that they are read-only, and ask no other host for anything', async () => {
+  it('the queue board says that it is read-only, and loads nothing from other hosts', async () => {
     const page = await board();
     const html = await page.text();
-    expect(html).to.include('Read-only: MongoDB holds what is to be done');
+    expect(html).to.include('Read-only: MongoDB decides what is pending');
     expect(html).not.to.match(/(href|src)="(https?:)?\/\//);
     expect(page.headers.get('content-security-policy')).to.include("default-src 'self'");
     expect(page.headers.get('cache-control')).to.equal('no-store');
   });
 
-  it('show of a job which ride and step it is for, and nothing of Redis', async () => {
+  it('the queue board shows the ride of a job, and no data of Redis', async () => {
     const rideId = await newRide(operators.ctx, { mode: 'test' });
     const answer = await board('/api/queues?activeQueue=simulator&status=latest');
     const text = await answer.text();
@@ -90,7 +90,7 @@ describe('the queues at the operators’ port', () => {
     expect((await board('/api/redis/stats')).status).to.equal(403);
   });
 
-  it('do not exist without the setting OPS_TOKEN, nor does a way to sign in', async () => {
+  it('the queue board and its sign-in answer 404 without the setting OPS_TOKEN', async () => {
     const without = await startTestOperators();
     try {
       for (const path of ['/ops', '/ops/', '/ops/queues', '/ops/queues/api/queues', '/assets/styles.css']) {

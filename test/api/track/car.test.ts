@@ -14,7 +14,7 @@ const state = (changes: Partial<TrackState>): TrackState => ({
   steps: [],
   ...changes,
 });
-/** A real driver's car that has reported at these seconds and places. */
+/** The car of a real driver with these position reports. */
 function reportedCar(...reports: [second: number, lat: number, lng: number, heading: number][]) {
   const car = createCar();
   for (const [second, lat, lng, heading] of reports) {
@@ -23,8 +23,8 @@ function reportedCar(...reports: [second: number, lat: number, lng: number, head
   return { at: (second: number) => car.at(start + second * 1_000) };
 }
 
-describe('the car on a live map', () => {
-  it('of a simulated driver stands where liveLocation says, at any time', () => {
+describe('car on a live map', () => {
+  it('the car of a simulated driver is always at the position of liveLocation', () => {
     const leg = { from: place, to: { lat: 40.02, lng: -74.03 }, heading: 0, startAt: start, endAt: start + 9_000 };
     const stored = { ...leg, startAt: new Date(leg.startAt), endAt: new Date(leg.endAt) };
     const car = createCar();
@@ -35,7 +35,7 @@ describe('the car on a live map', () => {
     }
   });
 
-  it('of a real driver is drawn 2.5 s late, between the reports around that time', () => {
+  it('the car of a real driver is drawn 2.5 s late, interpolated between two reports', () => {
     const car = reportedCar([0, 40, -74, 10], [4, 40.001, -74.002, 20]);
     expect(car.at(4.5)?.lat).to.be.closeTo(40.0005, 1e-9);
     expect(car.at(4.5)?.lng).to.be.closeTo(-74.001, 1e-9);
@@ -44,30 +44,30 @@ describe('the car on a live map', () => {
     expect(car.at(9)).to.deep.include({ lat: 40.001, lng: -74.002, heading: 20 });
   });
 
-  it('turns by the shorter way', () => {
+  it('the car turns by the shorter way', () => {
     expect(reportedCar([0, 40, -74, 350], [4, 40, -74, 30]).at(4.5)?.heading).to.equal(370);
     expect([shorterWay(350, 10), shorterWay(10, 350), shorterWay(725, 10)]).to.deep.equal([20, -20, 5]);
   });
 
-  it('is not slid over a gap of more than 10 s or a jump of more than 500 m', () => {
+  it('the car is not interpolated over a gap of more than 10 s or a jump of more than 500 m', () => {
     expect(reportedCar([0, 40, -74, 0], [11, 40.001, -74, 0]).at(10)).to.include({ lat: 40 });
     expect(reportedCar([0, 40, -74, 0], [4, 40.006, -74, 0]).at(5)).to.include({ lat: 40 });
   });
 
-  it('follows the reports after the service’s clock was set back by an hour', () => {
+  it('the car follows new reports after the service’s clock was set back by an hour', () => {
     expect(reportedCar([3_600, 41, -74, 0], [1, 40, -74, 0], [3, 40.001, -74, 0]).at(6)).to.include({ lat: 40.001 });
   });
 
-  it('ignores a report that is older than the one it has', () => {
+  it('the car ignores a report that is older than the last one', () => {
     expect(reportedCar([4, 41, -74, 0], [1, 40, -74, 0]).at(20)).to.include({ lat: 41 });
   });
 
-  it('is old 15 s after its last report', () => {
+  it('the position of the car counts as old 15 s after the last report', () => {
     const car = reportedCar([0, 40, -74, 0]);
     expect([car.at(15)?.isOld, car.at(15.1)?.isOld]).to.deep.equal([false, true]);
   });
 
-  it('is gone when its position is', () => {
+  it('the car disappears when the state has no position', () => {
     const car = createCar();
     car.learn(state({ position: { ...place, heading: 0, at: start } }));
     car.learn(state({ status: 'completed' }));

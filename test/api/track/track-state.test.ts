@@ -5,7 +5,7 @@ const minute = 60_000;
 const start = Date.parse('2026-01-02T03:00:00Z');
 const at = (minutes: number) => new Date(start + minutes * minute);
 
-/** A live ride `minutes` after its creation, as the map reads it, with fields that no map may show. */
+/** A live ride `minutes` after its creation, as read for the map, including private fields. */
 function rideAfter(minutes: number, changes: Partial<TrackedRide>): TrackedRide {
   return {
     _id: 'ride_1',
@@ -40,8 +40,8 @@ const accepted = {
   driver,
 } as const;
 
-describe('the state that a live map shows', () => {
-  it('has the two places without their addresses, and the request as the only step, while bidding', () => {
+describe('state of a live map', () => {
+  it('the state of a bidding ride has both places without addresses, and bidding as the only step', () => {
     expect(trackState(rideAfter(0, {}))).to.deep.equal({
       now: start,
       status: 'bidding',
@@ -52,13 +52,13 @@ describe('the state that a live map shows', () => {
     });
   });
 
-  it('has the driver by first name, and when the car arrives by the accepted offer', () => {
+  it("the state has the driver's first name, and arrivesAt from the accepted offer", () => {
     const state = trackState(rideAfter(2, { ...accepted, statusesAt: [...accepted.statusesAt] }));
     expect(state?.driver).to.deep.equal({ firstName: 'Dana', vehicle: 'Prius', plate: 'T-1', rating: 4.8 });
     expect(state?.arrivesAt).to.equal(start + 5 * minute);
   });
 
-  it('has each status passed with its time, in order', () => {
+  it('the state lists each status so far with its time, in order', () => {
     const times = [at(1), at(5), at(6)];
     const state = trackState(rideAfter(7, { ...accepted, status: 'in_progress', statusAt: at(6), statusesAt: times }));
     expect(state?.steps.map(({ status }) => status)).to.deep.equal([
@@ -71,7 +71,7 @@ describe('the state that a live map shows', () => {
     expect(state?.arrivesAt).to.equal(start + 36 * minute, 'the trip at 30 km/h');
   });
 
-  it('says nothing of an arrival while the car waits at the pickup', () => {
+  it('the state has no arrivesAt while the car waits at the pickup', () => {
     const state = trackState(
       rideAfter(6, { ...accepted, status: 'arrived', statusAt: at(5), statusesAt: [at(1), at(5)] }),
     );
@@ -84,7 +84,7 @@ describe('the state that a live map shows', () => {
     ['timeout', [at(1), at(10)], 'cancelled'],
     ['driver', [at(1), at(10)], 'cancelled'],
   ] as const) {
-    it(`says "${endedBy}" of a ride cancelled by ${cancelledBy} after ${statusesAt.length} changes, and has no car`, () => {
+    it(`endedBy is "${endedBy}" for a cancel by ${cancelledBy} as change ${statusesAt.length}, without a car`, () => {
       const state = trackState(
         rideAfter(11, { status: 'cancelled', statusAt: at(10), statusesAt: [...statusesAt], cancelledBy }),
       );
@@ -94,7 +94,7 @@ describe('the state that a live map shows', () => {
     });
   }
 
-  it('is gone 24 hours after the end', () => {
+  it('the state is null 24 hours after the end of the ride', () => {
     const ended = {
       ...accepted,
       status: 'completed',

@@ -7,7 +7,7 @@ import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { offerOn } from '../../support/rides.ts';
 import { startTestApi, useTestApi } from '../../support/service.ts';
 
-describe('the stream of a live map', () => {
+describe('streams of live maps', () => {
   const api = useTestApi({
     MAX_STREAMS: '8',
     MAX_STREAMS_PER_CLIENT: '3',
@@ -30,13 +30,13 @@ describe('the stream of a live map', () => {
     return stream;
   };
 
-  it('finds the ride of its link by an index', async () => {
+  it('finding the ride of a track link uses an index', async () => {
     const { url } = await newRide();
     const [plan] = await plansOf(() => fetch(`${url}/state`));
     expect(plan?.stages).to.include('IXSCAN');
   });
 
-  it('begins with the whole state, is told of each change, and ends with the ride; then it is a 204', async () => {
+  it('the stream of a map sends the state and each change, ends with the ride, and then answers 204', async () => {
     const { partner, rideId, url } = await newRide();
     const stream = await open(url);
     expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
@@ -56,7 +56,7 @@ describe('the stream of a live map', () => {
     expect((await open(url)).status).to.equal(204);
   });
 
-  it('sends the position of a moving car again and again, each later than the one before', async () => {
+  it('the stream of a map repeatedly sends the position of a moving car, each newer than the last', async () => {
     const { rideId, url } = await newRide();
     const { offerId } = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
@@ -66,7 +66,7 @@ describe('the stream of a live map', () => {
     expect(second.now).to.be.above(first.now);
   });
 
-  it('has the same state as the page and as what is polled', async () => {
+  it('the stream, the page and polling show the same state', async () => {
     const { url } = await newRide();
     const { now: _, ...streamed } = await (await open(url)).next();
     const { now: __, ...polled } = (await (await fetch(`${url}/state`)).json()) as { now: number };
@@ -74,7 +74,7 @@ describe('the stream of a live map', () => {
     expect(await (await fetch(url)).text()).to.include('Finding a driver');
   });
 
-  it('is a 429 beyond the limit of a client, of a ride and of the process, and free again when one ends', async () => {
+  it('a stream beyond the limit of a client, a ride or the process answers 429 until another one ends', async () => {
     const { url } = await newRide();
     const [first, second] = [await newRide(), await newRide()];
     const statuses = async (to: string, client: string, count: number) => {
@@ -92,7 +92,7 @@ describe('the stream of a live map', () => {
     expect(status).to.equal(200);
   });
 
-  it('counts the addresses of one IPv6 network as one client, and names the limit in its 429', async () => {
+  it('the limit of streams counts an IPv6 /64 network as one client, and the 429 names the limit', async () => {
     const [one, other] = [await newRide(), await newRide()];
     for (const [count, { url }] of [one, one, other].entries()) {
       expect((await open(url, `2001:db8:0:7::${count + 1}`)).status).to.equal(200);
@@ -105,7 +105,7 @@ describe('the stream of a live map', () => {
     expect((await open(other.url, '2001:db8:0:8::1')).status).to.equal(200);
   });
 
-  it('is not found under a token that is malformed, unknown, or of a ride that ended 24 hours ago, each byte for byte', async () => {
+  it('a malformed, unknown or expired track token gets the same 404, byte for byte', async () => {
     const { rideId, url } = await newRide();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
@@ -115,7 +115,7 @@ describe('the stream of a live map', () => {
     expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).to.equal(1);
   });
 
-  it('does not keep a stop waiting, and is ended by it', async () => {
+  it('shutdown ends the stream of a map without waiting', async () => {
     const other = await startTestApi();
     const partner = await other.partner('test');
     const { body } = await partner.createRide({}, { 'X-Service-Test-Scenario': 'no_offers' });
@@ -136,7 +136,7 @@ describe('pages', () => {
   const get = (path: string, proto = 'https') =>
     fetch(`${api.url}${path}`, { headers: { 'X-Forwarded-Proto': proto }, redirect: 'manual' });
 
-  it('are redirected to https in production, to the configured address whatever Host says', async () => {
+  it('pages are redirected to https in production, to the configured address and not to Host', async () => {
     const answer = await get('/track/some?query=1', 'http');
     expect(answer.status).to.equal(308);
     expect(answer.headers.get('location')).to.equal('https://rides.example/track/some?query=1');
@@ -155,7 +155,7 @@ describe('pages', () => {
     ['http://evil.example\\@rides.example/track/x', undefined],
   ];
   for (const [target, location] of targets) {
-    it(`are redirected to the path and query on our own host, asked for as ${target}`, async () => {
+    it(`a page requested as ${target} is redirected only to our own host`, async () => {
       const lines = [`GET ${target} HTTP/1.1`, 'Host: rides.example', 'Connection: close'];
       const found = (await rawRequest(api.url, requestText(lines))).headers.location;
       expect(found).to.equal(location);
@@ -163,7 +163,7 @@ describe('pages', () => {
     });
   }
 
-  it('answer errors as pages, with a policy that allows our own scripts and the tiles alone', async () => {
+  it('errors of the map are pages, with a policy that allows only our own scripts and the tiles', async () => {
     const answer = await get('/track/nothing');
     expect(answer.status).to.equal(404);
     expect(answer.headers.get('content-type')).to.match(/^text\/html/);
@@ -179,7 +179,7 @@ describe('pages', () => {
     expect((await get('/track/a/b/c')).status).to.equal(404);
   });
 
-  it('serve their assets for ever under names that change with the content, compressed where a browser takes it', async () => {
+  it('assets have a content hash in their names, are cacheable forever, and compressed if accepted', async () => {
     const page = await (await get('/track/nothing')).text();
     const path = /href="(\/assets\/styles-[^"]+\.css)"/.exec(page)?.[1] ?? '';
     const answer = await fetch(`${api.url}${path}`, {

@@ -16,8 +16,8 @@ const state = (changes: Partial<TrackState>): TrackState => ({
 const seenAgo = (seconds: number) => ({ position: { ...place, heading: 0, at: now - seconds * 1_000 } });
 const headline = (changes: Partial<TrackState>) => wordsFor(state(changes), now).headline;
 
-describe('the words of a live map', () => {
-  it('change with the minute of the ETA and not with its seconds', () => {
+describe('texts of a live map', () => {
+  it('the headline changes with the minutes of the ETA, not with its seconds', () => {
     const words = [239_000, 200_000, 181_000].map((leftMs) => headline({ arrivesAt: now + leftMs }));
     expect(new Set(words)).to.deep.equal(new Set(['Arrives in 4 min']));
     expect(headline({ arrivesAt: now + 180_000 })).to.equal('Arrives in 3 min');
@@ -31,12 +31,12 @@ describe('the words of a live map', () => {
     [60 * 60_000, 'Arrives in 1 h'],
     [135 * 60_000, 'Arrives in 2 h 15 min'],
   ] as const) {
-    it(`say "${words}" ${leftMs / 1_000} s before the arrival`, () => {
+    it(`the headline is "${words}" ${leftMs / 1_000} s before the arrival`, () => {
       expect(headline({ arrivesAt: now + leftMs })).to.equal(words);
     });
   }
 
-  it('name no ETA where the last report is older than 15 s, and say when the car was seen', () => {
+  it('the map shows no ETA if the last report is older than 15 s, and its age instead', () => {
     const old = state({ arrivesAt: now + 240_000, ...seenAgo(40) });
     expect(wordsFor(old, now).headline).to.equal('Driver on the way');
     expect(seenWords(old, now)).to.equal('Seen 40 s ago');
@@ -45,12 +45,12 @@ describe('the words of a live map', () => {
     expect(seenWords(fresh, now)).to.equal(null);
   });
 
-  it('say that the position is unknown where the last report is older than 2 minutes', () => {
+  it('the map says that no position is reported if the last report is older than 2 minutes', () => {
     expect(wordsFor(state(seenAgo(120)), now).status).to.equal('On the way to the pickup.');
     expect(wordsFor(state(seenAgo(121)), now).status).to.match(/has not been reported/);
   });
 
-  it('say why a ride was cancelled where nobody was found', () => {
+  it('the status of a cancelled ride says if no driver was found', () => {
     expect(wordsFor(state({ status: 'cancelled', endedBy: 'no_driver' }), now).status).to.match(/No driver/);
     expect(wordsFor(state({ status: 'cancelled', endedBy: 'cancelled' }), now).status).not.to.match(/driver/);
   });

@@ -15,8 +15,8 @@ export interface BenchKey {
 }
 
 /**
- * So many new keys, as the service would have made them. They are keys in use, so that noting their first use is no part
- * of what is measured.
+ * Inserts `count` new keys as the service would. `lastUsedAt` is set, so that the service does not record a first use
+ * during the measurement.
  */
 export async function newKeys(
   count: number,

@@ -1,7 +1,7 @@
 import type { BenchKey } from './keys.ts';
 import { rideRequest } from './rides.ts';
 
-/** A creation as it goes over the wire. */
+/** A creation as raw HTTP. */
 export function creation({ key }: BenchKey, headers: Record<string, string> = {}): string {
   const body = JSON.stringify(rideRequest);
   const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -11,10 +11,10 @@ const place = (lat: number, lng: number, address: string) => ({ lat, lng, addres
 const pickup = place(40.758, -73.9855, 'Times Square, New York');
 const destination = place(40.7128, -74.006, 'City Hall, New York');
 
-/** What a partner posts: the fields that most requests have. */
+/** The body of a creation, with the fields that most requests have. */
 export const rideRequest = { pickup, destination, fare: 24.5, passenger: { name: 'Ada', phone: '+12025550100' } };
 
-/** Each ride has a driver of its own: a driver has one moving live ride. */
+/** Each ride needs its own driver, because a driver can have only one live trip. */
 const newDriver = (): Driver => ({
   driverId: newDriverId(),
   name: 'Alex Rivera',
@@ -24,7 +24,7 @@ const newDriver = (): Driver => ({
   plate: 'TST 1043',
 });
 
-/** A ride that still takes offers, with nothing due soon. */
+/** A ride that still accepts offers and has no timer due soon. */
 export function biddingRide(key: BenchKey, offers = 0, nowMs = Date.now()): Ride {
   const createdAt = new Date(nowMs);
   const biddingEndsAt = new Date(nowMs + 3_600_000);
@@ -66,7 +66,7 @@ const trip: [RideStatus, EventName][] = [
   ['completed', 'ride.status'],
 ];
 
-/** A ride as it stands after its trip has come to `status`, every event delivered. */
+/** A ride whose trip has reached `status`, with all events delivered. */
 export function tripRide(key: BenchKey, status: RideStatus, nowMs = Date.now()): Ride {
   const at = new Date(nowMs);
   const offer = newOffer(at);
@@ -85,7 +85,7 @@ export function tripRide(key: BenchKey, status: RideStatus, nowMs = Date.now()):
   return { ...ended, ...settled, timers: [] };
 }
 
-/** A ride whose one event waits to be delivered. */
+/** A ride with one event, which is not delivered yet. */
 export function unsettledRide(key: BenchKey, nowMs = Date.now()): Ride {
   const ride = tripRide(key, 'bidding', nowMs);
   ride.events = [];
@@ -94,7 +94,7 @@ export function unsettledRide(key: BenchKey, nowMs = Date.now()): Ride {
   return { ...ride, settledSeq: 0, unsettled: 1, unsettledSince: new Date(nowMs) };
 }
 
-/** Rides with an event that waits, counted by the sweeper's index. */
+/** The number of rides with unsettled events, counted with the sweeper's index. */
 export const countUnsettled = (): Promise<number> =>
   storedRides.countDocuments({ unsettled: { $gt: 0 } }, { hint: { unsettledSince: 1, _id: 1 } });
 
@@ -106,7 +106,7 @@ function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): v
   ride.events.push(added);
 }
 
-/** Inserts without waiting for the journal: nothing that is measured. In the present database unless another is given. */
+/** Inserts without waiting for the journal, because inserts are not measured. Uses the current database by default. */
 export async function insertRides(rides: readonly Ride[], database?: string): Promise<void> {
   const db = mongoose.connection.useDb(database ?? mongoose.connection.name);
   const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;

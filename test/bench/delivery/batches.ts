@@ -8,14 +8,15 @@ import { countUnsettled, insertRides, unsettledRide } from '../data/rides.ts';
 import { producer, type Stack } from '../stack.ts';
 import type { BenchReceiver } from './receiver.ts';
 
-/** Jobs that are held back until `run` lets them go; it resolves with the rate when the last one has ended. */
+/** Jobs in a paused queue. */
 export interface Batch {
+  /** Resumes the queue. Resolves with the rate when the last job has ended. */
   run(): Promise<number>;
-  /** Throws unless the work was done; apart from `run`, which is what is measured. */
+  /** Throws unless the work was done. Not part of `run`, because `run` is measured. */
   check(): Promise<void>;
 }
 
-/** Rides with one event each that waits, and its jobs. */
+/** Rides with one unsettled event each, and their jobs. */
 export async function serviceBatch(
   stack: Stack,
   receiver: BenchReceiver,
@@ -32,9 +33,9 @@ export async function serviceBatch(
   await receiver.reset();
   const isSettled = async () => (await countUnsettled()) === 0;
   return {
-    run: () => letGo(webhooks, receiver, count, isSettled),
+    run: () => runJobs(webhooks, receiver, count, isSettled),
     async check() {
-      assertCount(count, (await receiver.taken()).count, 'deliveries received');
+      assertCount(count, (await receiver.received()).count, 'deliveries received');
       const delivered = await rides.countDocuments({ 'events.delivery.outcome': 'delivered', settledSeq: 1 });
       assertCount(count, delivered, 'deliveries recorded in MongoDB');
       await rides.deleteMany({});
@@ -42,7 +43,7 @@ export async function serviceBatch(
   };
 }
 
-/** The same bodies as jobs of the bare worker. */
+/** Jobs of the bare worker with the same bodies. */
 export async function floorBatch(bare: Queue, receiver: BenchReceiver, key: BenchKey, count: number): Promise<Batch> {
   await bare.pause();
   for (let start = 0; start < count; start += 500) {
@@ -55,17 +56,17 @@ export async function floorBatch(bare: Queue, receiver: BenchReceiver, key: Benc
   }
   await receiver.reset();
   return {
-    run: () => letGo(bare, receiver, count, async () => true),
-    check: async () => assertCount(count, (await receiver.taken()).count, 'deliveries received'),
+    run: () => runJobs(bare, receiver, count, async () => true),
+    check: async () => assertCount(count, (await receiver.received()).count, 'deliveries received'),
   };
 }
 
-async function letGo(queue: Queue, receiver: BenchReceiver, count: number, isDone: () => Promise<boolean>) {
+async function runJobs(queue: Queue, receiver: BenchReceiver, count: number, isDone: () => Promise<boolean>) {
   const startedAt = Date.now();
   await queue.resume();
-  // Nothing else is asked while the work goes on.
-  while ((await receiver.taken()).count < count) await pause(startedAt, queue.name);
-  const { lastMs } = await receiver.taken();
+  // Asks only the receiver during the work, so that nothing else disturbs the measurement.
+  while ((await receiver.received()).count < count) await pause(startedAt, queue.name);
+  const { lastMs } = await receiver.received();
   while ((await queue.getActiveCount()) > 0 || !(await isDone())) await pause(startedAt, queue.name);
   return count / ((lastMs - startedAt) / 1_000);
 }

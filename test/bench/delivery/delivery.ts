@@ -7,7 +7,7 @@ import type { Figure } from '../report.ts';
 import { type Batch, floorBatch, serviceBatch } from './batches.ts';
 import { startReceiver } from './receiver.ts';
 
-/** After so many a process costs what it will go on costing. */
+/** After this many deliveries the cost of a process is stable. */
 export const warmUpCount = 4_500;
 
 interface Round {
@@ -22,7 +22,7 @@ export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: 
   return async (bench) => {
     const { stack } = bench;
     const receiver = await startReceiver(stack, { scheme });
-    // Far more than 8 jobs side by side for each key, which is what one key may have in the fast lane.
+    // Enough keys that none reaches its limit of 8 concurrent jobs in the fast lane.
     const keys = await newKeys(1_000, 'live', receiver.url);
     const env = { ...receiver.senderEnv, WEBHOOKS_CONCURRENCY: String(concurrency) };
     const service = await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
@@ -36,10 +36,10 @@ export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: 
         `delivery ${scheme} at ${concurrency}: ${round === 0 ? 'warm-up' : `round ${round} of ${bench.rounds}`}`,
       );
       const count = round === 0 ? warmUpCount / (bench.quick ? 3 : 1) : bench.quick ? 1_000 : 3_000;
-      const ours = await measured(bench, service, count, await serviceBatch(stack, receiver, keys, count));
+      const ours = await measureBatch(bench, service, count, await serviceBatch(stack, receiver, keys, count));
       const bareCount = scheme === 'http' ? count * 3 : count;
       const bareBatch = await floorBatch(bare, receiver, keys[0] as BenchKey, bareCount);
-      const theirs = await measured(bench, floor, bareCount, bareBatch);
+      const theirs = await measureBatch(bench, floor, bareCount, bareBatch);
       if (round === 0) continue;
       rounds.service.push(ours);
       rounds.floor.push(theirs);
@@ -48,7 +48,7 @@ export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: 
   };
 }
 
-async function measured(bench: Bench, worker: Program, count: number, batch: Batch): Promise<Round> {
+async function measureBatch(bench: Bench, worker: Program, count: number, batch: Batch): Promise<Round> {
   const { stack } = bench;
   const othersShare = stack.watchOthers();
   const mongoBefore = cpuUsOf(stack.mongo.pid);

@@ -10,8 +10,8 @@ import { startReceiver } from './receiver.ts';
 const perSecond = 20;
 
 /**
- * From an event's `at`, which is a little before its commit, to its first byte at the receiver: rides that are cancelled
- * by their partner one after the other on an idle machine.
+ * The time from an event's `at`, which is just before its commit, to its first byte at the receiver. Partners cancel
+ * rides one after the other on an idle machine.
  */
 export const firstByte: Measurement = async (bench) => {
   const { stack } = bench;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Taken } from '../load/receiver.ts';
+import type { ReceivedCount } from '../load/receiver.ts';
 import type { Program } from '../measured/program.ts';
 import type { Stack } from '../stack.ts';
 
@@ -8,14 +8,14 @@ const certificate = path.join(certificates, 'tls-localhost-cert.pem');
 
 export interface BenchReceiver extends Program {
   url: string;
-  /** Settings of a worker that may call this receiver, and trusts it. */
+  /** Settings with which a worker may call this receiver and trusts its certificate. */
   senderEnv: NodeJS.ProcessEnv;
-  taken(): Promise<Taken>;
-  /** Forgets what it has received. `record` keeps each request from now on. */
+  received(): Promise<ReceivedCount>;
+  /** Resets the count. With `record`, the receiver keeps every request from now on. */
   reset(record?: boolean): Promise<void>;
 }
 
-/** A receiver in a process of its own. By its address, so that no one who calls it looks up a name. */
+/** Starts a receiver in a separate process. Its URL contains the IP address, so that senders need no DNS lookup. */
 export async function startReceiver(
   stack: Stack,
   { scheme = 'http', delayMs = 0 }: { scheme?: 'http' | 'https'; delayMs?: number } = {},
@@ -28,7 +28,7 @@ export async function startReceiver(
     ...program,
     url: `${origin}/events`,
     senderEnv: { WEBHOOK_LOCAL_TARGETS: origin, NODE_EXTRA_CA_CERTS: certificate },
-    taken: () => program.ask<Taken>('taken'),
+    received: () => program.ask<ReceivedCount>('received'),
     reset: (record = false) => program.ask('reset', { record }),
   };
 }

@@ -3,11 +3,11 @@ import { newKeys } from '../data/keys.ts';
 import { serviceBatch } from './batches.ts';
 import { startReceiver } from './receiver.ts';
 
-/** So few that one process is bound by its receivers and not by this machine's two cores. */
+/** Low enough that one process is limited by its receivers and not by this machine's two cores. */
 const concurrency = 64;
 const delayMs = 200;
 
-/** The rate of the webhooks pool in one process (as the floor) and in two, with receivers that take their time. */
+/** The rate of the webhooks pool in one process (the floor) and in two, with slow receivers. */
 export const twoProcesses: Measurement = async (bench) => {
   const { stack } = bench;
   const receiver = await startReceiver(stack, { delayMs });

@@ -17,12 +17,12 @@ import { percentile } from '../statistics.ts';
 const area = { lat: 40.758, lng: -73.9855, km: 10 };
 const perSecond = 5;
 const pace = { drivingSpeed: 8, thinkingSpeed: 2, tripKm: 2 };
-/** A ride that nobody takes is cancelled by then, and one that is taken over. */
+/** After this time every ride has ended: completed, or cancelled without a driver. */
 const longestRideMs = 180_000;
 
 /**
- * 1,000 drivers who are online, report every 5 s and hold streams, and partners who create live rides among them: how soon
- * drivers nearby are told, and whether events reach the partners' receiver in order.
+ * 1,000 online drivers, who report every 5 s and hold streams, and partners who create live rides near them. Measures
+ * how soon drivers nearby are notified, and checks that events reach the partners' receiver in order.
  */
 export const fleet: Measurement = async (bench) => {
   const { stack, say, quick } = bench;
@@ -49,27 +49,27 @@ export const fleet: Measurement = async (bench) => {
   const stopProfile = await bench.profiles.start('fleet', programs);
   const creating = createRides(held, keys);
   await setTimeout(held * 1_000);
-  const used = await cpu.ended();
+  const used = await cpu.stop();
   const underWay = (await drivers.ask<FleetResult>('result')).figures.underWay;
   await stopProfile();
   await Promise.all([filling, creating]);
-  const { toldMs, figures } = await drivers.ask<FleetResult>('result');
-  const asked = await askedIn(Object.keys(toldMs));
-  say('fleet: until every ride has ended');
-  await allEnded();
+  const { notifiedMs, figures } = await drivers.ask<FleetResult>('result');
+  const asked = await countAskedDrivers(Object.keys(notifiedMs));
+  say('fleet: waiting until every ride has ended');
+  await waitUntilAllEnded();
   await drivers.ask('stop');
   const events = await checkOrder(receiver);
   if (figures.lastError) say(`fleet: the last failed request: ${figures.lastError}`);
 
-  const told = Object.values(toldMs).flat();
+  const notified = Object.values(notifiedMs).flat();
   const name = `${count.toLocaleString('en-US')} drivers, ${perSecond} rides a second`;
   const figure = (what: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
     return { name: `${name}, ${what}`, unit, service: [value], goal, others: used.othersShare };
   };
   return [
-    figure('creation to a driver told, p50', 'ms', percentile(told, 0.5)),
-    figure('creation to a driver told, p99', 'ms', percentile(told, 0.99), '<= 1000'),
-    figure('asked drivers who were told', '%', (told.length / asked) * 100, '>= 99'),
+    figure('creation to a driver told, p50', 'ms', percentile(notified, 0.5)),
+    figure('creation to a driver told, p99', 'ms', percentile(notified, 0.99), '<= 1000'),
+    figure('asked drivers who were told', '%', (notified.length / asked) * 100, '>= 99'),
     figure('events in order', 'events', events),
     figure('failed requests of drivers', 'requests', figures.errors, '<= 0'),
     figure('offers', 'a second', figures.offers / (fill + held)),
@@ -80,7 +80,7 @@ export const fleet: Measurement = async (bench) => {
 };
 
 export async function putOnline(drivers: Program, url: string, count: number, say: (line: string) => void) {
-  say(`making ${count.toLocaleString('en-US')} drivers, who go online`);
+  say(`creating ${count.toLocaleString('en-US')} drivers and putting them online`);
   const keys = (await hireDrivers(count, 1, 'regular')).map(({ key }) => key);
   const { drivingSpeed, thinkingSpeed } = pace;
   return drivers.ask<number>('drivers', {
@@ -97,13 +97,13 @@ async function startAll({ stack }: Bench) {
   return { api, drivers, receiver, programs: [api, ...pools, drivers, receiver] };
 }
 
-/** How many drivers the rides were opened to. */
-async function askedIn(rideIds: string[]): Promise<number> {
+/** The number of drivers that the rides were opened to, in total. */
+async function countAskedDrivers(rideIds: string[]): Promise<number> {
   const found = await rides.find({ _id: { $in: rideIds } }, { projection: { asked: 1 } }).toArray();
   return found.reduce((sum, { asked = [] }) => sum + asked.length, 0);
 }
 
-async function allEnded(): Promise<void> {
+async function waitUntilAllEnded(): Promise<void> {
   const giveUpAt = Date.now() + longestRideMs;
   const left = async () =>
     (await rides.find({}, { projection: { status: 1, unsettled: 1 } }).toArray()).filter(
@@ -115,7 +115,7 @@ async function allEnded(): Promise<void> {
   }
 }
 
-/** Throws unless every event of every ride was received once, in order. Resolves with how many they are. */
+/** Throws unless every event of every ride was received once and in order. Resolves with the number of events. */
 async function checkOrder(receiver: BenchReceiver): Promise<number> {
   const receipts = await receiver.ask<Receipt[]>('receipts');
   const last = new Map<string, number>();

@@ -8,7 +8,10 @@ import { putOnline } from './fleet.ts';
 
 const readCommands = ['find', 'aggregate', 'getMore', 'count', 'distinct'];
 
-/** How many reads a second 1,000 drivers cost who are online, report every 5 s, hold streams and get no request. */
+/**
+ * Reads in MongoDB each second that are caused by 1,000 online drivers, who report every 5 s, hold streams and get no
+ * request.
+ */
 export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   const count = 1_000;
   const seconds = quick ? 10 : 60;
@@ -16,27 +19,27 @@ export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   const api = await stack.startApi();
   await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
   say('reads without drivers');
-  const alone = await commandsASecond(seconds);
+  const without = await commandsASecond(seconds);
   assertCount(count, await putOnline(drivers, `http://127.0.0.1:${api.ready}`, count, say), 'drivers online');
   await setTimeout(6_000);
   say('reads with drivers');
   const cpu = await cpuByProgram(stack, [api]);
-  const beside = await commandsASecond(seconds);
-  const { perSecondMs, othersShare } = await cpu.ended();
+  const withDrivers = await commandsASecond(seconds);
+  const { perSecondMs, othersShare } = await cpu.stop();
   const { figures } = await drivers.ask<FleetResult>('result');
   await drivers.ask('stop');
-  assertCount(0, figures.errors, `errors, the last one: ${figures.lastError}`);
+  assertCount(0, figures.errors, `errors (last one: ${figures.lastError})`);
   const name = `${count.toLocaleString('en-US')} idle drivers`;
-  const reads = beside.reads - alone.reads;
+  const reads = withDrivers.reads - without.reads;
   return [
     { name: `${name}, reads`, unit: 'a second', service: [reads], goal: '<= 20', others: othersShare },
-    { name: `${name}, updates`, unit: 'commands a second', service: [beside.updates - alone.updates] },
-    { name: 'no drivers, reads', unit: 'a second', service: [alone.reads] },
+    { name: `${name}, updates`, unit: 'commands a second', service: [withDrivers.updates - without.updates] },
+    { name: 'no drivers, reads', unit: 'a second', service: [without.reads] },
     ...perSecondMs.map(([who, ms]) => ({ name: `${name}, CPU of ${who}`, unit: '% of a core', service: [ms / 10] })),
   ];
 };
 
-/** What MongoDB counts itself, over so many seconds. */
+/** Commands a second from MongoDB's own counters, over the next `seconds`. */
 async function commandsASecond(seconds: number): Promise<{ reads: number; updates: number }> {
   const before = await commandTotals();
   await setTimeout(seconds * 1_000);

@@ -11,12 +11,12 @@ import { median, percentile } from '../statistics.ts';
 const middle: Point = { lat: 40.758, lng: -73.9855 };
 const wanted = 40;
 
-/** How drivers stand around a point. */
+/** A distribution of drivers around a point. */
 interface Crowd {
   name: string;
-  /** The share of them within 1 km; the others are within 30 km. */
+  /** The share of drivers within 1 km (the crowd); the others are within 30 km. */
   share: number;
-  /** The share of the crowd that is busy or drives another type of car. */
+  /** The share of the crowd that is busy or has a car of another type. */
   useless: number;
 }
 const crowds: Crowd[] = [
@@ -25,7 +25,10 @@ const crowds: Crowd[] = [
   { name: '95 % within 1 km, 95 % of these useless', share: 0.95, useless: 0.95 },
 ];
 
-/** How long finding the drivers for a round takes among 100,000, asked in the crowd, at its edge, and from 2 km away. */
+/**
+ * Time of the search for a dispatch round's drivers among 100,000, from inside the crowd, from its edge and from 2 km
+ * away.
+ */
 export const nearest: Measurement = async ({ stack, quick, rounds, say }) => {
   const count = quick ? 20_000 : 100_000;
   const asks = quick ? 100 : 300;
@@ -57,7 +60,7 @@ export const nearest: Measurement = async ({ stack, quick, rounds, say }) => {
 async function timesOf(asks: number, pickup: Point): Promise<number[]> {
   const times: number[] = [];
   for (let ask = 0; ask < asks; ask++) {
-    // Each from a slightly different place, of each type of ride in turn.
+    // Each search has a slightly different pickup, and the types of rides alternate.
     const ride = { pickup: pointAt(pickup, ask / 1_000, ask), carType: 'comfort', passengerCount: 1 } as const;
     const askedAt = performance.now();
     const search = { radiusKm: 12, passed: [], limit: wanted, now: new Date() };

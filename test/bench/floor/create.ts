@@ -7,8 +7,8 @@ import { findKey } from './find-key.ts';
 import { connect, serve } from './serve.ts';
 
 /**
- * The floor of a creation: find the key, charge its limit and add the delayed job in one script, insert the ride after
- * the journal, answer.
+ * The floor of a creation: finds the key, charges its limit and adds the delayed job in one script, inserts the ride
+ * with journal acknowledgement, and answers.
  */
 const script = `
 local time = redis.call('TIME')

@@ -5,8 +5,8 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
 /**
- * The floor of a delivery: a bare BullMQ worker that posts a signed body, each on a fresh connection, and waits for the
- * answer. No database, no claim, no look at where it goes.
+ * The floor of a delivery: a bare BullMQ worker that posts each signed body on a new connection and waits for the
+ * answer. No database, no claim, no check of the target.
  */
 const { REDIS_URL = '', TARGET_URL = '', CONCURRENCY } = process.env;
 const { request } = TARGET_URL.startsWith('https:') ? https : http;

@@ -3,7 +3,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { findKey } from './find-key.ts';
 import { connect, serve } from './serve.ts';
 
-/** The floor of a list of offers: find the key, find its ride's offers, answer them in order. */
+/** The floor of a list of offers: finds the key, finds the ride's offers, sorts and returns them. */
 const database = await connect();
 const keys = database.collection<ApiKey>('keys');
 const rides = database.collection<Ride>('rides');

@@ -4,7 +4,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { findKey } from './find-key.ts';
 import { connect, serve } from './serve.ts';
 
-/** The floor of a retrieval: find the key, find its ride, find where its driver is, answer. */
+/** The floor of a retrieval: finds the key, its ride and the driver's position, and answers. */
 const database = await connect();
 const keys = database.collection<ApiKey>('keys');
 const rides = database.collection<Ride>('rides');

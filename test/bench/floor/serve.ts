@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import mongoose from 'mongoose';
 
-/** The database of a floor: the native driver, no models. Writes are acknowledged after the journal, as the service's. */
+/** The database of a floor: native driver, no models. Writes wait for the journal, as in the service. */
 export async function connect(): Promise<mongoose.mongo.Db> {
   const url = process.env.MONGO_URL ?? '';
   return (await mongoose.mongo.MongoClient.connect(url, { writeConcern: { w: 1, journal: true } })).db();
 }
 
-/** Listens on a free port and tells the bench which. */
+/** Listens on a free port and reports it to the bench. */
 export function serve(status: number, handle: (request: IncomingMessage) => Promise<unknown>): void {
   const server = createServer(async (request, response) => {
     const body = JSON.stringify(await handle(request));

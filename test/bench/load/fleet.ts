@@ -4,10 +4,12 @@ import { randomOf } from '../../../dev/fleet/random.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { answer } from '../measured/ipc.ts';
 
-/** The drivers of `npm run fleet`, and partners who create live rides among them, in a process of their own. */
+/** The drivers of `npm run fleet` and partners who create live rides near them, in a separate process. */
 export type FleetDrivers = Pick<FleetOptions, 'url' | 'keys' | 'area' | 'seed' | 'drivingSpeed' | 'thinkingSpeed'>;
 
-/** Partners' rides: so many a second, each taken by a driver or cancelled before its second round. */
+/**
+ * Rides that partners create at a fixed rate. A partner accepts an offer, or cancels if there is none after some tries.
+ */
 export type FleetRides = {
   url: string;
   keys: string[];
@@ -21,8 +23,10 @@ export type FleetRides = {
 export type FleetResult = {
   created: number;
   accepted: number;
-  /** Of each ride that was created after `fromMs`, by its id: how long after the creation was sent each driver was told. */
-  toldMs: Record<string, number[]>;
+  /**
+   * By ride id, for rides since the last `forget`: the times from sending the creation until each driver was notified.
+   */
+  notifiedMs: Record<string, number[]>;
   figures: Fleet['figures'];
 };
 
@@ -30,15 +34,15 @@ const chooseAfterMs = 3_000;
 const chooseAgainMs = 3_000;
 const patience = 3;
 
-const told = new Map<string, number[]>();
+const notifiedAt = new Map<string, number[]>();
 const sentAt = new Map<string, number>();
 let fleet: Fleet | undefined;
 let accepted = 0;
 
 answer('drivers', async (options: FleetDrivers): Promise<number> => {
   const onRequest = (rideId: string) => {
-    const times = told.get(rideId) ?? [];
-    told.set(rideId, times);
+    const times = notifiedAt.get(rideId) ?? [];
+    notifiedAt.set(rideId, times);
     times.push(performance.now());
   };
   fleet = await startFleet({ ...options, onRequest });
@@ -62,11 +66,13 @@ answer('rides', async (options: FleetRides): Promise<void> => {
 
 answer('result', (): FleetResult => {
   if (!fleet) throw new Error('no fleet was started');
-  const toldMs: Record<string, number[]> = {};
-  for (const [rideId, createdAt] of sentAt) toldMs[rideId] = (told.get(rideId) ?? []).map((at) => at - createdAt);
-  return { created: sentAt.size, accepted, toldMs, figures: fleet.figures };
+  const notifiedMs: Record<string, number[]> = {};
+  for (const [rideId, createdAt] of sentAt) {
+    notifiedMs[rideId] = (notifiedAt.get(rideId) ?? []).map((at) => at - createdAt);
+  }
+  return { created: sentAt.size, accepted, notifiedMs, figures: fleet.figures };
 });
-/** What was told so far is no part of the result. */
+/** Excludes all rides so far from the result. */
 answer('forget', () => {
   sentAt.clear();
   accepted = 0;

@@ -1,15 +1,15 @@
 import net from 'node:net';
 
-/** What came back: a status of 0 stands for a connection that broke. */
+/** The answer to a request. A status of 0 means a broken connection. */
 export type Reply = { status: number; retryAfter: boolean };
 
-/** One keep-alive connection that sends one request at a time: as little work for each as can be. */
+/** One keep-alive connection that sends one request at a time, with as little work as possible. */
 export interface HttpConnection {
   send(request: Buffer, answered: (reply: Reply) => void): void;
   close(): void;
 }
 
-/** Connects at the first request, and again at the next one after the server has closed. */
+/** Connects at the first request, and reconnects at the next request after the server has closed the connection. */
 export function httpConnection(port: number): HttpConnection {
   let socket: net.Socket | undefined;
   let answered: ((reply: Reply) => void) | undefined;
@@ -45,7 +45,7 @@ export function httpConnection(port: number): HttpConnection {
   };
 }
 
-/** Of a reply with a Content-Length, which all of them have; undefined while some of it is missing. */
+/** Parses a complete reply, or undefined if a part is still missing. All replies have a Content-Length. */
 function wholeReply(received: Buffer): Reply | undefined {
   const headLength = received.indexOf('\r\n\r\n');
   if (headLength < 0) return undefined;

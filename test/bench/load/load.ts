@@ -3,18 +3,23 @@ import { answer } from '../measured/ipc.ts';
 import { percentile } from '../statistics.ts';
 import { httpConnection } from './http-connection.ts';
 
-/** So many connections send one request after the other, until the time or the requests' uses are over. */
+/**
+ * Closed load: each connection sends one request after the other, until the time is over or all requests are used up.
+ */
 export type ClosedLoad = {
   port: number;
   connections: number;
   seconds: number;
-  /** Whole requests as they go over the wire, taken in turn. */
+  /** Requests as raw HTTP, sent in turn. */
   requests: string[];
-  /** How often each may be sent, such as a creation under the limit of its key. */
+  /** How often each may be sent. Creations are limited, because each has a key with a limit. */
   usesOfEach?: number;
 };
 
-/** Requests are due at a rate, whether or not the earlier ones are answered; who finds no connection free waits. */
+/**
+ * Open load: requests are due at a fixed rate, even if earlier ones are not answered. A request waits for a free
+ * connection.
+ */
 export type OpenLoad = { port: number; connections: number; requests: string[]; phases: Phase[] };
 export type Phase = { perSecond: number; seconds: number };
 
@@ -22,7 +27,7 @@ export type LoadResult = {
   operations: number;
   seconds: number;
   statuses: Record<string, number>;
-  /** How many of the refusals said when to come back. */
+  /** Number of answers with a Retry-After header. */
   withRetryAfter: number;
   p50Ms: number;
   p99Ms: number;
@@ -50,7 +55,7 @@ async function closedLoad({ port, connections, seconds, requests, usesOfEach = I
             if (sentAt >= endAt || sent >= most) return resolve();
             connection.send(wire[sent++ % wire.length] as Buffer, (reply) => {
               tally.add(reply, performance.now() - sentAt);
-              // Not in this tick: the sender would go deeper and deeper where a connection breaks at once.
+              // Not in the same tick: a connection that breaks immediately would cause endless recursion.
               if (reply.status === 0) setImmediate(next);
               else next();
             });
@@ -64,21 +69,21 @@ async function closedLoad({ port, connections, seconds, requests, usesOfEach = I
   return result;
 }
 
-/** A request belongs to the phase in which it was due; its time counts from then. */
+/** A request counts for the phase in which it was due. Its latency counts from its due time. */
 async function openLoad({ port, connections, requests, phases }: OpenLoad): Promise<LoadResult[]> {
   const wire = requests.map((request) => Buffer.from(request));
   const idle = Array.from({ length: connections }, () => httpConnection(port));
   const open = [...idle];
   const waiting: { dueAt: number; tally: Tally }[] = [];
   let sent = 0;
-  let underWay = 0;
+  let inFlight = 0;
   const sendWaiting = () => {
     while (waiting.length > 0 && idle.length > 0) {
       const { dueAt, tally } = waiting.shift() as (typeof waiting)[number];
       const connection = idle.pop() as (typeof idle)[number];
-      underWay += 1;
+      inFlight += 1;
       connection.send(wire[sent++ % wire.length] as Buffer, (reply) => {
-        underWay -= 1;
+        inFlight -= 1;
         tally.add(reply, performance.now() - dueAt);
         idle.push(connection);
         if (waiting.length > 0) setImmediate(sendWaiting);
@@ -100,7 +105,7 @@ async function openLoad({ port, connections, requests, phases }: OpenLoad): Prom
     }
     phaseAt += seconds * 1_000;
   }
-  while (waiting.length > 0 || underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (waiting.length > 0 || inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   for (const connection of open) connection.close();
   return tallies.map((tally, index) => tally.result((phases[index] as Phase).seconds));
 }

@@ -6,16 +6,16 @@ import tls from 'node:tls';
 import { answer } from '../measured/ipc.ts';
 
 /**
- * A partner's receiver: raw sockets, so that it takes as little as can be of the CPU that it shares with the service. It
- * answers 200 after DELAY_MS and closes. With TLS_CERT and TLS_KEY (files) it speaks TLS.
+ * A partner's receiver. It uses raw sockets to need as little as possible of the CPU that it shares with the service.
+ * It answers 200 after DELAY_MS and closes. With TLS_CERT and TLS_KEY (files) it uses TLS.
  */
 const { DELAY_MS = '0', TLS_CERT, TLS_KEY } = process.env;
 const delayMs = Number(DELAY_MS);
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
-/** When its first byte came (Unix ms), and the whole request. */
+/** A request as text, and when its first byte arrived (Unix ms). */
 export type Receipt = { atMs: number; text: string };
-export type Taken = { count: number; lastMs: number };
+export type ReceivedCount = { count: number; lastMs: number };
 
 let count = 0;
 let lastMs = 0;
@@ -51,7 +51,7 @@ answer('reset', ({ record }: { record: boolean }) => {
   count = 0;
   receipts = record ? [] : null;
 });
-answer('taken', (): Taken => ({ count, lastMs }));
+answer('received', (): ReceivedCount => ({ count, lastMs }));
 answer('receipts', () => receipts);
 
 const server = TLS_CERT

@@ -1,6 +1,6 @@
 import { type Profiler, Session } from 'node:inspector/promises';
 
-/** Shares of the CPU time that this process was busy for, by where it went, largest first. */
+/** Shares of this process's busy CPU time, by package or kind of code, largest first. */
 export type CpuShares = [where: string, share: number][];
 
 let session: Session | undefined;
@@ -20,7 +20,7 @@ export async function stopProfile(): Promise<CpuShares> {
   return sharesOf(profile);
 }
 
-/** The time of each function itself, not of those that it calls, by the package that the function belongs to. */
+/** Sums the self time of each function (without the functions that it calls) by the package of the function. */
 function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): CpuShares {
   const whereOf = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const spent = new Map<string, number>();
@@ -33,10 +33,10 @@ function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): C
 }
 
 function placeOf({ url, functionName }: { url: string; functionName: string }): string {
-  // What the inspector does for the profile itself is no work either.
+  // The inspector's own work for the profile does not count either.
   if (functionName === '(idle)' || (url === '' && functionName === 'dispatch')) return 'idle';
   if (functionName === '(garbage collector)') return 'garbage collection';
-  if (functionName === '(program)') return 'native code, the system included';
+  if (functionName === '(program)') return 'native code and system';
   const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url);
   if (inPackage) return inPackage[1] ?? '';
   const ofNode = /^node:(?:internal\/)?_?([a-z]+)/.exec(url);

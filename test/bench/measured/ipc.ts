@@ -1,8 +1,8 @@
-/** A question of the bench to one of its processes; the answer carries the same id. */
+/** A question of the bench to one of its processes. The answer has the same id. */
 export type Question = { id: number; ask: string; options?: unknown };
 export type Answer = { id: number; answer?: unknown; error?: string };
 
-/** Answers the bench's questions of one kind, for as long as this process runs. */
+/** Answers all questions of one kind with this handler. */
 export function answer(kind: string, handler: (options: never) => unknown): void {
   process.on('message', async ({ id, ask, options }: Question) => {
     if (ask !== kind) return;

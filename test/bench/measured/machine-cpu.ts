@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 
-/** What of the machine's CPU time has gone where, in hundredths of a second since its start. */
+/** CPU time of the machine since its start, in hundredths of a second. `ours` is that of the bench's processes. */
 interface Times {
   busy: number;
   total: number;
@@ -8,8 +8,8 @@ interface Times {
 }
 
 /**
- * Watches the machine's CPU beside the processes of the bench. Answers how to end that: with the share of the CPU time of
- * all cores that others took meanwhile.
+ * Starts to watch the CPU use of all other processes on the machine. Returns a function that returns the share of the
+ * CPU time of all cores, 0 to 1, that other processes have used since then.
  */
 export function watchOthers(pids: readonly number[]): () => number {
   const before = timesNow(pids);
@@ -20,21 +20,21 @@ export function watchOthers(pids: readonly number[]): () => number {
   };
 }
 
-/** What a process that cannot be asked (MongoDB, Redis) has used of the CPU so far, in microseconds. */
+/** The CPU time of a process so far, in microseconds, for processes without IPC (MongoDB, Redis). */
 export function cpuUsOf(pid: number): number {
   return ticksOf(pid) * 10_000;
 }
 
 function timesNow(pids: readonly number[]): Times {
   const line = fs.readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '';
-  // Guests' time is counted within the first two already.
+  // The first two fields already include the time of guests.
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, ...rest] = line.split(/\s+/).slice(1, 9).map(Number);
   const busy = user + nice + system + sum(rest);
   return { busy, total: busy + idle + iowait, ours: sum(pids.map(ticksOf)) };
 }
 
 function ticksOf(pid: number): number {
-  // The fields stand after the name in parentheses: user and system time.
+  // User and system time are counted from the end of the name, which is in parentheses.
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }

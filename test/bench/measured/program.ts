@@ -6,14 +6,14 @@ import type { Answer } from './ipc.ts';
 const startMs = 30_000;
 const stopMs = 15_000;
 
-/** A process of the bench: of the service, a floor, the load or a receiver. */
+/** A process of the bench: a process of the service, a floor, the load or a receiver. */
 export interface Program {
   name: string;
   pid: number;
-  /** What it said at its start: a port, or `ready`. */
+  /** Its first message: a port, or `ready`. */
   ready: unknown;
   ask<T>(kind: string, options?: object): Promise<T>;
-  /** What it has used of the CPU so far, in microseconds. */
+  /** Its CPU time so far, in microseconds. */
   cpuUs(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -22,14 +22,17 @@ export interface ProgramOptions {
   name: string;
   /** The folder of the compiled service and bench. */
   build: string;
-  /** In that folder, such as `api/main.js`. */
+  /** The path in that folder, such as `api/main.js`. */
   script: string;
   args?: string[];
   env: NodeJS.ProcessEnv;
   logDir: string;
 }
 
-/** Starts a compiled program and waits until it says that it serves. One that ends unasked fails whoever asks it. */
+/**
+ * Starts a compiled program and waits until it reports that it is ready. If it ends unexpectedly, all open questions
+ * reject.
+ */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { name, build } = options;
   const logFile = path.join(options.logDir, `${name}.log`);
@@ -73,7 +76,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   };
 }
 
-/** Who waits for what of a child. All are failed when it ends. */
+/** The open questions to a child process. All of them reject when it ends. */
 function answersOf(child: ChildProcess, ended: () => Error) {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const readyId = 0;
@@ -82,7 +85,7 @@ function answersOf(child: ChildProcess, ended: () => Error) {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  const readied = waitFor(readyId);
+  const ready = waitFor(readyId);
   const late = setTimeout(() => fail(new Error('a program did not start in time')), startMs);
   child.on('message', (message: Answer | 'ready' | { ready: unknown }) => {
     const { id, answer, error } =
@@ -95,7 +98,7 @@ function answersOf(child: ChildProcess, ended: () => Error) {
   });
   child.once('exit', () => fail(ended()));
   child.once('error', fail);
-  return { for: waitFor, fail, ready: () => readied.finally(() => clearTimeout(late)) };
+  return { for: waitFor, fail, ready: () => ready.finally(() => clearTimeout(late)) };
 }
 
 function lastLine(file: string): string {

@@ -1,14 +1,14 @@
 import { answer } from './ipc.ts';
 
 /**
- * Preloaded into every process of the bench, the service's too: it says on request what the process has used of the CPU,
- * to the microsecond (/proc counts in hundredths of a second).
+ * Preloaded into every process of the bench, including the service's. Reports the CPU time of the process in
+ * microseconds; /proc has only hundredths of a second.
  */
 answer('cpu', () => process.cpuUsage());
-// Asked for by `--profile` alone: who is only measured does not load the inspector.
+// Only `--profile` needs this. Otherwise the inspector is not loaded.
 answer('start-profile', async () => (await import('./cpu-profile.ts')).startProfile());
 answer('stop-profile', async () => (await import('./cpu-profile.ts')).stopProfile());
 answer('memory', () => process.memoryUsage.rss());
 
-// Nothing that the bench has started outlives it.
+// Ends with the bench.
 process.on('disconnect', () => process.exit());

@@ -4,7 +4,7 @@ import { openContext } from '../../../shared/process/open-context.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { answer } from './ipc.ts';
 
-/** A process that only sweeps, as often as it is told to. */
+/** A process that only runs sweeps, on request. */
 const ctx = await openContext(readConfig(), 'sweeps');
 
 export type Sweeps = { count: number; ms: number[]; visited: number };

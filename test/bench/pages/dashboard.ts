@@ -9,27 +9,27 @@ import type { Bench, Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
-import { atRest } from '../scale/databases.ts';
+import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
 
 const [liveKeys, testKeys] = [150, 50];
 const goal = '<= 300';
 
-interface Filled {
+interface FilledAccount {
   keys: readonly BenchKey[];
-  /** Ids from all over the lists. */
+  /** Ids spread over the whole lists. */
   rideIds: readonly string[];
   attemptIds: readonly string[];
   cookie: string;
 }
 
-/** The pages of one account with very many rides: how long their slowest answers take. */
+/** The response times (p95) of the pages of one account with very many rides. */
 export const dashboard: Measurement = async (bench) => {
   const { stack, quick, say } = bench;
   const count = quick ? 50_000 : 1_000_000;
   const filled = await fill(bench, count);
-  say('waiting for MongoDB to be at rest');
-  await atRest(stack.mongo.pid, 30_000);
+  say('waiting until MongoDB is idle');
+  await waitUntilIdle(stack.mongo.pid, 30_000);
   const api = await stack.startApi();
   const agent = new http.Agent({ keepAlive: true });
   const figures: Figure[] = [];
@@ -47,8 +47,8 @@ export const dashboard: Measurement = async (bench) => {
   return figures;
 };
 
-/** The address of each page for the n-th request. */
-function pages({ keys, rideIds, attemptIds }: Filled): Record<string, (n: number) => string> {
+/** The path of each page, for its n-th request. */
+function pages({ keys, rideIds, attemptIds }: FilledAccount): Record<string, (n: number) => string> {
   const one = <T>(all: readonly T[], n: number): T => all[(n * 37) % all.length] as T;
   const key = (n: number) => one(keys, n).keyId;
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString().slice(0, 10);
@@ -71,8 +71,8 @@ function pages({ keys, rideIds, attemptIds }: Filled): Record<string, (n: number
   };
 }
 
-/** An account with keys, and so many rides and attempts, one a second up to now. */
-async function fill({ say }: Bench, count: number): Promise<Filled> {
+/** Creates an account with keys and `count` rides and attempts, one each second until now. */
+async function fill({ say }: Bench, count: number): Promise<FilledAccount> {
   const now = Date.now();
   const accountId = newAccountId();
   await AccountModel.create({ _id: accountId, email: 'bench@rides.example', createdAt: new Date(now) });
@@ -103,7 +103,7 @@ async function fill({ say }: Bench, count: number): Promise<Filled> {
   };
 }
 
-/** Most rides are completed, a tenth is cancelled, and hardly any is at the pickup. */
+/** Most rides are completed, a tenth is cancelled, and very few have the status `arrived`. */
 function rideOf([completed, cancelled, arrived]: readonly [Ride, Ride, Ride], number: number, atMs: number): Ride {
   const isRare = number % 200_003 === 0;
   const template = isRare
@@ -139,7 +139,7 @@ async function insertAttempts(records: AttemptRecord[]): Promise<void> {
     .insertMany(records, { ordered: false, writeConcern: { w: 1, journal: false } });
 }
 
-/** How many ms the whole answer takes. */
+/** The time until the complete answer, in ms. */
 export function timeOf(url: string, options: http.RequestOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

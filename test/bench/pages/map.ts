@@ -10,8 +10,8 @@ import { percentile } from '../statistics.ts';
 const requestsPerSecond = 50;
 
 /**
- * Viewers of one moving ride, each with a stream that is sent the car's position every 2 s: what they take of a core in the
- * API's process, and how quickly a partner's request is answered meanwhile.
+ * Viewers of one moving ride, each with a stream that gets the car's position every 2 s. Measures their CPU cost in the
+ * API's process, and the latency of partners' requests at the same time.
  */
 export const map: Measurement = async ({ stack, quick, say }) => {
   const viewers = 1_000;
@@ -28,17 +28,17 @@ export const map: Measurement = async ({ stack, quick, say }) => {
   const retrieve = () =>
     timeOf(`${base}/v1/rides/${ride._id}`, { agent, headers: { Authorization: `Bearer ${key.key}` } });
   say('requests without viewers');
-  const alone = await latencies(retrieve, seconds);
+  const without = await latencies(retrieve, seconds);
   say(`${viewers.toLocaleString('en-US')} viewers of one ride`);
   const streams = await openStreams(`${base}/track/${ride.trackToken}/events`, viewers);
   await setTimeout(3_000);
   const received = streams.received();
   const cpu = await cpuByProgram(stack, [api]);
   await setTimeout(seconds * 1_000);
-  const { perSecondMs, othersShare } = await cpu.ended();
+  const { perSecondMs, othersShare } = await cpu.stop();
   const perViewer = (streams.received() - received) / viewers / seconds;
-  say('requests beside the viewers');
-  const beside = await latencies(retrieve, seconds);
+  say('requests with viewers');
+  const withViewers = await latencies(retrieve, seconds);
   const open = streams.open();
   streams.close();
   agent.destroy();
@@ -48,12 +48,17 @@ export const map: Measurement = async ({ stack, quick, say }) => {
   return [
     { name: `${name}, CPU of the API`, unit: '% of a core', service: [apiMs / 10], goal: '<= 25', others: othersShare },
     { name: `${name}, states a second to each`, unit: 'a second', service: [perViewer], goal: '>= 0.45' },
-    { name: `${name}, a retrieval beside them, p99`, unit: 'ms', service: [percentile(beside, 0.99)], goal: '<= 100' },
-    { name: 'no viewers, a retrieval, p99', unit: 'ms', service: [percentile(alone, 0.99)] },
+    {
+      name: `${name}, a retrieval beside them, p99`,
+      unit: 'ms',
+      service: [percentile(withViewers, 0.99)],
+      goal: '<= 100',
+    },
+    { name: 'no viewers, a retrieval, p99', unit: 'ms', service: [percentile(without, 0.99)] },
   ];
 };
 
-/** How long each of so many requests took, in ms, each begun when it was due. */
+/** Sends requests at a fixed rate for `seconds`. Resolves with their times in ms. */
 async function latencies(request: () => Promise<number>, seconds: number): Promise<number[]> {
   const count = seconds * requestsPerSecond;
   const asked: Promise<number>[] = [];

@@ -16,7 +16,7 @@ const activeKeys = 20;
 const [few, many] = [20, 20_000];
 const paths = ['', '/keys', '/keys/new', '/rides', '/deliveries', '/usage', '/console', '/account'];
 
-/** The pages of an account with very many revoked keys, compared with those of an account with few. */
+/** The pages of an account with very many revoked keys, compared with an account with few. */
 export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
   say('inserting keys');
   const [small, large] = [await accountWith(few), await accountWith(many)];
@@ -43,7 +43,9 @@ export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
   return figures;
 };
 
-/** Resolves with the cookie of an account with active keys and this many revoked ones, revoked days ago. */
+/**
+ * Creates an account with active keys and `revoked` keys that were revoked days ago. Resolves with a session cookie.
+ */
 async function accountWith(revoked: number): Promise<string> {
   const now = Date.now();
   const accountId = newAccountId();

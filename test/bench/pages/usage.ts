@@ -14,24 +14,24 @@ import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
-import { atRest } from '../scale/databases.ts';
+import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
 
 const keyCount = 200;
-/** So many days the rides are spread over, up to now. */
+/** The rides are spread over this many days until now. */
 const daysFilled = 30;
 const goal = '<= 300';
 
 /**
- * The usage pages of one account with very many rides and keys: their slowest answers, and what it takes to sum all
+ * The response times (p95) of the usage pages of one account with very many rides and keys, and the time to sum all
  * days at once, as after an import.
  */
 export const usage: Measurement = async (bench) => {
   const { stack, quick, say } = bench;
   const count = quick ? 50_000 : 1_000_000;
   const { accountId, trips } = await fill(bench, count);
-  say('waiting for MongoDB to be at rest');
-  await atRest(stack.mongo.pid, 30_000);
+  say('waiting until MongoDB is idle');
+  await waitUntilIdle(stack.mongo.pid, 30_000);
   const api = await stack.startApi();
   const cookie = `session=${await startSession(accountId, Date.now())}`;
   const timesOf = async (path: string, requests: number) => {
@@ -90,7 +90,9 @@ export const usage: Measurement = async (bench) => {
   return figures;
 };
 
-/** An account with keys and rides, three of four live, most of them completed trips of half an hour. */
+/**
+ * Creates an account with keys and rides. Three of four rides are live, and most are completed trips of half an hour.
+ */
 async function fill({ say }: Bench, count: number): Promise<{ accountId: string; trips: number }> {
   const live = await newKeys((keyCount * 3) / 4, 'live');
   const accountId = (live[0] as BenchKey).accountId;
@@ -122,7 +124,7 @@ async function fill({ say }: Bench, count: number): Promise<{ accountId: string;
   return { accountId, trips };
 }
 
-/** How long a whole answer took, in ms. */
+/** The time until the complete answer, in ms. */
 function timeOf(port: number, path: string, cookie: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

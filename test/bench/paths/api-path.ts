@@ -7,18 +7,18 @@ import type { Figure, Goal } from '../report.ts';
 const connectionCounts = [1, 16, 64] as const;
 type Connections = (typeof connectionCounts)[number];
 
-/** A path of the API and its floor, which are asked the very same requests. */
+/** A path of the API, measured with the same requests as its floor. */
 export interface ApiPath {
   name: string;
   status: number;
   cpuGoals: Record<Connections, number>;
   rateGoals: Record<Connections, number>;
-  /** Makes what the requests need, before a round. `check` throws unless the work was done. */
-  prepare(bench: Bench, who: Who, seconds: number): Promise<Prepared>;
+  /** Inserts the data that the requests of a round need. The result's `check` throws unless the work was done. */
+  prepare(bench: Bench, who: Who, seconds: number): Promise<PreparedLoad>;
 }
 
 export type Who = 'service' | 'floor';
-export type Prepared = Pick<ClosedLoad, 'requests' | 'usesOfEach'> & { check?(result: LoadResult): Promise<void> };
+export type PreparedLoad = Pick<ClosedLoad, 'requests' | 'usesOfEach'> & { check?(result: LoadResult): Promise<void> };
 
 interface Round {
   cpuUs: number;
@@ -29,7 +29,7 @@ interface Round {
   others: number;
 }
 
-/** Measures the service and the floor in turn, on the same servers, at each number of connections. */
+/** Measures the service and the floor alternately, on the same servers, for each number of connections. */
 export function apiPath(path: ApiPath): Measurement {
   return async (bench) => {
     const { stack, say } = bench;

@@ -2,14 +2,14 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { assertCount, type Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
-import { type ApiPath, apiPath, type Prepared, type Who } from './api-path.ts';
+import { type ApiPath, apiPath, type PreparedLoad, type Who } from './api-path.ts';
 
-/** Under the 30 that a key may create in a minute; the keys are new in each round. */
+/** Creations of each key: below its limit of 30 a minute. Every round has new keys. */
 export const usesOfEach = 25;
-/** More than any floor has answered yet: the load stops where they are used up. */
+/** A higher rate than any floor has reached. The load stops if the keys are used up. */
 const mostPerSecond = 6_000;
 
-/** With live keys: one insert and one job for each creation, in the service and in the floor. */
+/** Creations with live keys: one insert and one job each, in the service and in the floor. */
 export const createPath: ApiPath = {
   name: 'create',
   status: 201,
@@ -19,8 +19,8 @@ export const createPath: ApiPath = {
 };
 export const create = apiPath(createPath);
 
-async function prepareCreations({ stack }: Bench, who: Who, seconds: number): Promise<Prepared> {
-  // The first timer of a live ride is its first dispatch round, which is due at once.
+async function prepareCreations({ stack }: Bench, who: Who, seconds: number): Promise<PreparedLoad> {
+  // The first timer of a live ride is its first dispatch round, which is due immediately.
   const countJobs = () =>
     who === 'service' ? stack.redis.llen('{rides:dispatch}:dispatch:wait') : stack.redis.zcard('floor:delayed');
   const logOf = ({ keyId }: BenchKey) => `${who === 'service' ? 'rides' : 'floor'}:created:${keyId}`;

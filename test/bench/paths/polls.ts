@@ -7,7 +7,7 @@ import { cpuByProgram } from '../rides/cpu-by-program.ts';
 
 const [keyCount, pollsOfEach, ridesOfEach] = [100, 10, 50];
 
-/** Requests that wait for events which do not come: what they take of a core in the API's process and in MongoDB. */
+/** The CPU cost of long polls without new events, in the API's process and in MongoDB. */
 export const polls: Measurement = async ({ stack, quick, say }) => {
   const seconds = quick ? 10 : 60;
   const api = await stack.startApi();
@@ -27,12 +27,12 @@ export const polls: Measurement = async ({ stack, quick, say }) => {
       if (status !== 200 && !isOver) failures.push(String(status));
     }
   };
-  say(`${(keyCount * pollsOfEach).toLocaleString('en-US')} requests that wait`);
+  say(`${(keyCount * pollsOfEach).toLocaleString('en-US')} long polls`);
   for (const key of keys) for (let count = 0; count < pollsOfEach; count++) void poll(key);
   await setTimeout(5_000);
   const cpu = await cpuByProgram(stack, [api]);
   await setTimeout(seconds * 1_000);
-  const { perSecondMs, othersShare } = await cpu.ended();
+  const { perSecondMs, othersShare } = await cpu.stop();
   isOver = true;
   agent.destroy();
   if (failures.length > 0)

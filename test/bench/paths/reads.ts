@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { retrieval } from '../data/requests.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
-import { type ApiPath, apiPath, type Prepared } from './api-path.ts';
+import { type ApiPath, apiPath, type PreparedLoad } from './api-path.ts';
 
 const keyCount = 100;
 const ridesOfEach = 10;
@@ -14,26 +14,26 @@ const readGoals = {
   rateGoals: { 1: 0.85, 16: 2.5, 64: 3.5 },
 };
 
-/** Rides under way, with a driver and a moving car. */
+/** Active rides, with a driver and a moving car. */
 export const retrievePath: ApiPath = {
   name: 'retrieve',
   ...readGoals,
-  prepare: once(() => prepared((key) => tripRide(key, 'in_progress'))),
+  prepare: once(() => prepareRides((key) => tripRide(key, 'in_progress'))),
 };
 
-/** Rides that have three offers. */
+/** Rides with three offers. */
 export const offersPath: ApiPath = {
   name: 'offers',
   ...readGoals,
-  prepare: once(() => prepared((key) => biddingRide(key, 3), '/offers')),
+  prepare: once(() => prepareRides((key) => biddingRide(key, 3), '/offers')),
 };
 
 export const retrieve = apiPath(retrievePath);
 export const offers = apiPath(offersPath);
 
-/** Reads change nothing, so that all rounds of a stack can ask the same. */
-function once(prepare: () => Promise<Prepared>): (bench: Bench) => Promise<Prepared> {
-  const ready = new WeakMap<Bench, Promise<Prepared>>();
+/** Prepares only once for all rounds, because reads change nothing. */
+function once(prepare: () => Promise<PreparedLoad>): (bench: Bench) => Promise<PreparedLoad> {
+  const ready = new WeakMap<Bench, Promise<PreparedLoad>>();
   return (bench) => {
     const found = ready.get(bench) ?? prepare();
     ready.set(bench, found);
@@ -41,8 +41,11 @@ function once(prepare: () => Promise<Prepared>): (bench: Bench) => Promise<Prepa
   };
 }
 
-/** One ride after the other in an order in which neighbours belong to different keys. */
-async function prepared(newRide: (key: BenchKey) => ReturnType<typeof biddingRide>, below = ''): Promise<Prepared> {
+/** Requests for new rides. Consecutive rides belong to different keys. */
+async function prepareRides(
+  newRide: (key: BenchKey) => ReturnType<typeof biddingRide>,
+  below = '',
+): Promise<PreparedLoad> {
   const keys = await newKeys(keyCount, 'live');
   const owners = Array.from({ length: ridesOfEach }, () => keys).flat();
   const made = owners.map((key) => ({ key, ride: newRide(key) }));
@@ -51,7 +54,7 @@ async function prepared(newRide: (key: BenchKey) => ReturnType<typeof biddingRid
   return { requests: made.map(({ key, ride }) => retrieval(key, ride._id, below)) };
 }
 
-/** Where the drivers are, as they report it. */
+/** Writes a position report for each driver. */
 async function reportPositions(driverIds: readonly string[]): Promise<void> {
   const at = new Date();
   const reports = driverIds.map((driverId) => [driverId, { lat: 40.75, lng: -73.98, heading: 90, at }] as const);

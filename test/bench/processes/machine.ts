@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import type { Measurement } from '../bench.ts';
 import { median, percentile } from '../statistics.ts';
 
-/** 64 MB: more than the processor's caches hold. */
+/** 64 MB: larger than the processor's caches. */
 const numbers = 16 * 1024 * 1024;
 const readsAtATime = 2_000;
-/** Who takes so many times the median is held up. */
+/** Reads that take more than this multiple of the median count as held up. */
 const heldUp = 2;
 
 /**
- * What the machine itself does to a program that only reads memory: on a virtual machine the host may hold memory back now and
- * then, which no count of CPU time shows.
+ * Measures the machine itself with a program that only reads memory. The host of a virtual machine may delay memory
+ * access for some time, which no CPU time shows.
  */
 export const machine: Measurement = async ({ quick, rounds, say }) => {
   const memory = new Uint32Array(numbers).fill(1);
@@ -18,7 +18,7 @@ export const machine: Measurement = async ({ quick, rounds, say }) => {
   const slowest: number[] = [];
   const shares: number[] = [];
   for (let round = 1; round <= rounds; round++) {
-    say(`the machine alone: round ${round}`);
+    say(`the machine itself: round ${round}`);
     const times = await timesOfReads(memory, quick ? 4_000 : 8_000);
     const usual = median(times);
     const late = times.filter((ms) => ms > heldUp * usual);
@@ -37,14 +37,14 @@ export const machine: Measurement = async ({ quick, rounds, say }) => {
 async function timesOfReads(memory: Uint32Array, lastMs: number): Promise<number[]> {
   const times: number[] = [];
   const endsAt = performance.now() + lastMs;
-  let place = 1;
+  let index = 1;
   while (performance.now() < endsAt) {
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     for (let read = 0; read < readsAtATime; read++) {
       // The constants of Knuth's linear congruential generator of 32 bits.
-      place = (Math.imul(place, 1_664_525) + 1_013_904_223 + (memory[place % numbers] ?? 0)) >>> 0;
+      index = (Math.imul(index, 1_664_525) + 1_013_904_223 + (memory[index % numbers] ?? 0)) >>> 0;
     }
-    times.push(performance.now() - begunAt);
+    times.push(performance.now() - startedAt);
     if (times.length % 1_000 === 0) await setImmediate();
   }
   return times;

@@ -11,7 +11,10 @@ import type { Figure } from '../report.ts';
 
 const kept = 1_000;
 
-/** What Redis holds for rides that wait for their next timer, all told: jobs, the queue's own keys, the limit's log. */
+/**
+ * The memory of Redis for rides that wait for their next timer: jobs, the queue's own keys and the log of the rate
+ * limit.
+ */
 export const redisMemory: Measurement = async (bench) => [
   await waitingRide(bench, 'live'),
   await waitingRide(bench, 'test'),

@@ -3,7 +3,7 @@ import type { Measurement } from '../bench.ts';
 
 const mega = 1_048_576;
 
-/** From the start of an API process to `ready`, which it says when it listens. */
+/** The time from the start of an API process until it reports `ready`, which it does when it listens. */
 export const apiStart: Measurement = async ({ stack, rounds, say }) => {
   const seconds: number[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -16,7 +16,7 @@ export const apiStart: Measurement = async ({ stack, rounds, say }) => {
   return [{ name: 'start of an API process to ready', unit: 's', service: seconds, goal: '<= 1.5' }];
 };
 
-/** What a process holds in memory that has nothing to do. */
+/** The memory of idle processes. */
 export const idleMemory: Measurement = async ({ stack, quick, say }) => {
   say('memory of idle processes');
   const processes = {

@@ -3,7 +3,7 @@ import { cpuUsOf } from '../measured/machine-cpu.ts';
 import type { Program } from '../measured/program.ts';
 import type { Stack } from '../stack.ts';
 
-/** From now until `ended`: what each program and server took of the CPU, and what all of them did. */
+/** Measures the CPU time of each program and server from now until `stop`. */
 export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
   const servers = [
     { name: 'MongoDB', cpuUs: async () => cpuUsOf(stack.mongo.pid) },
@@ -16,7 +16,7 @@ export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
   const othersShare = stack.watchOthers();
   const before = await read();
   return {
-    async ended() {
+    async stop() {
       const after = await read();
       const seconds = (performance.now() - startedAt) / 1_000;
       const perSecondMs = measured.map(({ name }, index): [string, number] => {

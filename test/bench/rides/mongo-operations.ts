@@ -13,14 +13,14 @@ import { biddingRide, insertRides } from '../data/rides.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 import { actor, type Stack } from '../stack.ts';
 
-/** As many operations share a command where the machine is busy with whole rides. */
+/** Operations in one command. About this many share a command while the machine is busy with whole rides. */
 const atATime = 8;
 
 const operations = ['a step, read and written', 'a claim', 'the settling of the last event', 'a reading'] as const;
 
 /**
- * What MongoDB takes of the CPU for each operation that a ride's way is made of. The floor is an update of one field without
- * an index, by `_id` alone, in commands of as many.
+ * MongoDB's CPU cost of each operation in the life of a ride. The floor is an update of one field without an index,
+ * with only `_id` as filter, in commands of the same size.
  */
 export const mongoOperations: Measurement = async ({ stack, quick, rounds, say }) => {
   const costs = operations.map((): number[] => []);
@@ -41,7 +41,7 @@ export const mongoOperations: Measurement = async ({ stack, quick, rounds, say }
   }));
 };
 
-/** In the order of `operations`, in microseconds for each of so many new rides. */
+/** The costs in the order of `operations`, in microseconds for each ride, measured with `count` new rides. */
 async function costsOf(stack: Stack, count: number): Promise<{ costs: number[]; floor: number }> {
   const keys = await newKeys(100, 'test');
   const made = Array.from({ length: count }, (_, index) => biddingRide(keys[index % keys.length] as (typeof keys)[0]));

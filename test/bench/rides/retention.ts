@@ -17,18 +17,18 @@ import { cpuByProgram } from './cpu-by-program.ts';
 
 const eventsOfEach = 5;
 const perSecond = 60;
-/** A starting process takes a second of CPU, which is no part of either figure. */
+/** A starting process needs a second of CPU. These seconds are excluded from both figures. */
 const startSeconds = 6;
 
 /**
- * Creations beside the retention, which erases rides of 31 days ago and deletes rides of 400 days ago, against creations while
- * the same worker process may not. Each of these rides has five attempts.
+ * Creations while the retention erases rides that are 31 days old and deletes rides that are 400 days old, compared
+ * with creations while the same worker process must not run it. Each of these rides has five attempts.
  */
 export const retention: Measurement = async ({ stack, say, quick }) => {
   const [size, seconds] = quick ? [4_000, 6] : [40_000, 40];
   await addOldRides(size, say);
   await noteSummed(overUntil(Date.now()));
-  // A sum of these rides is no part of it.
+  // The bench holds both leases, so that the worker neither sums these rides nor starts the retention yet.
   await stack.redis.set(usageSums.leaseKey, 'the bench', 'PX', 3_600_000);
   await stack.redis.set(retentionWork.leaseKey, 'the bench', 'PX', 3_600_000);
   const load = await stack.start('load', 'test/bench/load/load.js');
@@ -40,7 +40,7 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   const count = phases.reduce((sum, phase) => sum + phase.perSecond * phase.seconds, 0);
   const requests = (await newKeys(Math.ceil(count / 25), 'live')).map((key) => creation(key));
   const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
-  say(`creations, ${perSecond} a second, for ${seconds} s without the retention, and as long with it`);
+  say(`creations, ${perSecond} a second, for ${seconds} s without the retention, then ${seconds} s with it`);
   const loaded = load.ask<LoadResult[]>('open', options);
   await setTimeout((startSeconds + seconds) * 1_000);
   await idle.stop();
@@ -51,12 +51,12 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   const cpu = await cpuByProgram(stack, [api, worker]);
   const startedAt = Date.now();
   const [, without, , beside] = (await loaded) as [LoadResult, LoadResult, LoadResult, LoadResult];
-  const used = await cpu.ended();
+  const used = await cpu.stop();
   const done = before - (await leftOf(size));
   const tookSeconds = (Date.now() - startedAt) / 1_000;
   for (const result of [without, beside]) assertAll(201, result, 'creations beside the retention');
-  if (done === 0) throw new Error('retention: nothing was erased meanwhile');
-  say('the rest of it');
+  if (done === 0) throw new Error('retention: nothing was erased during the creations');
+  say('waiting for the rest of the retention');
   const giveUpAt = Date.now() + 600_000;
   while ((await leftOf(size)) > 0 && Date.now() < giveUpAt) await setTimeout(500);
   await check(size);
@@ -85,7 +85,7 @@ async function leftOf(size: number): Promise<number> {
   return size - erased - deleted;
 }
 
-/** Half of them to be erased, half to be deleted. */
+/** Half of the rides are due for erasure, half for deletion. */
 async function addOldRides(size: number, say: (line: string) => void): Promise<void> {
   const [key] = (await newKeys(1, 'live')) as [BenchKey];
   const template = tripRide(key, 'completed');

@@ -14,9 +14,9 @@ const perSecond = 125;
 const backlogs = [0, 10_000, 100_000];
 
 /**
- * How late a simulated driver's step is (its event's `at` after its timer's `dueAt`, both on MongoDB's clock): one that
- * follows another action, while so many other jobs of the same queue are not due for long; and one whose job only a sweep
- * of everything has added.
+ * The lag of the simulated driver's steps: the event's `at` minus the timer's `dueAt`, both on MongoDB's clock.
+ * Measured for a step that follows another action, with different numbers of delayed jobs in the same queue, and for a
+ * step whose job was added by a full sweep.
  */
 export const timerLag: Measurement = async (bench) => {
   const { stack } = bench;
@@ -30,7 +30,7 @@ export const timerLag: Measurement = async (bench) => {
     bench.say(`timer lag: adding delayed jobs, ${backlog}`);
     await addDelayed(stack, backlog - (backlogs[index - 1] ?? 0));
     const name = `timer lag with ${backlog.toLocaleString('en-US')} other delayed jobs`;
-    const rounds = await measured(bench, name, (count) => lagsAfterAction(stack, key, count));
+    const rounds = await measureRounds(bench, name, (count) => lagsAfterAction(stack, key, count));
     figures.push(...figuresOf(name, rounds));
     p99s.push(median(rounds.map((lags) => percentile(lags, 0.99))));
   }
@@ -44,7 +44,7 @@ export const timerLag: Measurement = async (bench) => {
   };
   const swept = bench.quick ? 2_000 : 10_000;
   const name = `timer lag after a sweep of ${swept.toLocaleString('en-US')} rides`;
-  const afterSweep = await measured(bench, name, (count) => lagsAfterSweep(stack, key, count, swept));
+  const afterSweep = await measureRounds(bench, name, (count) => lagsAfterSweep(stack, key, count, swept));
   return [...figures, spread, ...figuresOf(name, afterSweep)];
 };
 
@@ -56,7 +56,11 @@ function figuresOf(name: string, rounds: number[][]): Figure[] {
   ];
 }
 
-async function measured(bench: Bench, name: string, lagsOf: (count: number) => Promise<number[]>): Promise<number[][]> {
+async function measureRounds(
+  bench: Bench,
+  name: string,
+  lagsOf: (count: number) => Promise<number[]>,
+): Promise<number[][]> {
   const count = bench.quick ? 1 : bench.rounds;
   const rounds: number[][] = [];
   for (let round = 1; round <= count; round++) {
@@ -66,7 +70,10 @@ async function measured(bench: Bench, name: string, lagsOf: (count: number) => P
   return rounds;
 }
 
-/** Drivers offer, so many a second; the simulator accepts when it is due, and with this scenario nothing follows. */
+/**
+ * Adds offers at a fixed rate. The simulator accepts each when its timer is due; in this scenario no further step
+ * follows.
+ */
 async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Promise<number[]> {
   const scenario = 'stalls';
   const made = Array.from({ length: count }, (): Ride => ({ ...biddingRide(key), scenario }));
@@ -75,7 +82,7 @@ async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Prom
   const startMs = Date.now();
   await Promise.all(
     made.map(async (ride, index) => {
-      // Not in step with the milliseconds, nor with anything else's ticks.
+      // A random part of the delay avoids synchronisation with clock ticks and other timers.
       await setTimeout(((index + Math.random()) * 1_000) / perSecond);
       await applyAction(ctx, ride._id, { action: 'offer', ...simulatedOffer(ride, 'offer') }, 'anyone');
     }),
@@ -83,19 +90,19 @@ async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Prom
   const { step, afterMs = 0 } = nextStep(scenario, 'offer') ?? {};
   if (step !== 'accept') throw new Error('timer lag: the script does not accept after the offer');
   await setTimeout(startMs + (count * 1_000) / perSecond + afterMs + 1_000 - Date.now());
-  return takeLags(stack, count, 2, ({ events }) => (events[0]?.at.getTime() ?? 0) + afterMs);
+  return readLags(stack, count, 2, ({ events }) => (events[0]?.at.getTime() ?? 0) + afterMs);
 }
 
 /**
- * Redis loses all it has, and the worker's own sweeper adds the jobs: first those of so many rides that are due before,
- * and whose jobs nobody takes here.
+ * Empties Redis, so that the worker's own sweeper adds the jobs: first those of `others` rides that are due earlier,
+ * whose pool does not run here, then those of the measured rides.
  */
 async function lagsAfterSweep(stack: Stack, key: BenchKey, count: number, others: number): Promise<number[]> {
   const firstMs = Date.now() + 5_000 + others;
   const dueAt = (index: number) => new Date(firstMs + Math.floor(((index + Math.random()) * 1_000) / perSecond));
   const dueOf = new Map<string, number>();
   const made = Array.from({ length: count }, (_, index): Ride => {
-    // The partner is to accept: with this scenario nothing follows the offer.
+    // In this scenario the partner must accept, so no step follows the offer.
     const ride = { ...withTimer(biddingRide(key), { name: 'offer', dueAt: dueAt(index) }), scenario: 'no_auto_accept' };
     dueOf.set(ride._id, ride.nextDueAt?.getTime() ?? 0);
     return ride as Ride;
@@ -107,28 +114,28 @@ async function lagsAfterSweep(stack: Stack, key: BenchKey, count: number, others
   await insertRides([...expiring, ...made]);
   await stack.redis.flushall();
   await setTimeout(firstMs + (count * 1_000) / perSecond + 1_000 - Date.now());
-  return takeLags(stack, count, 1, ({ _id }) => dueOf.get(_id) ?? 0);
+  return readLags(stack, count, 1, ({ _id }) => dueOf.get(_id) ?? 0);
 }
 
 const withTimer = (ride: Ride, timer: Timer): Ride => ({ ...ride, timers: [timer], nextDueAt: timer.dueAt });
 
-/** How late each ride's event number `seq` was after its due time; then all is as before. */
-async function takeLags(
+/** The lag of event `seq` of each ride, in ms. Then deletes the rides and their jobs. */
+async function readLags(
   stack: Stack,
   count: number,
   seq: number,
   dueMs: (ride: Pick<Ride, '_id' | 'events'>) => number,
 ): Promise<number[]> {
   const found = await rides.find({ seq }, { projection: { 'events.at': 1 } }).toArray();
-  assertCount(count, found.length, 'timer lag: steps taken');
+  assertCount(count, found.length, 'timer lag: steps done');
   const lags = found.map((ride) => (ride.events[seq - 1]?.at.getTime() ?? 0) - dueMs(ride));
   await rides.deleteMany({});
-  // No one takes these here: they would only pile up.
+  // These pools do not run here, so their jobs would accumulate.
   for (const pool of ['webhooks', 'bidding'] as const) await stack.queues[pool].obliterate({ force: true });
   return lags;
 }
 
-/** Jobs of other rides, due in an hour or later: the product's own jobs in all but their rides. */
+/** Adds jobs of rides that do not exist, due in an hour or later. Otherwise they are like the product's own jobs. */
 async function addDelayed(stack: Stack, count: number): Promise<void> {
   for (let start = 0; start < count; start += 2_000) {
     const jobs = Array.from({ length: Math.min(2_000, count - start) }, (_, index) => {

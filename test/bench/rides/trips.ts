@@ -3,7 +3,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { nextStep } from '../../../shared/rides/simulation.ts';
 import { percentile } from '../statistics.ts';
 
-/** One step of a trip: when it was due, when it was done, and when its event's receiver had answered (Unix ms). */
+/** One step of a trip: when it was due, when it was done, and when the receiver had answered its event (Unix ms). */
 interface Step {
   dueMs: number;
   atMs: number;
@@ -14,7 +14,7 @@ interface Step {
 export interface Trips {
   completed: number;
   delivered: number;
-  /** The figures of the steps that were done, and the deliveries that were recorded, in a window of time (Unix ms). */
+  /** The figures of steps done and deliveries recorded in [fromMs, toMs), in Unix ms. */
   between(
     fromMs: number,
     toMs: number,
@@ -29,7 +29,7 @@ export interface Trips {
 
 const steps = ['offer', 'accept', 'arrive', 'start', 'complete'] as const;
 
-/** What the rides themselves say of how their trips went: the default script, at real speed. */
+/** Reads all trips from the stored rides. Expects the default scenario at real speed. */
 export async function readTrips(): Promise<Trips> {
   const projection = { createdAt: 1, status: 1, 'events.at': 1, 'events.delivery': 1 };
   const found = await rides.find<Pick<Ride, 'createdAt' | 'status' | 'events'>>({}, { projection }).toArray();
@@ -61,7 +61,7 @@ export async function readTrips(): Promise<Trips> {
   };
 }
 
-/** A step is due so long after the one before it, or after the creation. */
+/** Each step is due a fixed time after the previous step, or after the creation. */
 function stepsOf({ createdAt, events }: Pick<Ride, 'createdAt' | 'events'>): Step[] {
   return events.map(({ at, delivery }, index) => {
     const [previous = 'create', previousAt = createdAt] = [steps[index - 1], events[index - 1]?.at];

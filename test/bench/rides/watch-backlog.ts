@@ -4,7 +4,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 const lateMs = 250;
 const intervalMs = 500;
 
-/** Looks twice a second how many rides have a timer that is late, or an event that waits to be delivered. */
+/** Counts twice a second how many rides have a late timer. */
 export function watchBacklog() {
   const samples: { at: number; late: number }[] = [];
   let stopped = false;
@@ -18,10 +18,10 @@ export function watchBacklog() {
   const lastLate = () => samples.findLast(({ late }) => late > 0)?.at ?? 0;
   return {
     most: () => Math.max(...samples.map(({ late }) => late)),
-    /** When a timer was late for the last time (Unix ms). */
+    /** When a timer was last late (Unix ms). */
     goneAt: lastLate,
-    /** Resolves when every ride has ended and every event is settled; throws when that takes too long. */
-    async isGone(withinMs: number) {
+    /** Waits until every ride has ended and every event is settled. Throws after `withinMs`. */
+    async waitUntilGone(withinMs: number) {
       const giveUpAt = Date.now() + withinMs;
       const left = () => rides.countDocuments({ $or: [{ nextDueAt: { $exists: true } }, { unsettled: { $gt: 0 } }] });
       while ((await left()) > 0) {

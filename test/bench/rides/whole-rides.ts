@@ -13,15 +13,17 @@ import { cpuByProgram } from './cpu-by-program.ts';
 import { readTrips, type Trips } from './trips.ts';
 import { watchBacklog } from './watch-backlog.ts';
 
-/** Of a test ride at real speed: its first ride ends only then, so only then all steps go side by side. */
+/** Duration of a test ride at real speed. Only after this time are rides in all steps at the same time. */
 const rideSeconds = 14;
 const eventsOfEach = 5;
-/** A little more is driven than is to be held, or the chance of what ends just after the last second would decide. */
+/**
+ * The offered rate is a little higher than the goal, so that rides that end just after the last second do not decide.
+ */
 const margin = 1.02;
 
 /**
- * Whole test rides, at real speed: at a rate to be held, then at twice that, then at half of it until all has recovered.
- * API, a process for each pool, MongoDB, Redis, the load and the receiver share the machine.
+ * Whole test rides at real speed: at the rate to sustain, then at twice that rate, then at half of it until no timer is
+ * late. The API, a process for each pool, MongoDB, Redis, the load and the receiver share the machine.
  */
 export const wholeRides: Measurement = async (bench) => {
   const { stack, say, ridesPerSecond: rate, quick } = bench;
@@ -43,7 +45,7 @@ export const wholeRides: Measurement = async (bench) => {
     (_, index) => startedAt + 1_000 * sum(phases.slice(0, index).map(({ seconds }) => seconds)),
   );
   const [, heldAt = 0, overAt = 0, recoverAt = 0] = begins;
-  say(`whole rides: ${rate} a second, ${rideSeconds + 1} s to fill, ${held} s held`);
+  say(`whole rides: ${rate} a second, ${rideSeconds + 1} s to fill, ${held} s measured`);
   const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
   const loaded = load.ask<LoadResult[]>('open', options);
   const backlog = watchBacklog();
@@ -51,13 +53,13 @@ export const wholeRides: Measurement = async (bench) => {
   const cpu = await cpuByProgram(stack, programs);
   const stopProfile = await bench.profiles.start('whole rides', services);
   await setTimeout(overAt - Date.now());
-  const used = await cpu.ended();
+  const used = await cpu.stop();
   await stopProfile();
   say(`whole rides: ${rate * 2} a second, ${over} s`);
   await setTimeout(recoverAt - Date.now());
-  say(`whole rides: ${rate / 2} a second, until all is on time again`);
+  say(`whole rides: ${rate / 2} a second, until no timer is late`);
   const results = await loaded;
-  await backlog.isGone(120_000);
+  await backlog.waitUntilGone(120_000);
   backlog.stop();
 
   const trips = await readTrips();
@@ -101,8 +103,8 @@ async function startAll({ stack }: Bench) {
 }
 
 /**
- * Every ride that was answered 201 has come to its end, and each of its events to the receiver, once. So has one that was
- * answered 503 because MongoDB took too long to say that it is stored.
+ * Checks that every ride answered 201 has ended and that the receiver got each of its events once. The same applies to
+ * rides that were stored although they were answered 503, because MongoDB acknowledged too late.
  */
 async function check(results: LoadResult[], receiver: BenchReceiver, trips: Trips): Promise<void> {
   const created = sum(results.map(({ statuses }) => statuses[201] ?? 0));
@@ -114,7 +116,7 @@ async function check(results: LoadResult[], receiver: BenchReceiver, trips: Trip
   assertCount(Math.min(Math.max(stored, created), asked), stored, 'rides in MongoDB');
   assertCount(stored, trips.completed, 'rides completed');
   assertCount(stored * eventsOfEach, trips.delivered, 'deliveries recorded as delivered');
-  assertCount(stored * eventsOfEach, (await receiver.taken()).count, 'deliveries received');
+  assertCount(stored * eventsOfEach, (await receiver.received()).count, 'deliveries received');
 }
 
 function figure(name: string, unit: string, value: number, goal?: Figure['goal'], others?: number): Figure {

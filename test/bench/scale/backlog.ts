@@ -17,12 +17,12 @@ import { producer, type Stack } from '../stack.ts';
 
 const processCounts = [1, 16];
 const settleMs = 5_000;
-/** The webhooks pool makes this many attempts at a time by default: so much out of turn is no disorder. */
+/** Tolerated difference from the order of age: twice the pool's default of 500 concurrent attempts. */
 const outOfTurn = 1_000;
 
 /**
- * Rides whose event waits for a webhooks pool that is down: what sweeping costs meanwhile, with one worker process of
- * another pool and with many, and how the pool works it off when it is back.
+ * Rides with unsettled events while the webhooks pool is down: the cost of sweeping in that time, with one worker
+ * process of another pool and with many, and the rate and order in which the pool delivers the backlog when it is back.
  */
 export const backlog: Measurement = async (bench) => {
   const { stack, quick, say } = bench;
@@ -31,7 +31,7 @@ export const backlog: Measurement = async (bench) => {
   const receiver = await startReceiver(stack);
   const keys = await newKeys(1_000, 'live', receiver.url);
   const others = [await startOther(stack, 1)];
-  await isSwept(stack);
+  await waitUntilSwept(stack);
   say(`a backlog of ${size.toLocaleString('en-US')} events`);
   await addBacklog(stack, keys, size);
   const jobsBefore = await jobsSoFar(stack);
@@ -43,11 +43,11 @@ export const backlog: Measurement = async (bench) => {
   assertCount(size, await stack.queues.webhooks.getWaitingCount(), 'backlog: waiting jobs');
   const env = receiver.senderEnv;
   await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
-  say('the pool is back');
+  say('the pool delivers the backlog');
   const othersShare = stack.watchOthers();
-  const perSecond = await workedOff(receiver, Math.min(warmUpCount, size / 2), size);
-  const whileWorkedOff = othersShare();
-  await isSettled(stack, size);
+  const perSecond = await deliverBacklog(receiver, Math.min(warmUpCount, size / 2), size);
+  const othersDuring = othersShare();
+  await checkSettled(stack, size);
   const furthest = await furthestOutOfTurn();
   figures.push({
     name: 'backlog, jobs added by sweeping',
@@ -67,7 +67,7 @@ export const backlog: Measurement = async (bench) => {
       unit: 'a second',
       service: [perSecond],
       floor,
-      others: whileWorkedOff,
+      others: othersDuring,
       goal: '>= 0.9',
     },
     { name: 'backlog worked off, furthest out of turn', unit: 'rides', service: [furthest], goal: `<= ${outOfTurn}` },
@@ -77,12 +77,12 @@ export const backlog: Measurement = async (bench) => {
 const startOther = (stack: Stack, number: number): Promise<Program> =>
   stack.start(`bidding-${number}`, 'workers/main.js', { args: ['bidding'] });
 
-/** The first sweep is one of everything, as after any start with an empty Redis: no part of what is measured. */
-async function isSwept({ redis }: Stack): Promise<void> {
+/** Waits for the first sweep, which is a full one, as always with an empty Redis. It is not measured. */
+async function waitUntilSwept({ redis }: Stack): Promise<void> {
   while ((await redis.get(sweptKey)) === null) await setTimeout(100);
 }
 
-/** The oldest first, a millisecond apart, and all older than a job may be late. */
+/** Inserts the oldest ride first, a millisecond apart. All are older than the sweeper's tolerance. */
 async function addBacklog(stack: Stack, keys: readonly BenchKey[], size: number): Promise<void> {
   const newestMs = Date.now() - 60_000;
   for (let start = 0; start < size; start += 1_000) {
@@ -94,7 +94,7 @@ async function addBacklog(stack: Stack, keys: readonly BenchKey[], size: number)
   }
 }
 
-/** Every add takes a new job id, also one that is swallowed since the job is there. */
+/** The number of job ids used so far. Every add uses a new id, even if the job already exists. */
 async function jobsSoFar({ redis, queues }: Stack): Promise<number> {
   const counts = await Promise.all(
     [queues.webhooks, queues['webhooks-slow']].map((queue) => redis.get(queue.toKey('id'))),
@@ -102,18 +102,18 @@ async function jobsSoFar({ redis, queues }: Stack): Promise<number> {
   return counts.reduce((sum, count) => sum + Number(count), 0);
 }
 
-/** What processes and servers take of a core while they sweep, beyond what they take while nobody may. */
+/** The CPU use of processes and servers while they sweep, minus their use while nobody may sweep. */
 async function sweepingCost(bench: Bench, processes: readonly Program[], size: number, seconds: number) {
   const { stack, say } = bench;
   const name = `sweeping behind ${size.toLocaleString('en-US')} events, ${processes.length} of 16 processes`;
-  say(`${name}: without sweeps, for ${seconds} s with them, without again`);
+  say(`${name}: without sweeps, ${seconds} s with sweeps, without sweeps`);
   const before = await withoutSweeps(stack, processes, seconds / 4);
   const progress = await stack.redis.get(progressKey);
-  const during = await coresTaken(stack, processes, seconds);
-  if ((await stack.redis.get(progressKey)) === progress) throw new Error('backlog: nobody sweeps');
-  // A process takes ever less in its first minutes, so that either one alone would mislead.
+  const during = await measureCpu(stack, processes, seconds);
+  if ((await stack.redis.get(progressKey)) === progress) throw new Error('backlog: no process sweeps');
+  // The CPU use of a process falls in its first minutes, so the average of before and after is compared.
   const after = await withoutSweeps(stack, processes, seconds / 4);
-  const percent = (who: keyof Taken) => [(during[who] - (before[who] + after[who]) / 2) * 100];
+  const percent = (who: keyof CpuUse) => [(during[who] - (before[who] + after[who]) / 2) * 100];
   const figure = (what: string, service: number[], goal?: Figure['goal']): Figure => {
     return { name: `${name}, ${what}`, unit: '% of a core', service, goal, others: during.others };
   };
@@ -125,26 +125,27 @@ async function sweepingCost(bench: Bench, processes: readonly Program[], size: n
   ];
 }
 
-/** The bench holds the sweepers' lease meanwhile. */
-async function withoutSweeps(stack: Stack, processes: readonly Program[], seconds: number): Promise<Taken> {
+/** Measures the CPU use without sweeps: the bench holds the sweepers' lease. */
+async function withoutSweeps(stack: Stack, processes: readonly Program[], seconds: number): Promise<CpuUse> {
   await stack.redis.set(sweeperLeaseKey, 'the bench', 'PX', 3_600_000);
   await setTimeout(settleMs);
-  const taken = await coresTaken(stack, processes, seconds);
+  const cpuUse = await measureCpu(stack, processes, seconds);
   await stack.redis.del(sweeperLeaseKey);
-  return taken;
+  return cpuUse;
 }
 
-interface Taken {
+/** CPU use in cores; `others` is a share of the machine. */
+interface CpuUse {
   processes: number;
   mongo: number;
   redis: number;
   others: number;
 }
 
-async function coresTaken(stack: Stack, processes: readonly Program[], seconds: number): Promise<Taken> {
+async function measureCpu(stack: Stack, processes: readonly Program[], seconds: number): Promise<CpuUse> {
   const cpu = await cpuByProgram(stack, processes);
   await setTimeout(seconds * 1_000);
-  const { perSecondMs, othersShare } = await cpu.ended();
+  const { perSecondMs, othersShare } = await cpu.stop();
   const names = new Set(processes.map((program) => program.name));
   const of = (isOne: (name: string) => boolean) =>
     perSecondMs.reduce((sum, [name, ms]) => sum + (isOne(name) ? ms / 1_000 : 0), 0);
@@ -156,28 +157,28 @@ async function coresTaken(stack: Stack, processes: readonly Program[], seconds: 
   };
 }
 
-/** The rate from the warm-up on. */
-async function workedOff(receiver: BenchReceiver, warmUp: number, size: number): Promise<number> {
+/** The rate of deliveries after the warm-up. */
+async function deliverBacklog(receiver: BenchReceiver, warmUp: number, size: number): Promise<number> {
   const giveUpAt = Date.now() + 1_200_000;
-  const taken = async (count: number) => {
+  const waitForCount = async (count: number) => {
     for (;;) {
-      const now = await receiver.taken();
+      const now = await receiver.received();
       if (now.count >= count) return now;
-      if (Date.now() > giveUpAt) throw new Error('backlog: it was not worked off');
+      if (Date.now() > giveUpAt) throw new Error('backlog: not all events were delivered');
       await setTimeout(50);
     }
   };
-  const [warm, all] = [await taken(warmUp), await taken(size)];
+  const [warm, all] = [await waitForCount(warmUp), await waitForCount(size)];
   return (all.count - warm.count) / ((all.lastMs - warm.lastMs) / 1_000);
 }
 
-async function isSettled({ queues }: Stack, size: number): Promise<void> {
+async function checkSettled({ queues }: Stack, size: number): Promise<void> {
   while ((await queues.webhooks.getActiveCount()) > 0) await setTimeout(100);
   const delivered = { settledSeq: 1, unsettled: 0, 'events.delivery.outcome': 'delivered' } as const;
   assertCount(size, await rides.countDocuments(delivered), 'backlog: deliveries recorded in MongoDB');
 }
 
-/** The largest difference between a ride's place by the age of its event and its place by the time of its claim. */
+/** The largest difference between a ride's rank by the age of its event and its rank by the time of its claim. */
 async function furthestOutOfTurn(): Promise<number> {
   const projection = { 'events.at': 1, 'events.delivery.at': 1 };
   const times = (await rides.find({}, { projection }).toArray()).map(({ events: [event] }) => ({

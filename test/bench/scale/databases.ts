@@ -7,20 +7,20 @@ import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide, unsettledRide } from '../data/rides.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 
-/** A database of its own on the same server, with so many rides. */
+/** A separate database on the same server, filled with rides. */
 export interface FilledDatabase {
   name: string;
   url: string;
-  /** Rides from all over the collection, and whose they are. */
+  /** Rides spread over the whole collection, with their keys. */
   sample: { key: BenchKey; rideId: string; atMs: number }[];
   drop(): Promise<void>;
 }
 
 const keyCount = 1_000;
 const sampleSize = 2_000;
-/** All events are old enough for the event feed. */
+/** Age of the newest event, so that the event feed shows all events. */
 const minuteMs = 60_000;
-/** Due for long, and with an event that waits: what a sweep finds, the same number in each database. */
+/** Overdue timers and unsettled events in each database, which every sweep finds. */
 export const overdue = { timers: 50, deliveries: 50 };
 const overdueMs = 60_000;
 
@@ -72,8 +72,8 @@ function overdueRides(keys: readonly BenchKey[]): Ride[] {
   ];
 }
 
-/** What was inserted is still being written out for a while: waits until the server is at rest. */
-export async function atRest(mongoPid: number, withinMs: number): Promise<void> {
+/** Waits until MongoDB is idle, at most `withinMs`. After inserts it still writes to disk for some time. */
+export async function waitUntilIdle(mongoPid: number, withinMs: number): Promise<void> {
   const giveUpAt = Date.now() + withinMs;
   for (let before = cpuUsOf(mongoPid); Date.now() < giveUpAt; ) {
     await setTimeout(1_000);

@@ -1,4 +1,4 @@
-import { cursorOf } from '../../../api/partner/event-feed.ts';
+import { encodeCursor } from '../../../api/partner/event-feed.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';
@@ -7,12 +7,13 @@ import type { Program } from '../measured/program.ts';
 import type { Sweeps } from '../measured/sweeps.ts';
 import type { Figure } from '../report.ts';
 import { median } from '../statistics.ts';
-import { atRest, type FilledDatabase, filledDatabase, overdue } from './databases.ts';
+import { type FilledDatabase, filledDatabase, overdue, waitUntilIdle } from './databases.ts';
 
 const connections = 16;
 const goal = '<= 1.15';
 
-interface Measured {
+/** A database, and the processes that use it. */
+interface Subject {
   api: Program;
   sweeper: Program;
   database: FilledDatabase;
@@ -20,46 +21,50 @@ interface Measured {
 
 type Sample = FilledDatabase['sample'][number];
 
-/** What is read at places all over the collection. Pages are short, because a key of the small one has ten rides. */
+/**
+ * The reads, each for rides spread over the whole collection. Pages are short: in the small database a key has ten
+ * rides.
+ */
 const reads: Record<string, (sample: Sample) => string> = {
   retrieve: ({ key, rideId }) => retrieval(key, rideId),
   offers: ({ key, rideId }) => retrieval(key, rideId, '/offers'),
   'list of rides': ({ key }) => reading(key, `/rides?limit=5`),
   'list of a status': ({ key }) => reading(key, `/rides?limit=5&status=completed`),
-  'event feed': ({ key, rideId, atMs }) => reading(key, `/events?limit=5&after=${cursorOf({ at: atMs, rideId })}`),
+  'event feed': ({ key, rideId, atMs }) => reading(key, `/events?limit=5&after=${encodeCursor({ at: atMs, rideId })}`),
 };
 
 /**
- * Retrieve, offers, pages of the lists and of the event feed, and a sweep in a collection of more than a million rides against one of ten thousand, as the floor: in turn, each with an API process of its own on its own
- * database of the same server. Cost is the CPU of process and server.
+ * Retrieve, offers, pages of the lists and of the event feed, and a sweep in a collection of more than a million rides,
+ * compared with a collection of ten thousand (the floor). The two are measured alternately. Each has its own database
+ * on the same server and its own API process. The cost is the CPU time of process and server.
  */
 export const million: Measurement = async (bench) => {
   const { stack, say, quick } = bench;
-  // Nine of ten rides have five events: five million in all.
+  // Nine of ten rides have five events: five million events in total.
   const [few, many] = quick ? [10_000, 50_000] : [10_000, 1_112_000];
   const databases = [
     await filledDatabase(bench, 'bench_few', few),
     await filledDatabase(bench, 'bench_many', many),
   ] as const;
-  say('waiting for MongoDB to be at rest');
-  await atRest(stack.mongo.pid, 30_000);
+  say('waiting until MongoDB is idle');
+  await waitUntilIdle(stack.mongo.pid, 30_000);
   const load = await stack.start('load', 'test/bench/load/load.js');
   const [floor, service] = await Promise.all([startOn(bench, databases[0]), startOn(bench, databases[1])]);
   const size = many.toLocaleString('en-US');
   const figures: Figure[] = [];
   for (const [name, requestOf] of Object.entries(reads)) {
-    const read = (measured: Measured) => readCost(bench, load, measured, requestOf);
+    const read = (subject: Subject) => readCost(bench, load, subject, requestOf);
     const costs = await inTurn(bench, name, { service, floor }, read);
     figures.push({ name: `${name}, ${size} rides (floor: 10,000), CPU`, unit: 'us each', ...costs, goal });
   }
-  const sweeps = await inTurn(bench, 'sweep', { service, floor }, (measured) => sweepCost(bench, measured));
+  const sweeps = await inTurn(bench, 'sweep', { service, floor }, (subject) => sweepCost(bench, subject));
   figures.push({ name: `sweep, ${size} rides (floor: 10,000), CPU`, unit: 'us each', ...sweeps, goal });
   await stack.stopPrograms();
   for (const database of databases) await database.drop();
   return figures;
 };
 
-async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Measured> {
+async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Subject> {
   const env = { MONGO_URL: database.url };
   const api = await stack.startApi(env);
   return { api, sweeper: await stack.start('sweeps', 'test/bench/measured/sweeps.js', { env }), database };
@@ -68,8 +73,8 @@ async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Meas
 async function inTurn(
   bench: Bench,
   name: string,
-  { service, floor }: { service: Measured; floor: Measured },
-  measure: (measured: Measured) => Promise<{ cost: number; others: number }>,
+  { service, floor }: { service: Subject; floor: Subject },
+  measure: (subject: Subject) => Promise<{ cost: number; others: number }>,
 ) {
   const rounds: { service: number; floor: number; others: number }[] = [];
   for (let round = 0; round <= (bench.quick ? 1 : bench.rounds); round++) {
@@ -87,7 +92,7 @@ async function inTurn(
 async function readCost(
   { stack, quick }: Bench,
   load: Program,
-  { api, database }: Measured,
+  { api, database }: Subject,
   requestOf: (sample: Sample) => string,
 ) {
   const requests = database.sample.map(requestOf);
@@ -95,23 +100,23 @@ async function readCost(
   const othersShare = stack.watchOthers();
   const cpu = await costOf(stack.mongo.pid, api);
   const result = await load.ask<LoadResult>('closed', options);
-  const cost = (await cpu.ended()) / result.operations;
+  const cost = (await cpu.stop()) / result.operations;
   assertAll(200, result, `read in ${database.name}`);
   return { cost, others: othersShare() };
 }
 
-async function sweepCost({ stack, quick }: Bench, { sweeper, database }: Measured) {
+async function sweepCost({ stack, quick }: Bench, { sweeper, database }: Subject) {
   const othersShare = stack.watchOthers();
   const cpu = await costOf(stack.mongo.pid, sweeper);
   const sweeps = await sweeper.ask<Sweeps>('sweep', { count: quick ? 30 : 100 });
-  const cost = (await cpu.ended()) / sweeps.count;
+  const cost = (await cpu.stop()) / sweeps.count;
   const late = overdue.timers + overdue.deliveries;
-  assertCount(sweeps.count * late, sweeps.visited, `${database.name}: late rides that sweeps looked at`);
+  assertCount(sweeps.count * late, sweeps.visited, `${database.name}: late rides visited by sweeps`);
   if (median(sweeps.ms) > 1_000) throw new Error(`a sweep takes ${median(sweeps.ms)} ms`);
   return { cost, others: othersShare() };
 }
 
 async function costOf(mongoPid: number, program: Program) {
   const before = (await program.cpuUs()) + cpuUsOf(mongoPid);
-  return { ended: async () => (await program.cpuUs()) + cpuUsOf(mongoPid) - before };
+  return { stop: async () => (await program.cpuUs()) + cpuUsOf(mongoPid) - before };
 }

@@ -3,7 +3,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Reads cases, a line each, and prints `true` or `false` for each: see verifiers.test.ts. */
+/** Reads one case per line and prints `true` or `false` for each one: see verifiers.test.ts. */
 public final class Drive {
     public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in));

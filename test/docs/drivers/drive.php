@@ -1,6 +1,6 @@
 <?php
 
-// Reads cases, a line each, and prints `true` or `false` for each: see verifiers.test.ts.
+// Reads one case per line and prints `true` or `false` for each one: see verifiers.test.ts.
 require __DIR__ . '/verify.php';
 
 while (($line = fgets(STDIN)) !== false) {

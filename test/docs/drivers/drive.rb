@@ -1,4 +1,4 @@
-# Reads cases, a line each, and prints `true` or `false` for each: see verifiers.test.ts.
+# Reads one case per line and prints `true` or `false` for each one: see verifiers.test.ts.
 require_relative "verify"
 
 $stdin.each_line do |line|

@@ -5,34 +5,37 @@ import { type Fault, hasSteps } from '../faults-log.ts';
 import type { Press } from '../load/person.ts';
 import type { Receipt } from '../world/receivers.ts';
 import { excuseOf } from './deliveries.ts';
-import { grouped } from './grouped.ts';
+import { groupBy } from './grouped.ts';
 
-/** What people asked to be sent, what was recorded of it, and what receivers got. */
+/** The resends and test events of a run: what people requested, what MongoDB recorded, and what receivers got. */
 export interface AskedEvidence {
   rides: readonly Ride[];
-  /** Resends and test events. */
+  /** The recorded resends and test events. */
   attempts: readonly AttemptRecord[];
   asked: readonly Receipt[];
   presses: readonly Press[];
   faults: readonly Fault[];
 }
 
-/** How resends and test events broke a promise: each is made once, recorded, marked, and no more often than asked. */
+/**
+ * Violations by resends and test events: each must be sent once, recorded, marked, and sent no more often than
+ * requested.
+ */
 export function askedViolations(evidence: AskedEvidence): string[] {
   const { rides, attempts } = evidence;
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
-  const byEvent = grouped(attempts, idOf);
+  const byEvent = groupBy(attempts, idOf);
   return [
-    ...attempts.flatMap((row) => (row.state === 'done' && row.outcome !== 'waiting' ? [] : [`${row._id} is not over`])),
+    ...attempts.flatMap((row) => (row.state === 'done' && row.outcome !== 'waiting' ? [] : [`${row._id} is not done`])),
     ...[...byEvent].flatMap(([event, rows]) => receiptViolations(event, rows, evidence)),
     ...evidence.asked.flatMap((receipt) => {
       const { kind, keyId, seq, isSigned, body, rideId } = receipt;
       const say = (what: string) => [`${kind} ${receipt.eventId} of ${keyId} ${what}`];
       const sent = byId.get(rideId)?.events[seq - 1]?.body;
       return [
-        ...(isSigned ? [] : say('came with a wrong signature')),
-        ...(byEvent.has(receipt.eventId) ? [] : say('came, and nobody asked for it')),
-        ...(kind === 'redelivery' && body !== sent ? say('came with another body than is recorded') : []),
+        ...(isSigned ? [] : say('arrived with a wrong signature')),
+        ...(byEvent.has(receipt.eventId) ? [] : say('arrived, but nobody requested it')),
+        ...(kind === 'redelivery' && body !== sent ? say('arrived with a body that is not the recorded one') : []),
       ];
     }),
     ...(hasSteps(evidence.faults) ? [] : orderViolations(attempts)),
@@ -43,24 +46,24 @@ export function askedViolations(evidence: AskedEvidence): string[] {
 const idOf = ({ _id, rideId, seq }: AttemptRecord): string =>
   rideId === undefined ? eventId(_id, 1) : eventId(rideId, seq ?? 0);
 
-/** Each attempt that has an answer was received, and no more of them than were asked for. */
+/** Each answered attempt must have been received, and no more attempts received than requested. */
 function receiptViolations(event: string, rows: readonly AttemptRecord[], { asked, faults }: AskedEvidence): string[] {
   const received = asked.filter((receipt) => receipt.eventId === event);
   const answered = rows.filter(({ httpStatus, outcome }) => httpStatus !== undefined || outcome === 'delivered');
   const repeats = received.filter((receipt) => excuseOf(receipt, faults)).length;
-  const say = (what: string) => [`the ${rows[0]?.kind} of ${event} ${what}, and came ${received.length} times`];
+  const say = (what: string) => [`the ${rows[0]?.kind} of ${event} ${what}, and arrived ${received.length} times`];
   return [
     ...(received.length < answered.length ? say(`is recorded ${answered.length} times`) : []),
-    ...(received.length > rows.length + repeats ? say(`was asked for ${rows.length} times`) : []),
+    ...(received.length > rows.length + repeats ? say(`was requested ${rows.length} times`) : []),
   ];
 }
 
-/** The resends of a ride begin in the order in which one press plans them. */
+/** The resends that one press creates for a ride must start in the order of their events. */
 function orderViolations(attempts: readonly AttemptRecord[]): string[] {
   const inOrder = attempts
     .filter(({ kind, startedAt }) => kind === 'redelivery' && startedAt)
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
-  const ofPress = grouped(inOrder, ({ rideId, requestId }) => `${rideId} ${requestId}`);
+  const ofPress = groupBy(inOrder, ({ rideId, requestId }) => `${rideId} ${requestId}`);
   return [...ofPress.values()].flatMap((rows) =>
     rows.flatMap((row, index) => {
       const before = rows[index - 1];
@@ -72,9 +75,11 @@ function orderViolations(attempts: readonly AttemptRecord[]): string[] {
 
 const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'test event'].includes(button);
 
-/** The presses of a button, by the effect that they ask for: one form, or two people in the same moment. */
+/**
+ * Checks presses by effect. An effect has several presses if two people press the button at the same moment.
+ */
 function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
-  const effects = grouped(presses.filter(isAsking), ({ effect }) => effect);
+  const effects = groupBy(presses.filter(isAsking), ({ effect }) => effect);
   return [...effects].flatMap(([effect, own]) => {
     const ids = new Set(own.flatMap(({ tries }) => tries.flatMap(({ requestId }) => requestId || [])));
     const isTest = own[0]?.button === 'test event';
@@ -86,14 +91,14 @@ function pressViolations({ presses, attempts, faults }: AskedEvidence): string[]
     if (isTest && rows.length > 1) return say(`one form sent ${rows.length} test events`);
     return hasSteps(faults)
       ? []
-      : [...pendingTwice(rows, own)].flatMap((event) => say(`${event} was to be sent twice at a time`));
+      : [...pendingTwice(rows, own)].flatMap((event) => say(`${event} had two pending resends`));
   });
 }
 
-/** The events for which a second resend was asked for while the first was still to be made. */
+/** The events for which a second resend was requested while the first was pending. */
 function pendingTwice(rows: readonly AttemptRecord[], presses: readonly Press[]): Set<string> {
   const answeredAt = Math.max(...presses.flatMap(({ tries }) => tries.map(({ at, ms }) => at + ms)));
   const pending = rows.filter(({ startedAt, durationMs = 0 }) => (startedAt?.getTime() ?? 0) + durationMs > answeredAt);
-  const byEvent = grouped(pending, idOf);
+  const byEvent = groupBy(pending, idOf);
   return new Set([...byEvent].flatMap(([event, all]) => (all.length > 1 ? [event] : [])));
 }

@@ -17,7 +17,9 @@ import { mailViolations } from './mails.ts';
 import { gatherPast, type PastEvidence, pastViolations } from './past.ts';
 import { termViolations } from './terms.ts';
 
-/** What is left of all that happens beside the rides themselves. */
+/**
+ * Evidence about everything except the rides themselves: feeds, dashboard forms, resends, mails, keys and old rides.
+ */
 export interface BesideEvidence {
   feeds: FeedReader[];
   presses: Press[];
@@ -55,7 +57,7 @@ interface Run {
   faults: readonly Fault[];
 }
 
-/** How a promise beside those of the five operations, of deliveries and of drivers was broken. */
+/** Violations of the promises that concern neither the five operations, nor deliveries, nor drivers. */
 export function besideViolations(beside: BesideEvidence, { rides, receipts, journal, faults }: Run): string[] {
   return [
     ...feedViolations(beside.feeds, rides, faults),
@@ -64,6 +66,6 @@ export function besideViolations(beside: BesideEvidence, { rides, receipts, jour
     ...formViolations({ ...beside, rides, faults }),
     ...termViolations(rides, journal, faults),
     ...pastViolations(beside.past, receipts, faults),
-    ...rides.filter(({ erasedAt }) => erasedAt).map(({ _id }) => `${_id} is erased, and it is new`),
+    ...rides.filter(({ erasedAt }) => erasedAt).map(({ _id }) => `${_id} is new, but is erased`),
   ];
 }

@@ -10,34 +10,34 @@ import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { requestViolations } from './requests.ts';
 
-/** All that is left of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
+/** The evidence of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
 export interface Evidence {
   rides: Ride[];
   receipts: Receipt[];
   journal: Call[];
-  /** What was done to the service. */
+  /** The faults that the suite made. */
   faults: Fault[];
-  /** What the machine did to it: it excuses the same. */
+  /** Times in which the machine stood still. They excuse the same as faults. */
   standstills: Fault[];
   /** What the drivers of live rides did and were shown. */
   fleet: FleetLog;
   /** How the receiver of each key answers. */
   manners: Map<string, Manner | 'none'>;
-  /** Logs, Redis and the bodies of errors: none of the secrets may be in them. */
+  /** Logs, Redis and the bodies of errors. They must not contain any of the secrets. */
   texts: { where: string; text: string }[];
-  /** What must be nowhere in the texts, with how to call it: a violation must not quote it. */
+  /** Values that must not occur in the texts. Violations print `what`, never the value. */
   secrets: { what: string; value: string }[];
-  /** How much quicker than real the simulated drivers were. */
+  /** Speed factor of the simulated drivers. */
   speed: number;
-  /** When the rounds of live rides are due. */
+  /** When the dispatch rounds of live rides are due. */
   dispatch: Config['dispatch'];
-  /** Where the run had people, feed readers and old rides. */
+  /** Set if the run had people, feed readers and old rides. */
   beside?: BesideEvidence;
-  /** Processes that ended without being told to. */
+  /** Processes that ended unexpectedly. */
   crashes: string[];
 }
 
-/** THE checker: one line for each promise that the evidence shows broken; none where all were kept. */
+/** The checker: returns one line for each broken promise, or an empty array if all were kept. */
 export function violationsIn(evidence: Evidence): string[] {
   const { rides, receipts, journal, manners } = evidence;
   const faults = [...evidence.faults, ...evidence.standstills];
@@ -52,12 +52,12 @@ export function violationsIn(evidence: Evidence): string[] {
     ...driverViolations({ ...evidence, faults }),
     ...(evidence.beside ? besideViolations(evidence.beside, { rides, receipts, journal, faults }) : []),
     ...leaks(evidence),
-    ...evidence.crashes.map((crash) => `a process ended by itself: ${crash}`),
+    ...evidence.crashes.map((crash) => `a process ended unexpectedly: ${crash}`),
   ];
 }
 
 function leaks({ texts, secrets }: Evidence): string[] {
   return texts.flatMap(({ where, text }) =>
-    secrets.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} stands in ${where}`),
+    secrets.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} is in ${where}`),
   );
 }

@@ -2,11 +2,11 @@ import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
 
-/** An attempt ends after 8 s at most; recording its outcome may take a little on a busy machine. */
+/** An attempt ends within 8 s. On a busy machine, recording its outcome takes a little longer. */
 const attemptMs = 8_000;
 const settlingMs = 2_000;
 
-/** How the deliveries of a ride broke a promise. `receipts` are the ride's own, in the order in which they came. */
+/** Violations by the deliveries of a ride. `receipts` are those of this ride, in the order of their arrival. */
 export function deliveryViolations(
   ride: Ride,
   receipts: readonly Receipt[],
@@ -23,18 +23,18 @@ export function deliveryViolations(
   for (const receipt of receipts) {
     const { seq } = receipt;
     const event = ride.events[seq - 1];
-    if (!receipt.isSigned) say(`event ${seq} came with a wrong signature`);
-    if (receipt.body !== event?.body) say(`event ${seq} came with another body than is recorded`);
+    if (!receipt.isSigned) say(`event ${seq} arrived with a wrong signature`);
+    if (receipt.body !== event?.body) say(`event ${seq} arrived with a body that is not the recorded one`);
     const before = last.get(seq);
     if (before && !excuseOf(before, faults)) say(`event ${seq} was sent again without a fault`);
-    if (!before && Math.max(0, ...first.keys()) > seq) say(`event ${seq} came first after a later one`);
+    if (!before && Math.max(0, ...first.keys()) > seq) say(`event ${seq} first arrived after a later one`);
     if (!before) first.set(seq, receipt);
     last.set(seq, receipt);
   }
   for (const { seq, delivery } of ride.events) {
     if (!delivery) say(`event ${seq} has no outcome`);
     else if (delivery.outcome === 'delivered' && !first.has(seq))
-      say(`event ${seq} is recorded as sent, but never came`);
+      say(`event ${seq} is recorded as sent, but never arrived`);
     else if (!isExpected(delivery, manner) && !isDisturbed(delivery, faults)) {
       say(`event ${seq} to a ${manner} receiver is recorded as ${delivery.outcome} ${delivery.reason ?? ''}`);
     }
@@ -42,7 +42,10 @@ export function deliveryViolations(
   return violations;
 }
 
-/** Only what kept an attempt's outcome from being recorded excuses a second one: the end or pause of a worker, or MongoDB. */
+/**
+ * A second attempt is excused only by a fault that can prevent recording the first one's outcome: of a worker or
+ * MongoDB.
+ */
 export function excuseOf(attempt: Receipt, faults: readonly Fault[]): Fault | undefined {
   const until = (attempt.answeredAt ?? attempt.receivedAt + attemptMs) + settlingMs;
   return faults.find((fault) => {
@@ -65,14 +68,14 @@ function isExpected({ outcome }: Delivery, manner: Manner | 'none'): boolean {
   }
 }
 
-/** A worker that is paused does not see an answer in time. */
+/** A paused worker reads an answer too late, so its recorded outcome may be wrong. */
 function isDisturbed({ at, durationMs }: Delivery, faults: readonly Fault[]): boolean {
   return faults.some((fault) => {
     return fault.hit === 'worker' && overlaps(fault, at.getTime(), at.getTime() + durationMs + settlingMs);
   });
 }
 
-/** How many attempts were second ones. */
+/** The number of repeated attempts. */
 export function repeatsAmong(receipts: readonly Receipt[]): number {
   return receipts.length - new Set(receipts.map(({ eventId }) => eventId)).size;
 }

@@ -3,7 +3,7 @@ import type { Suspension } from '../load/fleet.ts';
 import { type DriverEvidence, timeOf } from './live-history.ts';
 import { faultOf } from './requests.ts';
 
-/** How the gateway's answers broke a promise, or do not agree with what is stored. */
+/** Violations by answers of the drivers' gateway, including answers that contradict the stored ride. */
 export function answerViolations({ fleet: { calls, suspensions }, rides, faults }: DriverEvidence): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   return calls.flatMap((call) => {
@@ -25,7 +25,7 @@ const expectedStatuses: Record<DriverCall['operation'], readonly number[]> = {
   report: [204],
   requests: [200],
   ride: [200],
-  // What was seen in the requests was opened to the driver: never a 404.
+  // The driver saw the ride among the open requests, so a 404 is always wrong.
   offer: [201, 409],
   withdraw: [204, 409],
   arrive: [200, 409],
@@ -46,11 +46,11 @@ function statusFault({ operation, status, driverId, at, ms }: DriverCall, suspen
 
 const statusAfter = { arrive: 'arrived', start: 'in_progress', complete: 'completed', cancel: 'cancelled' } as const;
 
-/** Whether what was acknowledged to a driver is in the ride. */
+/** Checks that the stored ride contains the change that was acknowledged to the driver. */
 function historyFault(call: DriverCall, ride: DriverEvidence['rides'][number] | undefined): string | undefined {
   const { operation, driverId } = call;
   if (!ride) return `there is no ride ${call.rideId}`;
-  if (ride.mode !== 'live') return 'is about a test ride';
+  if (ride.mode !== 'live') return 'concerns a test ride';
   if (operation === 'offer' || operation === 'withdraw') {
     const offerId = call.offerId ?? call.body?.offerId;
     const offer = ride.offers.find((each) => each.offerId === offerId && each.driver.driverId === driverId);
@@ -60,7 +60,7 @@ function historyFault(call: DriverCall, ride: DriverEvidence['rides'][number] | 
   if (!(operation in statusAfter)) return undefined;
   const status = statusAfter[operation as keyof typeof statusAfter];
   if (call.body?.status !== status) return `was answered ${call.body?.status}`;
-  if (ride.driver?.driverId !== driverId) return 'was taken by a driver who was not chosen';
+  if (ride.driver?.driverId !== driverId) return 'was done by a driver who was not chosen';
   if (timeOf(ride, status) === undefined) return `was acknowledged, but the ride never was ${status}`;
   return undefined;
 }

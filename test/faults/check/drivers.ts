@@ -6,7 +6,7 @@ import { biddingEndOf, type DriverEvidence, isCalm, promptMs, timeOf, tripOf } f
 import { roundViolations } from './rounds.ts';
 import { sightViolations } from './sights.ts';
 
-/** How the drivers' side of live rides broke a promise: the fleet, its partners and MongoDB must tell one history. */
+/** Violations on the drivers' side of live rides: the logs of drivers and partners must agree with MongoDB. */
 export function driverViolations(evidence: DriverEvidence): string[] {
   const { rides, fleet } = evidence;
   const live = rides.filter(({ mode }) => mode === 'live');
@@ -20,12 +20,12 @@ export function driverViolations(evidence: DriverEvidence): string[] {
   ];
 }
 
-/** What this machine's clock may read differently beside MongoDB's, which is the same. */
+/** Tolerated difference between the times of this process and MongoDB's, which come from the same clock. */
 const slackMs = 50;
 
 const stepTo = { arrived: 'arrive', in_progress: 'start', completed: 'complete' } as const;
 
-/** What a ride says of its driver against what the driver did. */
+/** Compares the ride's history with the driver's own log. */
 function rideViolations(ride: Ride, { calls, suspensions }: FleetLog): string[] {
   const violations: string[] = [];
   const say = (what: string) => violations.push(`${ride._id}: ${what}`);
@@ -34,7 +34,7 @@ function rideViolations(ride: Ride, { calls, suspensions }: FleetLog): string[] 
   if (accepted?.driver.driverId !== driverId) say('is driven by another driver than the chosen one');
   if (accepted?.withdrawnAt) say('has a driver who withdrew the offer');
   if (!driverId) return violations;
-  const took = (operation: DriverCall['operation'], at: number) =>
+  const hasCall = (operation: DriverCall['operation'], at: number) =>
     calls.some((call) => {
       return (
         call.driverId === driverId &&
@@ -45,37 +45,37 @@ function rideViolations(ride: Ride, { calls, suspensions }: FleetLog): string[] 
     });
   for (const [status, step] of Object.entries(stepTo)) {
     const at = timeOf(ride, status as RideStatus);
-    if (at !== undefined && !took(step, at)) say(`is ${status} without a step of its driver`);
-    if (at !== undefined && isIn(suspensions, driverId, at)) say(`is ${status} by a suspended driver`);
+    if (at !== undefined && !hasCall(step, at)) say(`is ${status} without a step of its driver`);
+    if (at !== undefined && isIn(suspensions, driverId, at)) say(`was set to ${status} by a suspended driver`);
   }
   const endedAt = timeOf(ride, 'cancelled');
   if (endedAt !== undefined && ride.cancelledBy === 'driver') {
     const wasSuspended = suspensions.some((each) => each.driverId === driverId && each.askedAt <= endedAt + slackMs);
-    if (!wasSuspended && !took('cancel', endedAt)) say('is cancelled by a driver who did not cancel it');
+    if (!wasSuspended && !hasCall('cancel', endedAt)) say('is cancelled by a driver who did not cancel it');
   }
-  if (!ride.lastPosition) say('keeps no last position of its driver');
+  if (!ride.lastPosition) say('has no last position of its driver');
   return violations;
 }
 
-/** A request that was under way when the suspension was made may still have been taken. */
-const underWayMs = 3_000;
+/** A request that was in flight at the suspension may still be accepted. */
+const inFlightMs = 3_000;
 
 const isIn = (suspensions: readonly Suspension[], driverId: string, at: number): boolean =>
-  suspensions.some((each) => each.driverId === driverId && at > each.from + underWayMs && at < each.until);
+  suspensions.some((each) => each.driverId === driverId && at > each.from + inFlightMs && at < each.until);
 
 function twoAtATime(driverId: string, rides: readonly Ride[]): string[] {
   const trips = rides
     .filter(({ driver }) => driver?.driverId === driverId)
     .flatMap((ride) => ({ ride, ...(tripOf(ride) ?? { from: 0, until: 0 }) }))
     .sort((a, b) => a.from - b.from);
-  // Two events of a ride in one millisecond are written as two.
+  // Events of a ride in the same millisecond are stored 1 ms apart, so times may be a few ms too late.
   return trips.flatMap(({ ride, from }, index) => {
     const before = trips[index - 1];
     return before && from < before.until - 3 ? [`${driverId} is on ${before.ride._id} and on ${ride._id}`] : [];
   });
 }
 
-/** Live offers of a driver who has been on another ride, or suspended, for longer than it takes to withdraw them. */
+/** Offers that stay open although their driver has been on another ride, or suspended, for longer than `promptMs`. */
 function staleOffers(ride: Ride, { rides, fleet, faults }: DriverEvidence): string[] {
   return ride.offers.flatMap(({ offerId, driver: { driverId }, at, withdrawnAt }) => {
     if (offerId === ride.acceptedOfferId) return [];
@@ -86,6 +86,6 @@ function staleOffers(ride: Ride, { rides, fleet, faults }: DriverEvidence): stri
       const from = Math.max(gone.from, at.getTime());
       return Math.min(until, gone.until) - from > promptMs && isCalm(faults, from, until);
     });
-    return isStale ? [`${ride._id}: ${offerId} stood for ${promptMs} ms while its driver was gone`] : [];
+    return isStale ? [`${ride._id}: ${offerId} stayed open for ${promptMs} ms while its driver was gone`] : [];
   });
 }

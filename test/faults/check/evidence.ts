@@ -3,7 +3,7 @@ import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { canaries } from '../load/canaries.ts';
-import type { Answered } from '../load/request.ts';
+import type { Answer } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
 import { redisUrlsOf } from '../world/redis-urls.ts';
 import { driverCanaries, type World } from '../world/world.ts';
@@ -11,13 +11,13 @@ import { type BesideEvidence, gatherBeside } from './beside.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
 
-/** What the simulated drivers are called stands in no log either. */
+/** The name and phone number of the simulated driver, which no log may contain either. */
 const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 
-/** What feed readers and people have noted, where the run had some. */
+/** The logs of feed readers and people, if the run had any. */
 type Seen = Partial<Pick<BesideEvidence, 'feeds' | 'presses'>>;
 
-/** Gathers what a run has left, before its world is stopped. */
+/** Gathers the evidence of a run. Must run before the world is stopped. */
 export async function gatherEvidence(
   world: World,
   {
@@ -57,7 +57,7 @@ async function logTexts(logDir: string): Promise<Evidence['texts']> {
   );
 }
 
-const errorBodies = (journal: readonly Answered[]): string =>
+const errorBodies = (journal: readonly Answer[]): string =>
   journal
     .filter(({ status }) => status >= 400)
     .map(({ text }) => text)
@@ -84,6 +84,6 @@ function secretsOf(world: World): Evidence['secrets'] {
       { what: 'a signing secret', value: signingSecret },
     ]),
   ];
-  // A key that no page has shown is known by its signing secret only.
+  // A key that no page has shown has an empty value here.
   return secrets.filter(({ value }) => value !== '');
 }

@@ -3,12 +3,12 @@ import type { Fault } from '../faults-log.ts';
 import type { FeedReader } from '../load/feed-readers.ts';
 import { faultOf } from './requests.ts';
 
-/** A long poll may wait this long for events; the answer comes soon after that. */
+/** Longest wait of a long poll for events. The answer follows soon after. */
 const pollMs = 2_000;
 
 /**
- * How event feeds broke a promise: whoever follows a cursor is shown every event of the key exactly once, those of a ride in
- * their order, and all readers in the same order.
+ * Violations by event feeds: a reader that follows the cursor must get every event of the key exactly once, the events
+ * of a ride in order, and the same order as all other readers.
  */
 export function feedViolations(
   readers: readonly FeedReader[],
@@ -49,11 +49,13 @@ function completeness(reader: FeedReader, rides: readonly Ride[]): string[] {
   return [
     ...stored.filter(({ id, isWanted }) => isWanted && !shown.has(id)).map(({ id }) => `never showed ${id}`),
     ...[...shown].filter(([, count]) => count > 1).map(([id, count]) => `showed ${id} ${count} times`),
-    ...[...shown.keys()].filter((id) => !known.has(id)).map((id) => `showed ${id}, which there is not`),
+    ...[...shown.keys()].filter((id) => !known.has(id)).map((id) => `showed ${id}, which does not exist`),
   ].map((what) => `${nameOf(reader)} ${what}`);
 }
 
-/** Of a ride that is newer than the reader, every event comes; of an older one, those of before are over. */
+/**
+ * A reader gets every event of rides that are newer than itself; of older rides it may have missed the first events.
+ */
 const isAfterBegin = ({ from, beganAt }: FeedReader, createdAt: Date): boolean =>
   from === 'start' || createdAt.getTime() > beganAt;
 
@@ -66,17 +68,17 @@ function orderOfRides(reader: FeedReader): string[] {
   });
 }
 
-/** The events that two readers of a key were both shown came to both in one order. */
+/** Two readers of a key must get their common events in the same order. */
 function sameOrder(readers: readonly FeedReader[]): string[] {
   return readers
     .filter(({ from }) => from === 'start')
     .flatMap((reader) => {
-      const places = new Map(reader.events.map((event, index) => [idOf(event), index]));
+      const indexes = new Map(reader.events.map((event, index) => [idOf(event), index]));
       const others = readers.filter(({ keyId, from }) => keyId === reader.keyId && from !== 'start');
       return others.flatMap((other) => {
-        const inOrder = other.events.flatMap((event) => places.get(idOf(event)) ?? []);
-        const wrong = inOrder.findIndex((place, index) => place < (inOrder[index - 1] ?? -1));
-        return wrong < 0 ? [] : [`${nameOf(other)} has another order than the one read from the start`];
+        const inOrder = other.events.flatMap((event) => indexes.get(idOf(event)) ?? []);
+        const wrong = inOrder.findIndex((position, index) => position < (inOrder[index - 1] ?? -1));
+        return wrong < 0 ? [] : [`${nameOf(other)} has a different order than the feed read from the start`];
       });
     });
 }

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Button, Press } from '../load/person.ts';
-import { grouped } from './grouped.ts';
+import { groupBy } from './grouped.ts';
 import { timeOf } from './live-history.ts';
 import { serverFaultOf } from './requests.ts';
 
@@ -16,10 +16,13 @@ export interface FormEvidence {
   faults: readonly Fault[];
 }
 
-/** How the dashboard's forms broke a promise: however often one is sent, and by whom, it has one effect and one audit entry. */
+/**
+ * Violations by dashboard forms: a form has one effect and one audit entry, even if several people send it several
+ * times.
+ */
 export function formViolations(evidence: FormEvidence): string[] {
   const { presses, faults } = evidence;
-  const effects = grouped(presses, ({ effect, button }) => `${button} (${effect})`);
+  const effects = groupBy(presses, ({ effect, button }) => `${button} (${effect})`);
   return [
     ...presses.flatMap(({ button, effect, tries }) =>
       tries.flatMap((one) => {
@@ -34,7 +37,7 @@ export function formViolations(evidence: FormEvidence): string[] {
   ];
 }
 
-/** The final answers that a person can use. The second of two people may get a 409. */
+/** The final statuses that a person can use. The second of two people may get a 409. */
 const expected: Record<Button, readonly number[]> = {
   code: [303],
   'create key': [200],
@@ -58,7 +61,7 @@ function statusFault(pressed: readonly Press[]): string | undefined {
 
 const isDone = ({ status }: Press): boolean => status === 200 || status === 303;
 
-/** What is stored must be what the answers say. */
+/** Checks that the stored data agrees with the answers. */
 function effectFault(pressed: readonly Press[], { keys, rides }: FormEvidence): string | undefined {
   const [{ button, about, accountId }] = pressed as [Press];
   const isAcknowledged = pressed.some(isDone);
@@ -69,28 +72,28 @@ function effectFault(pressed: readonly Press[], { keys, rides }: FormEvidence): 
     case 'create key': {
       const made = keys.filter((each) => each.accountId === accountId);
       if (made.length > 1) return `made ${made.length} keys`;
-      return unless(made.length === 1, 'was acknowledged, and there is no key') ?? secretFault(pressed);
+      return unless(made.length === 1, 'was acknowledged, but there is no key') ?? secretFault(pressed);
     }
     case 'rename':
-      return unless(key?.name.endsWith(' renamed'), 'was acknowledged, and the name is the old one');
+      return unless(key?.name.endsWith(' renamed'), 'was acknowledged, but the name is the old one');
     case 'save URL':
-      return unless(key?.webhookUrl, 'was acknowledged, and there is no URL');
+      return unless(key?.webhookUrl, 'was acknowledged, but there is no URL');
     case 'roll':
       return pressed.some((press) => isDone(press) && !press.signingSecret) ? 'showed no new secret' : undefined;
     case 'rotate': {
       const shown = new Set(pressed.flatMap((press) => press.key ?? []));
-      if (shown.size > 1) return 'showed two keys, one of which is dead';
+      if (shown.size > 1) return 'showed two keys, but only one works';
       return unless(
         [...shown].some((secret) => sha256(secret) === key?.hash),
         'showed no key that works',
       );
     }
     case 'revoke':
-      return unless(key?.revokedAt, 'was acknowledged, and the key is not revoked');
+      return unless(key?.revokedAt, 'was acknowledged, but the key is not revoked');
     case 'accept':
-      return unless(ride && timeOf(ride, 'driver_arriving') !== undefined, 'was acknowledged, and there is no driver');
+      return unless(ride && timeOf(ride, 'driver_arriving') !== undefined, 'was acknowledged, but there is no driver');
     case 'cancel':
-      return unless(ride?.cancelledBy === 'partner', 'was acknowledged, and the ride is not cancelled');
+      return unless(ride?.cancelledBy === 'partner', 'was acknowledged, but the ride is not cancelled');
     case 'new ride':
       return new Set(pressed.flatMap(({ location }) => location || [])).size > 1 ? 'made two rides' : undefined;
     default:
@@ -98,15 +101,15 @@ function effectFault(pressed: readonly Press[], { keys, rides }: FormEvidence): 
   }
 }
 
-/** A key that is made is shown, whatever failed in the meantime, and it works. */
+/** A created key must be shown and must work, even if earlier tries failed. */
 function secretFault(pressed: readonly Press[]): string | undefined {
   const shown = new Set(pressed.flatMap(({ key }) => key ?? []));
   if (pressed.some(isDone) && shown.size === 0) return 'showed no key';
   if (shown.size > 1) return 'showed two keys';
-  return pressed.some(({ works }) => works === false) ? 'showed a key that is refused' : undefined;
+  return pressed.some(({ works }) => works === false) ? 'showed a key that does not work' : undefined;
 }
 
-const audited: Partial<Record<Button, AuditAction>> = {
+const auditActions: Partial<Record<Button, AuditAction>> = {
   'create key': 'key_created',
   rename: 'key_renamed',
   'save URL': 'webhook_url_set',
@@ -117,7 +120,7 @@ const audited: Partial<Record<Button, AuditAction>> = {
 
 function auditFault(pressed: readonly Press[], { audit }: FormEvidence): string | undefined {
   const [{ button, accountId }] = pressed as [Press];
-  const action = audited[button];
+  const action = auditActions[button];
   if (!action) return undefined;
   const entries = audit.filter((entry) => entry.accountId === accountId && entry.action === action);
   if (entries.length > 1) return `has ${entries.length} audit entries`;

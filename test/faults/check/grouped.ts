@@ -1,6 +1,6 @@
-/** The items by what they have in common, each group in their order. */
-export function grouped<Item, Common>(items: Iterable<Item>, common: (item: Item) => Common): Map<Common, Item[]> {
-  const groups = new Map<Common, Item[]>();
-  for (const item of items) groups.set(common(item), [...(groups.get(common(item)) ?? []), item]);
+/** Groups the items by a key. Each group keeps the order of the items. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
   return groups;
 }

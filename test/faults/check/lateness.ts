@@ -3,7 +3,7 @@ import { nextStep } from '../../../shared/rides/simulation.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Evidence } from './checker.ts';
 
-/** One piece of work that was due at a time and done at a time, both Unix ms. */
+/** One piece of work, with the times when it was due and done, in Unix ms. */
 export interface Work {
   rideId: string;
   what: string;
@@ -12,8 +12,8 @@ export interface Work {
 }
 
 /**
- * What the service had to do for the rides of its own accord, and when it did it: the simulated driver's steps, the end of
- * the bidding, and the begin of each event's first attempt, which is due when the event before it is settled.
+ * The work that the service does without a request, with its due time and actual time: the simulated driver's steps,
+ * the end of bidding, and the start of each event's first attempt, which is due when the previous event is settled.
  */
 export function workOfAll({ rides, speed, receipts }: Pick<Evidence, 'rides' | 'speed' | 'receipts'>): Work[] {
   const firstReceived = new Map<string, number>();
@@ -38,7 +38,7 @@ function stepsOf(ride: Ride, speed: number): Work[] {
     if (status === 'offer') offers += 1;
     const step = stepThatMade(status, offers);
     const due = isSimulated ? nextStep(scenario, before.step) : undefined;
-    // What a partner has accepted or cancelled came from no timer.
+    // An accept or cancellation by the partner has no timer.
     const dueAt = due && before.at.getTime() + due.afterMs / speed;
     if (due && dueAt && step === due.step && at.getTime() >= dueAt) {
       works.push({ rideId: ride._id, what: step, dueAt, doneAt: at.getTime() });
@@ -71,15 +71,16 @@ function attemptsOf(ride: Ride, firstReceived: ReadonlyMap<string, number>): Wor
     if (!delivery) return [];
     const dueAt = Math.max(at.getTime(), settledBefore);
     settledBefore = delivery.at.getTime() + delivery.durationMs;
-    // What is recorded is the last attempt, and the one before it may have been in flight when a fault met it.
+    // Only the last attempt is recorded; an earlier one may have been in flight when a fault hit it.
     const doneAt = Math.min(delivery.at.getTime(), firstReceived.get(`${ride._id}_${seq}`) ?? Number.POSITIVE_INFINITY);
     return [{ rideId: ride._id, what: `event ${seq}`, dueAt, doneAt }];
   });
 }
 
 /**
- * How late the latest work was done after an outage, in ms, and which it was: counted from the outage's end, or from when
- * it was due where that is later, for what was due until withinMs after the end; and no further than to the next outage.
+ * The work that was done latest after an outage, and its delay in ms. The delay counts from the end of the outage, or
+ * from the due time if that is later, and only up to the next outage. Work that was due more than `withinMs` after the
+ * end is ignored.
  */
 export function latestAfter(
   outages: readonly Fault[],
@@ -100,8 +101,8 @@ export function latestAfter(
 }
 
 /**
- * The longest time, in ms, for which a work stood still: between two of the moments at which something happened to it, which
- * are when it was due, when it was done, and the marks in between (an attempt at it, or a further kill).
+ * The longest time, in ms, without progress in one piece of work. Progress is its due time, its end, and the marks in
+ * between (an attempt at it, or another kill).
  */
 export function longestStandstill(works: readonly Work[], marksOf: (work: Work) => readonly number[]): number {
   let longestMs = 0;

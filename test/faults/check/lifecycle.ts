@@ -1,7 +1,7 @@
 import { timeOf } from '../../../shared/rides/events.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 
-/** The contract's own table (section 3), written down a second time: the checker must not trust the one it checks. */
+/** A second copy of the contract's table (section 3), because the checker must not trust the table that it checks. */
 const next: Record<RideStatus, readonly RideStatus[]> = {
   bidding: ['driver_arriving', 'cancelled'],
   driver_arriving: ['arrived', 'cancelled'],
@@ -11,7 +11,7 @@ const next: Record<RideStatus, readonly RideStatus[]> = {
   cancelled: [],
 };
 
-/** How a ride broke the lifecycle, in a line for each way; none where it kept it. */
+/** Violations of the lifecycle by a ride, one line each. */
 export function lifecycleViolations(ride: Ride): string[] {
   const violations: string[] = [];
   const say = (what: string) => violations.push(`${ride._id}: ${what}`);
@@ -21,20 +21,20 @@ export function lifecycleViolations(ride: Ride): string[] {
   ride.events.forEach((event, index) => {
     if (event.seq !== index + 1) say(`event ${index + 1} has number ${event.seq}`);
     const before = ride.events[index - 1];
-    if (before && event.at <= before.at) say(`event ${event.seq} is not later than the one before`);
-    if (JSON.parse(event.body).at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with another time`);
+    if (before && event.at <= before.at) say(`event ${event.seq} is not later than the previous one`);
+    if (JSON.parse(event.body).at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with a different time`);
   });
-  const end = followed(ride.events, say);
+  const end = statusAfter(ride.events, say);
   if (end !== ride.status) say(`is ${ride.status}, but its events lead to ${end}`);
-  const offersSaid = ride.events.filter(({ event }) => event === 'offer.received').length;
-  if (offersSaid !== ride.offers.length) say(`${ride.offers.length} offers, but ${offersSaid} events of offers`);
+  const offerEvents = ride.events.filter(({ event }) => event === 'offer.received').length;
+  if (offerEvents !== ride.offers.length) say(`${ride.offers.length} offers, but ${offerEvents} offer events`);
   const isAccepted = ride.events.some(({ body }) => JSON.parse(body).status === 'driver_arriving');
   if (isAccepted !== (ride.acceptedOfferId !== undefined)) say('the accepted offer and the events disagree');
   return violations;
 }
 
-/** Where the events lead; each that is not allowed there is said. */
-function followed(events: readonly RideEvent[], say: (what: string) => void): RideStatus {
+/** The status after all events. Reports each event that is not allowed. */
+function statusAfter(events: readonly RideEvent[], say: (what: string) => void): RideStatus {
   let status: RideStatus = 'bidding';
   for (const { event, seq, body } of events) {
     if (event === 'offer.received') {

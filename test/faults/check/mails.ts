@@ -2,7 +2,7 @@ import type { MailRow } from '../../../shared/mail/mail-row.ts';
 import type { ReceivedMail } from '../../support/mail-server.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Press } from '../load/person.ts';
-import { grouped } from './grouped.ts';
+import { groupBy } from './grouped.ts';
 
 export interface MailEvidence {
   mails: readonly MailRow[];
@@ -11,36 +11,36 @@ export interface MailEvidence {
   faults: readonly Fault[];
 }
 
-/** A try takes this long at most, and recording it a moment more. */
+/** Longest time for one try to send a mail and to record it. */
 const tryMs = 30_000;
 
-/** How mails broke a promise: each one that was accepted is sent and recorded, and a second time only after a fault. */
+/** Violations by mails: each accepted mail must be sent and recorded, and may be sent twice only after a fault. */
 export function mailViolations({ mails, received, presses, faults }: MailEvidence): string[] {
-  const copies = grouped(received, idOf);
+  const copies = groupBy(received, idOf);
   const rows = new Map(mails.map((row) => [row._id, row]));
-  const forms = grouped(
+  const forms = groupBy(
     presses.filter(({ button }) => button === 'code'),
     ({ effect }) => effect,
   );
   return [
     ...mails.flatMap(({ _id, state, reason, sealed }) => [
       ...(state === 'sent' ? [] : [`${_id} is ${state} ${reason ?? ''}`]),
-      ...(state === 'sent' && !copies.has(_id) ? [`${_id} is recorded as sent, but never came`] : []),
-      ...(state === 'sent' && sealed ? [`${_id} is sent and still holds its text`] : []),
+      ...(state === 'sent' && !copies.has(_id) ? [`${_id} is recorded as sent, but never arrived`] : []),
+      ...(state === 'sent' && sealed ? [`${_id} is sent, but its text is still stored`] : []),
     ]),
     ...[...copies].flatMap(([id, all]) => {
       const row = rows.get(id);
-      if (!row) return [`${id} came and is not recorded`];
+      if (!row) return [`${id} arrived, but is not recorded`];
       const isExcused = faults.some(
         (fault) => isOfSender(fault) && overlaps(fault, row.createdAt.getTime(), endOf(row)),
       );
-      return all.length > 1 && !isExcused ? [`${id} came ${all.length} times without a fault`] : [];
+      return all.length > 1 && !isExcused ? [`${id} arrived ${all.length} times without a fault`] : [];
     }),
     ...[...forms].flatMap(([email, pressed]) => {
       const ids = new Set(received.filter(({ to }) => to.includes(email)).map(idOf));
       if (ids.size > 1) return [`one form sent ${ids.size} mails to ${email}`];
       const isAccepted = pressed.some(({ status }) => status === 303);
-      return isAccepted && ids.size === 0 ? [`a mail to ${email} was accepted and never came`] : [];
+      return isAccepted && ids.size === 0 ? [`a mail to ${email} was accepted, but never arrived`] : [];
     }),
   ];
 }

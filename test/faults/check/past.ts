@@ -9,14 +9,14 @@ import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
 import type { Receipt } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
 
-/** What is stored of old rides at the end. */
+/** The stored data about old rides at the end of a run. */
 export interface PastEvidence {
   past: Past;
   stored: Map<string, Ride>;
-  /** How many rides the sums have, by the key's id. */
+  /** The number of rides in the sums, by key id. */
   summed: Map<string, { rides: number; byDay: number }>;
   tripSums: TripSums[];
-  /** The rides in the stored lines of statements, by account and month. */
+  /** The rides listed in stored statements, by account and month. */
   lines: { accountId: string; month: string; rideIds: string[] }[];
 }
 
@@ -48,7 +48,10 @@ export async function gatherPast(past: Past): Promise<PastEvidence> {
   };
 }
 
-/** Waits until all old rides are summed, erased and deleted as they must be. After `maxMs` the checker finds what is left. */
+/**
+ * Waits until all old rides are summed, erased and deleted as required, or `maxMs` has passed. The checker reports the
+ * rest.
+ */
 export async function settlePast(
   world: Pick<World, 'past' | 'redis' | 'redisGroup'>,
   maxMs: number,
@@ -70,8 +73,8 @@ export async function settlePast(
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
 
 /**
- * How sums, statements or the retention broke a promise. `receipts` are all events that receivers got. Where MongoDB's clock
- * was stepped, its times are not compared.
+ * Violations by sums, statements or retention. `receipts` are all events that receivers got. MongoDB's times are not
+ * compared if its clock was stepped.
  */
 export function pastViolations(
   { past, stored, ...sums }: PastEvidence,
@@ -83,17 +86,17 @@ export function pastViolations(
     ...usageViolations(past, sums),
     ...statementViolations(past, sums),
     ...past.toDelete.flatMap(({ _id }) =>
-      past.hasSecondTurn && stored.has(_id) ? [`${_id} ended 420 days ago and is not deleted`] : [],
+      past.hasSecondTurn && stored.has(_id) ? [`${_id} ended 420 days ago, but is not deleted`] : [],
     ),
     ...[...past.toErase, ...past.unsent].flatMap(({ _id }) => {
       const ride = stored.get(_id);
-      if (!ride) return [`${_id}, which ended 40 days ago, is gone`];
+      if (!ride) return [`${_id}, which ended 40 days ago, is missing`];
       const left = personal.filter((text) => JSON.stringify(ride).includes(text));
-      return left.length > 0 ? [`${_id} ended 40 days ago and still holds ${left.length} personal texts`] : [];
+      return left.length > 0 ? [`${_id} ended 40 days ago, but still contains ${left.length} personal texts`] : [];
     }),
     ...past.underWay.flatMap((ride) => {
       const isSame = JSON.stringify(stored.get(ride._id)) === JSON.stringify(ride);
-      return isSame ? [] : [`${ride._id} is under way, and the retention changed it`];
+      return isSame ? [] : [`${ride._id} is active, but the retention changed it`];
     }),
     ...past.unsent.flatMap(({ _id, events: [event] }) => {
       const ride = stored.get(_id);
@@ -112,7 +115,10 @@ export function pastViolations(
 
 type Sums = Pick<PastEvidence, 'summed' | 'tripSums' | 'lines'>;
 
-/** The keys of rides that must be summed: an unsent one may be inserted while its key is summed. */
+/**
+ * Compares the summed rides of each key. Keys with unsent rides are skipped: such a ride may be inserted during the
+ * summing.
+ */
 function usageViolations(past: Past, { summed }: Sums): string[] {
   const unsent = new Set(past.unsent.map(({ keyId }) => keyId));
   const wanted = new Map<string, number>();
@@ -135,14 +141,14 @@ function statementViolations(past: Past, { tripSums, lines }: Sums): string[] {
     const closed = tripSums.find(({ _id }) => _id === accountId)?.statements?.[month];
     const listed = lines.filter((part) => part.accountId === accountId && part.month === month);
     const rideIds = listed.flatMap((part) => part.rideIds).sort();
-    // A price has half a cent, which each line rounds up.
+    // Each price ends with half a cent, which each line rounds up.
     const cents = trips.reduce((sum, { agreedPrice = 0 }) => sum + Math.round(agreedPrice * 100 + 1e-6), 0);
     const say = (what: string) => `the statement of ${accountId} for ${month} ${what}`;
     if (!closed) return [say('is not closed')];
     return [
       ...(closed.trips === trips.length && closed.cents === cents
         ? []
-        : [say(`has ${closed.trips} trips for ${closed.cents} cents, and there were ${trips.length} for ${cents}`)]),
+        : [say(`has ${closed.trips} trips for ${closed.cents} cents, but there were ${trips.length} for ${cents}`)]),
       ...(rideIds.join() ===
       trips
         .map(({ _id }) => _id)

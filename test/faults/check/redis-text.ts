@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** Everything that Redis holds, names and values, as one text to be searched. */
+/** All keys and values in Redis as one text, to search for secrets. */
 export async function redisText(url: string): Promise<string> {
   const redis = new Redis(url);
   const texts: string[] = [];

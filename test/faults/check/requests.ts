@@ -1,13 +1,13 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
-import type { Answered, Call } from '../load/request.ts';
+import type { Answer, Call } from '../load/request.ts';
 
-/** MongoDB away is answered within 3 s; a busy machine may add a little, a hang is far more. */
+/** Without MongoDB, the API answers within 3 s. A busy machine needs a little longer; a hang takes much longer. */
 const hangMs = 5_000;
-/** Everything is normal again so soon after MongoDB's return: what has waited meanwhile comes all at once. */
+/** Time until all is normal after MongoDB returns: the waiting requests then arrive all at once. */
 const recoveryMs = 10_000;
 
-/** How answers to partners broke a promise, or do not agree with what is stored. */
+/** Violations by answers to partners, including answers that contradict the stored rides. */
 export function requestViolations(
   journal: readonly Call[],
   rides: readonly Ride[],
@@ -44,32 +44,34 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
   step: [200, 409, 500, 503, 0],
 };
 
-/** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
-export function faultOf(call: Answered & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
+/**
+ * The fault of any API answer: too slow, missing, a 5xx without an excuse, or no JSON. Undefined for a correct answer.
+ */
+export function faultOf(call: Answer & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
   const fault = serverFaultOf(call, faults, waitMs);
   const isEmpty = call.status === 0 || call.status === 204;
   return fault ?? (!isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined);
 }
 
-type Asked = Pick<Answered, 'status' | 'at' | 'ms'> & { api: string; text?: string };
+type TimedAnswer = Pick<Answer, 'status' | 'at' | 'ms'> & { api: string; text?: string };
 
-/** The same for any answer, also a page. `waitMs` is how long a long poll may wait for events. */
-export function serverFaultOf(call: Asked, faults: readonly Fault[], waitMs = 0): string | undefined {
+/** Like `faultOf`, but also for pages, which are not JSON. `waitMs` is the longest wait of a long poll. */
+export function serverFaultOf(call: TimedAnswer, faults: readonly Fault[], waitMs = 0): string | undefined {
   if (call.ms - waitMs - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
   return undefined;
 }
 
-/** For how long this process, which measures the call, stood still meanwhile. */
-function standstillMs({ at, ms }: Asked, faults: readonly Fault[]): number {
+/** How long this process, which measures the call, stood still during the call, in ms. */
+function standstillMs({ at, ms }: TimedAnswer, faults: readonly Fault[]): number {
   return faults
     .filter((fault) => fault.hit === 'machine' && overlaps(fault, at, at + ms))
     .reduce((sum, { from, until }) => sum + Math.min(until, at + ms) - Math.max(from, at), 0);
 }
 
-/** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */
-function isExcused(call: Asked, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
+/** The end of the called process excuses a missing answer; an outage of MongoDB excuses a 5xx. */
+function isExcused(call: TimedAnswer, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
   return faults.some(
     (fault) =>
       (fault.hit === hit || (fault.hit === 'step' && hit === 'mongo')) &&
@@ -83,7 +85,7 @@ function ridesByTag(rides: readonly Ride[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { notes = '' } of rides) {
     const [tag = ''] = notes.split(' ');
-    // A ride of the console has no notes.
+    // Rides of the console have no notes.
     if (tag !== '') counts.set(tag, (counts.get(tag) ?? 0) + 1);
   }
   return counts;

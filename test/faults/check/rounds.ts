@@ -4,12 +4,14 @@ import type { FleetLog } from '../load/fleet.ts';
 import type { FleetDriver } from '../world/world.ts';
 import { biddingEndOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
 
-/** A ride with so many offers need not be opened to more drivers; a driver with so many requests need not be asked. */
+/**
+ * A ride with this many offers need not be opened to more drivers; a driver with this many requests need not be asked.
+ */
 const enough = 5;
 
 /**
- * How the rounds of live rides broke a promise: each ride is opened to drivers whose car serves it, never to one who is
- * offline, and, where no fault holds that up, round after round to everyone who is there and free.
+ * Violations by the dispatch rounds of live rides: a ride is opened only to drivers who are online and whose car fits,
+ * and, if no fault delays the rounds, finally to every driver who is online and free.
  */
 export function roundViolations(evidence: DriverEvidence): string[] {
   const live = evidence.rides.filter(({ mode }) => mode === 'live');
@@ -19,7 +21,7 @@ export function roundViolations(evidence: DriverEvidence): string[] {
     const asked = new Set((ride.asked ?? []).map(({ driverId }) => driverId));
     const say = (what: string) => [`${ride._id}: ${what}`];
     const due = roundsDue(evidence, ride);
-    if ((ride.rounds ?? 0) < due) return say(`had ${ride.rounds ?? 0} rounds, and ${due} were due`);
+    if ((ride.rounds ?? 0) < due) return say(`had ${ride.rounds ?? 0} rounds, but ${due} were due`);
     if (asked.size < (ride.asked?.length ?? 0)) return say('was opened twice to a driver');
     return times.flatMap(({ driver, online }) => {
       const { driverId } = driver;
@@ -33,14 +35,16 @@ export function roundViolations(evidence: DriverEvidence): string[] {
       );
       const mayBeOnline = online.some((time) => time.asked <= until && time.left >= from);
       return [
-        ...(serves(driver, ride) ? [] : say(`was opened to ${driverId}, whose car does not serve it`)),
+        ...(serves(driver, ride) ? [] : say(`was opened to ${driverId}, whose car does not fit`)),
         ...(mayBeOnline ? [] : say(`was opened to ${driverId}, who was offline`)),
       ];
     });
   });
 }
 
-/** How many rounds a ride must have had, where no fault held one up: those that were due some seconds before the end. */
+/**
+ * The number of rounds that a ride must have had: those due at least `promptMs` before the end. 0 if a fault was near.
+ */
 function roundsDue({ dispatch: { rounds, repeatMs }, faults }: DriverEvidence, ride: Ride): number {
   const createdAt = ride.createdAt.getTime();
   const until = biddingEndOf(ride);
@@ -53,11 +57,14 @@ function roundsDue({ dispatch: { rounds, repeatMs }, faults }: DriverEvidence, r
 const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>
   (ride.carType === 'regular' || carType === ride.carType) && seats >= ride.passengerCount;
 
-/** A stretch online: asked for, there for certain, asked to be over, and over for certain. Unix ms. */
+/** A time online, in Unix ms. The exact start and end are unknown, so each has two bounds. */
 interface Online {
+  /** When the driver asked to go online. */
   asked: number;
+  /** The driver is certainly online from here until `until`. */
   from: number;
   until: number;
+  /** The driver is certainly offline after this. */
   left: number;
 }
 
@@ -69,7 +76,7 @@ function onlineTimes({ driverId }: FleetDriver, { calls, suspensions }: FleetLog
     (call) => call.driverId === driverId && isAvailability(call),
   )) {
     const last = times.at(-1);
-    // What had no answer may have been done, then or at any time while the request was under way.
+    // A request without an answer may have had its effect at any time while it was in flight.
     if (operation === 'online' && status !== 401) {
       if (last) last.until = Math.min(last.until, at);
       times.push({ asked: at, from: status === 200 ? at + ms : never, until: never, left: never });
@@ -78,14 +85,14 @@ function onlineTimes({ driverId }: FleetDriver, { calls, suspensions }: FleetLog
       if (status === 200) for (const time of times) time.left = Math.min(time.left, at + ms);
     }
   }
-  // A suspension takes the driver offline, at the latest a moment after it was lifted.
+  // A suspension puts the driver offline, at the latest a moment after the suspension is lifted.
   for (const { askedAt, liftedAt } of suspensions.filter((each) => each.driverId === driverId)) {
     for (const time of times) if (time.asked <= liftedAt + promptMs) time.until = Math.min(time.until, askedAt);
   }
   return times;
 }
 
-/** When each driver was first shown each ride, by both ids. */
+/** When each driver first saw each ride, by `driverId rideId`. */
 function firstSightsIn(sights: readonly Sight[]): Map<string, number> {
   const first = new Map<string, number>();
   for (const { driverId, seenAt, requests = [] } of sights) {
@@ -98,8 +105,8 @@ function firstSightsIn(sights: readonly Sight[]): Map<string, number> {
 }
 
 /**
- * Whether the ride should have been opened to the driver: in the last seconds of its bidding the driver was there, free and
- * with few requests, the ride had few offers, and no fault held up a round.
+ * Whether the ride should have been opened to the driver: in the last seconds of the bidding the driver was online,
+ * free and had few requests, the ride had few offers, and no fault delayed a round.
  */
 function isDue(
   ride: Ride,
@@ -115,11 +122,11 @@ function isDue(
   const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);
   if (offers.length >= enough) return false;
   const { driverId } = driver;
-  const meanwhile = live.filter((other) => other.createdAt.getTime() <= until && biddingEndOf(other) >= from);
-  const requests = meanwhile.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
+  const concurrent = live.filter((other) => other.createdAt.getTime() <= until && biddingEndOf(other) >= from);
+  const requests = concurrent.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
   const isBusy = live.some((other) => {
     const trip = other.driver?.driverId === driverId && tripOf(other);
-    // A driver is free again a moment after the end of a ride.
+    // A driver becomes free a moment after the end of a ride.
     return trip && trip.from <= until && trip.until >= from - promptMs;
   });
   return requests.length < enough && !isBusy;

@@ -3,15 +3,15 @@ import { canaries } from '../load/canaries.ts';
 import type { Sight } from '../load/driver-at-work.ts';
 import { type DriverEvidence, timeOf } from './live-history.ts';
 
-/** How what drivers were shown broke a promise: their open requests, and the ride that they are on. */
+/** Violations in the data that drivers were shown: their open requests and their current ride. */
 export function sightViolations({ fleet, rides, journal }: DriverEvidence): string[] {
   const violations = new Set<string>();
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
-  const shownTo = shownUntilOf(rides, { journal, fleet });
+  const shownTo = rideViewsOf(rides, { journal, fleet });
   for (const sight of fleet.sights) {
     const say = (what: string) => violations.add(`${sight.driverId} was shown ${what}`);
-    if (sight.requests) judgeRequests(sight.requests, sight.driverId, byId, say);
-    if (sight.ride) judgeRide(sight.ride, sight, byId, say);
+    if (sight.requests) checkRequests(sight.requests, sight.driverId, byId, say);
+    if (sight.ride) checkRide(sight.ride, sight, byId, say);
     if (sight.ride === undefined || sight.by === 'stream') continue;
     for (const { rideId, from, until, endedBy } of shownTo.get(sight.driverId) ?? []) {
       const isShown = sight.ride?.rideId === rideId;
@@ -25,7 +25,7 @@ export function sightViolations({ fleet, rides, journal }: DriverEvidence): stri
 const mostRequests = 5;
 const secrets = Object.values(canaries);
 
-function judgeRequests(
+function checkRequests(
   requests: NonNullable<Sight['requests']>,
   driverId: string,
   byId: ReadonlyMap<string, Ride>,
@@ -44,7 +44,7 @@ function judgeRequests(
   }
 }
 
-function judgeRide(
+function checkRide(
   shown: NonNullable<Sight['ride']>,
   { driverId }: Sight,
   byId: ReadonlyMap<string, Ride>,
@@ -58,19 +58,20 @@ function judgeRide(
   if (!isWhole) say(`${shown.rideId} without its passenger or notes`);
 }
 
-interface Shown {
+interface RideView {
   rideId: string;
-  /** The driver is shown the ride from its acknowledged accept to its end, and not after an acknowledged end. Unix ms. */
+  /** The driver must see the ride from the acknowledged accept to its end. Unix ms. */
   from: number;
   until: number;
+  /** The driver must not see the ride after its acknowledged end. Unix ms. */
   endedBy: number;
 }
 
-/** The rides of each driver, by the driver's id. */
-function shownUntilOf(
+/** When drivers must see their rides, by driver id. */
+function rideViewsOf(
   rides: readonly Ride[],
   { journal, fleet }: Pick<DriverEvidence, 'journal' | 'fleet'>,
-): Map<string, Shown[]> {
+): Map<string, RideView[]> {
   const acknowledged = new Map<string, { accepted: number; ended: number }>();
   for (const { operation, rideId = '', status, at, ms } of [...journal, ...fleet.calls]) {
     if (status !== 200) continue;
@@ -84,7 +85,7 @@ function shownUntilOf(
       ended: isEnd ? Math.min(ended, at + ms) : ended,
     });
   }
-  const shown = new Map<string, Shown[]>();
+  const shown = new Map<string, RideView[]>();
   for (const ride of rides) {
     const acks = acknowledged.get(ride._id);
     if (ride.mode !== 'live' || !ride.driver || !acks) continue;

@@ -9,8 +9,8 @@ import { standstillSummary, standstillViolations } from './standstills.ts';
 
 const { TEST_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
 
-/** What the watch notes where its clock jumps by so much, as it does on a machine that stands still, and is then stopped. */
-async function notedOverJump(jumpMs: number, more: Partial<MachineWatchOptions> = {}): Promise<Fault[]> {
+/** The standstills that the watch reports after a jump of its clock, which imitates a machine that stands still. */
+async function standstillsAfterJump(jumpMs: number, more: Partial<MachineWatchOptions> = {}): Promise<Fault[]> {
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const watch = startMachineWatch({ mongoUrl, redisUrl, faults: [], now, ...more });
@@ -19,7 +19,7 @@ async function notedOverJump(jumpMs: number, more: Partial<MachineWatchOptions> 
   return watch.standstills;
 }
 
-const hits = (noted: readonly Fault[]): string[] => noted.map(({ hit }) => hit).sort();
+const hits = (found: readonly Fault[]): string[] => found.map(({ hit }) => hit).sort();
 
 /** A standstill of MongoDB and this process from 10,000 to 12,000 ms. */
 const standstills = (['mongo', 'machine'] as const).map((hit): Fault => {
@@ -46,25 +46,25 @@ function violationsOf(call: Partial<Call>): string[] {
 }
 
 describe('standstills of the machine in the fault suite', () => {
-  it('notes that MongoDB, Redis and its own timer did nothing for longer than 400 ms', async () => {
-    const noted = await notedOverJump(2_000);
-    expect(hits(noted)).to.deep.equal(['machine', 'mongo', 'redis']);
-    for (const { from, until } of noted) expect(until - from).to.be.at.least(2_000);
+  it('the watch reports a standstill of MongoDB, Redis and its own timer of more than 400 ms', async () => {
+    const found = await standstillsAfterJump(2_000);
+    expect(hits(found)).to.deep.equal(['machine', 'mongo', 'redis']);
+    for (const { from, until } of found) expect(until - from).to.be.at.least(2_000);
   });
 
-  it('leaves what a made fault explains to that fault', async () => {
+  it('the watch reports no standstill of a server during a fault that the suite made on it', async () => {
     const faults: Fault[] = [{ what: 'MongoDB hung', hit: 'mongo', from: 0, until: Number.POSITIVE_INFINITY }];
-    expect(hits(await notedOverJump(2_000, { faults }))).to.deep.equal(['machine', 'redis']);
+    expect(hits(await standstillsAfterJump(2_000, { faults }))).to.deep.equal(['machine', 'redis']);
   });
 
-  it('notes what is left of a standstill after a made fault', async () => {
+  it('the watch reports the part of a standstill that is after the end of a made fault', async () => {
     const ended = Date.now() + 3_000;
     const faults: Fault[] = [{ what: 'MongoDB hung', hit: 'mongo', from: 0, until: ended }];
-    const noted = await notedOverJump(9_000, { faults });
-    expect(noted.find(({ hit }) => hit === 'mongo')?.from).to.be.at.least(ended);
+    const found = await standstillsAfterJump(9_000, { faults });
+    expect(found.find(({ hit }) => hit === 'mongo')?.from).to.be.at.least(ended);
   });
 
-  it('notes a server that never answers, and ends without its answer', async () => {
+  it('the watch reports a server that never answers, and stops without waiting for it', async () => {
     const sockets: net.Socket[] = [];
     const silent = net.createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -84,34 +84,34 @@ describe('standstills of the machine in the fault suite', () => {
     expect(hits(watch.standstills)).to.include.members(['mongo', 'redis']);
   });
 
-  it('excuses a 503 within a standstill, and none 11 s later', () => {
+  it('the checker excuses a 503 during a standstill, but not 11 s later', () => {
     expect(violationsOf({ status: 503, at: 11_000 })).to.deep.equal([]);
     expect(violationsOf({ status: 503, at: 23_500 }).join()).to.match(/was answered 503$/);
   });
 
-  it('excuses no missing answer', () => {
+  it('the checker does not excuse a missing answer during a standstill', () => {
     expect(violationsOf({ status: 0, at: 11_000, text: 'socket hang up' }).join()).to.match(/had no answer/);
   });
 
-  it('takes the time for which it stood still itself off the time that an answer took', () => {
+  it('the checker subtracts its own standstill from the duration of an answer', () => {
     expect(violationsOf({ at: 9_000, ms: 6_900 })).to.deep.equal([]);
     expect(violationsOf({ at: 9_000, ms: 7_100 }).join()).to.match(/took 7100 ms$/);
   });
 
-  it('is told in the summary, with stretches of several servers counted once', () => {
+  it('the summary counts overlapping standstills of several servers once', () => {
     const redis = { ...standstills[0], hit: 'redis', from: 11_500, until: 12_500 } as Fault;
     const later = { ...redis, from: 20_000, until: 21_700 };
-    const told = '; the machine stood still by itself for 4.2 s in 2 stretches';
-    expect(standstillSummary([later, redis, ...standstills], [])).to.equal(told);
+    const summary = '; the machine stood still for 4.2 s in 2 periods without a fault';
+    expect(standstillSummary([later, redis, ...standstills], [])).to.equal(summary);
     expect(standstillSummary([], [])).to.equal('');
   });
 
-  it('is a violation where it took more than 15 s', () => {
+  it('standstills of more than 15 s outside of made faults are a violation', () => {
     const [standstill] = standstills as [Fault];
     expect(standstillViolations([{ ...standstill, until: 25_000 }], [])).to.deep.equal([]);
     const longer = { ...standstill, until: 25_100 };
     const violations = standstillViolations([longer], []);
-    expect(violations).to.deep.equal(['the machine stood still for 15.1 s: run it again alone']);
+    expect(violations).to.deep.equal(['the machine stood still for 15.1 s: repeat the run with nothing else running']);
     const restart: Fault = { what: 'everything killed', hit: 'worker', from: 12_000, until: 13_000 };
     expect(standstillViolations([longer], [restart])).to.deep.equal([]);
   });

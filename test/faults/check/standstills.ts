@@ -1,26 +1,26 @@
-import { type Fault, outside, type Stretch } from '../faults-log.ts';
+import { type Fault, outside, type TimeSpan } from '../faults-log.ts';
 
-/** A run on a machine that stands still for longer than this says nothing. */
+/** The result of a run is worthless if the machine stood still for longer than this. */
 const mostMs = 15_000;
 
 /**
- * Standstills excuse what they held up. So that they hide nothing, a run with too many of them is none. While a fault is made they
- * do not count: whoever starts everything again at once holds up the machine.
+ * Standstills excuse the work that they delay. So that they hide no bug, a run with too many of them counts as a
+ * violation. Standstills during made faults do not count: restarting all processes at once keeps the machine busy.
  */
 export function standstillViolations(standstills: readonly Fault[], made: readonly Fault[]): string[] {
   const { ms } = standstillTotal(standstills, made);
-  return ms > mostMs ? [`the machine stood still for ${inSeconds(ms)}: run it again alone`] : [];
+  return ms > mostMs ? [`the machine stood still for ${inSeconds(ms)}: repeat the run with nothing else running`] : [];
 }
 
-/** What a run's summary says of them; nothing where there was none. */
+/** The part of a run's summary about standstills; empty if there were none. */
 export function standstillSummary(standstills: readonly Fault[], made: readonly Fault[]): string {
   const { ms, count } = standstillTotal(standstills, made);
-  return count === 0 ? '' : `; the machine stood still by itself for ${inSeconds(ms)} in ${count} stretches`;
+  return count === 0 ? '' : `; the machine stood still for ${inSeconds(ms)} in ${count} periods without a fault`;
 }
 
-/** Those of several servers at a time are one. */
+/** The total of all standstills. Overlapping standstills of several servers count once. */
 function standstillTotal(standstills: readonly Fault[], made: readonly Fault[]): { ms: number; count: number } {
-  const merged: Stretch[] = [];
+  const merged: TimeSpan[] = [];
   const ofServers = standstills
     .filter(({ hit }) => hit !== 'machine')
     .flatMap((standstill) => outside(standstill, made))

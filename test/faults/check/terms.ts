@@ -1,14 +1,14 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Call, ManualStep } from '../load/request.ts';
-import { grouped } from './grouped.ts';
+import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
-/** How auto-accept, raised fares and manual steps broke a promise (contract, sections 10.4 to 10.6). */
+/** Violations by auto-accept, raised fares and manual steps (contract, sections 10.4 to 10.6). */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
-  const byRide = grouped(ofFares, ({ rideId = '' }) => rideId);
+  const byRide = groupBy(ofFares, ({ rideId = '' }) => rideId);
   return [
     ...rides.flatMap((ride) => [
       ...autoAcceptViolations(ride, rides),
@@ -28,7 +28,7 @@ const fits = ({ autoAccept }: Ride, { price, etaMinutes }: Offer): boolean =>
   price <= autoAccept.maxPrice &&
   etaMinutes <= (autoAccept.maxEtaMinutes ?? Number.POSITIVE_INFINITY);
 
-/** Whether the driver of a live offer had another ride at some time of a stretch. */
+/** Whether the driver of a live offer had another ride at some time between `from` and `until`. */
 const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: number, until: number): boolean =>
   ride.mode === 'live' &&
   rides.some((other) => {
@@ -37,22 +37,22 @@ const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: num
     return trip && trip.from <= until && trip.until >= from;
   });
 
-/** Only what fits is accepted automatically, and of what fits the first whose driver is free. */
+/** Auto-accept must accept the first offer that fits and whose driver is free, and no other. */
 function autoAcceptViolations(ride: Ride, rides: readonly Ride[]): string[] {
   const event = ride.events.find(({ by, body }) => by === 'auto_accept' && JSON.parse(body).status !== undefined);
   if (!event) return [];
   const at = event.at.getTime();
   const accepted = ride.offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
-  if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, and nobody asked for it`];
+  if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, but it was not requested`];
   if (!accepted || !fits(ride, accepted)) return [`${ride._id}: auto-accept accepted an offer that does not fit`];
   const earlier = ride.offers.slice(0, ride.offers.indexOf(accepted)).find((offer) => {
     const isLive = !offer.withdrawnAt || offer.withdrawnAt.getTime() > at;
     return isLive && fits(ride, offer) && !isBusy(offer, ride, rides, at - promptMs, at);
   });
-  return earlier ? [`${ride._id}: auto-accept passed over the offer ${earlier.offerId}, which fits`] : [];
+  return earlier ? [`${ride._id}: auto-accept skipped the offer ${earlier.offerId}, which fits`] : [];
 }
 
-/** An offer that fits, stays for some seconds, and whose driver is free, is accepted. */
+/** Auto-accept must not miss an offer that fits, stays open for some seconds, and whose driver is free. */
 function missedOffers(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
   return ride.offers.flatMap((offer) => {
     if (!fits(ride, offer) || offer.offerId === ride.acceptedOfferId) return [];
@@ -60,12 +60,12 @@ function missedOffers(ride: Ride, rides: readonly Ride[], faults: readonly Fault
     const until = Math.min(biddingEndOf(ride), offer.withdrawnAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const isLeft = until - from > promptMs && !isBusy(offer, ride, rides, until - promptMs, until);
     return isLeft && isCalm(faults, from, until)
-      ? [`${ride._id}: auto-accept left the offer ${offer.offerId} for ${until - from} ms`]
+      ? [`${ride._id}: auto-accept ignored the offer ${offer.offerId} for ${until - from} ms`]
       : [];
   });
 }
 
-/** A fare only rises, to what was asked for, and one that was acknowledged is kept. */
+/** A fare must only rise, only to a requested value, and never fall below an acknowledged one. */
 function fareViolations(ride: Ride, calls: readonly Call[]): string[] {
   const raises = calls.filter(({ operation }) => operation === 'raise');
   if (raises.length === 0) return [];
@@ -76,7 +76,7 @@ function fareViolations(ride: Ride, calls: readonly Call[]): string[] {
   const looks = calls.filter(({ operation, status }) => operation === 'retrieve' && status === 200);
   return [
     ...(ride.fare < least ? [`${ride._id}: the fare ${least} was acknowledged, but it is ${ride.fare}`] : []),
-    ...(asked.includes(ride.fare) ? [] : [`${ride._id}: the fare is ${ride.fare}, which nobody asked for`]),
+    ...(asked.includes(ride.fare) ? [] : [`${ride._id}: the fare is ${ride.fare}, which nobody requested`]),
     ...looks.flatMap(({ at, body }) => {
       const before = acknowledged.filter((raise) => raise.at + raise.ms < at);
       const highest = Math.max(first, ...before.map(({ fare = 0 }) => fare));

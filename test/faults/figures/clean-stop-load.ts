@@ -3,11 +3,11 @@ import type { Manner } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
 import { type HttpConnection, httpConnection, NoAnswer, smallRide } from './http-client.ts';
 
-/** What partners did while the processes were told to end. */
+/** Requests of partners while the processes stop. */
 export interface Load {
-  /** Answered 201. */
+  /** Ids of rides whose creation was answered 201. */
   created: Set<string>;
-  /** Requests that went out on a kept connection and were never answered. */
+  /** Requests that were sent on an open connection and never answered. */
   unanswered: number;
   stop(): Promise<void>;
 }
@@ -15,9 +15,9 @@ export interface Load {
 const manners: (Manner | 'none')[] = ['prompt', 'prompt', 'slow', 'failing', 'silent', 'silent', 'none'];
 
 /**
- * Partners that create rides without a pause worth the name and look at them, over both processes. Rides whose receiver
- * never answers are cancelled at once: each worker then has attempts under way, which take 8 s, whenever it is told to
- * end.
+ * Starts partners that create and read rides almost without pauses, on both API processes. Rides whose receiver never
+ * answers are cancelled immediately, so that every worker always has attempts in flight (8 s each) when it gets
+ * SIGTERM.
  */
 export async function startLoad(world: World): Promise<Load> {
   const load = { created: new Set<string>(), unanswered: 0 };
@@ -28,7 +28,7 @@ export async function startLoad(world: World): Promise<Load> {
       await act(connection);
     } catch (error) {
       if (error instanceof NoAnswer) load.unanswered += 1;
-      // A new connection may be refused by whoever is stopping.
+      // A stopping process refuses new connections.
       await setTimeout(50);
     }
   };

@@ -8,7 +8,9 @@ import { type Load, startLoad } from './clean-stop-load.ts';
 import { inWorld, numbers, sum } from './in-world.ts';
 
 const longestMs = 10_000;
-/** A job whose worker is gone is found stalled after its lock's 8 s, at a look that comes every 2 s. */
+/**
+ * BullMQ reports the job of a killed worker as stalled after its lock has expired (8 s), at the next check (every 2 s).
+ */
 const stallShowsMs = 11_000;
 
 interface Circumstance {
@@ -17,7 +19,7 @@ interface Circumstance {
   end(world: World): Promise<unknown> | unknown;
 }
 
-const well: Circumstance = { name: 'all well', begin() {}, end() {} };
+const calm: Circumstance = { name: 'no fault', begin() {}, end() {} };
 const outages: Circumstance[] = [
   { name: 'Redis killed', begin: ({ redis }) => redis.kill(), end: ({ redis }) => redis.start() },
   { name: 'Redis hung', begin: ({ redis }) => redis.pause(), end: ({ redis }) => redis.resume() },
@@ -30,7 +32,7 @@ const outages: Circumstance[] = [
   },
 ];
 
-/** How the processes ended under one circumstance. */
+/** The results of stopping all processes under one circumstance. */
 interface Stop {
   name: string;
   slowestMs: number;
@@ -40,10 +42,10 @@ interface Stop {
 
 export const cleanStop: Figure = {
   name: 'clean-stop',
-  promise: 'SIGTERM ends every process in time, and nothing is lost or left hanging by it',
+  promise: 'SIGTERM ends every process in time; nothing is lost and no job stalls',
   goal: 'every process exits within 10 s of SIGTERM, with Redis away too; 0 stalled jobs',
   async measure(run) {
-    const circumstances = run.short ? [well, ...outages.slice(0, 1)] : [...numbers(3).map(() => well), ...outages];
+    const circumstances = run.short ? [calm, ...outages.slice(0, 1)] : [...numbers(3).map(() => calm), ...outages];
     const { measured, crashes } = await inWorld({ build: run.build, seed: run.seed }, async (world) => {
       const stops: Stop[] = [];
       const created = new Set<string>();
@@ -59,11 +61,11 @@ export const cleanStop: Figure = {
       const slowestMs = Math.max(...stops.filter((stop) => stop.name === name).map((stop) => stop.slowestMs));
       return `${name} ${(slowestMs / 1_000).toFixed(1)} s`;
     });
-    const undisturbed = stops.filter(({ name }) => name === well.name);
+    const undisturbed = stops.filter(({ name }) => name === calm.name);
     const reached =
-      `the slowest of 10 processes under load, each circumstance: ${slowest.join(', ')}; ` +
-      `${sum(undisturbed.map(({ stalled }) => stalled))} stalled jobs in ${undisturbed.length} stops of everything with Redis ` +
-      `well; ${lost.length} of ${created.toLocaleString('en')} rides lost or stuck`;
+      `slowest of 10 processes under load, by circumstance: ${slowest.join(', ')}; ` +
+      `${sum(undisturbed.map(({ stalled }) => stalled))} stalled jobs in ${undisturbed.length} stops of everything without a ` +
+      `fault; ${lost.length} of ${created.toLocaleString('en')} rides lost or stuck`;
     return { reached, violations: [...stops.flatMap(({ violations }) => violations), ...lost, ...crashes] };
   },
 };
@@ -74,7 +76,7 @@ async function stopUnder(world: World, circumstance: Circumstance, created: Set<
   const load = await startLoad(world);
   await setTimeout(3_000);
   await circumstance.begin(world);
-  if (circumstance !== well) await setTimeout(1_500);
+  if (circumstance !== calm) await setTimeout(1_500);
   const ends = await Promise.all(
     [...world.apis, ...world.workers].map(async (process) => ({ process: process.name, ...(await process.stop()) })),
   );
@@ -82,25 +84,25 @@ async function stopUnder(world: World, circumstance: Circumstance, created: Set<
   await load.stop();
   for (const rideId of load.created) created.add(rideId);
   await Promise.all([...world.apis, ...world.workers].map((process) => process.start()));
-  // Jobs that an outage left behind show as stalled later: nothing undisturbed may follow it.
-  await setTimeout(circumstance === well ? stallShowsMs : 1_000);
+  // Jobs that an outage interrupted are reported as stalled later. So `measure` makes all stops without a fault first.
+  await setTimeout(circumstance === calm ? stallShowsMs : 1_000);
   const stalled = await stalledJobs(world, since);
   const violations = [
     ...ends.filter(({ ms }) => ms > longestMs).map(({ process, ms }) => `${name}: ${process} took ${ms} ms to end`),
     ...ends.filter(({ how }) => how !== 'code 0').map(({ process, how }) => `${name}: ${process} ended with ${how}`),
-    ...(circumstance === well ? disturbances(load, stalled) : []),
+    ...(circumstance === calm ? disturbances(load, stalled) : []),
   ];
   return { name, slowestMs: Math.max(...ends.map(({ ms }) => ms)), violations, stalled };
 }
 
 function disturbances({ unanswered }: Load, stalled: number): string[] {
   return [
-    ...(stalled > 0 ? [`all well: ${stalled} jobs stalled`] : []),
-    ...(unanswered > 0 ? [`all well: ${unanswered} requests on kept connections were never answered`] : []),
+    ...(stalled > 0 ? [`no fault: ${stalled} jobs stalled`] : []),
+    ...(unanswered > 0 ? [`no fault: ${unanswered} requests on open connections were never answered`] : []),
   ];
 }
 
-/** BullMQ tells of each stalled job in its queue's stream of events. */
+/** Counts stalled jobs, which BullMQ reports in its queue's event stream. */
 async function stalledJobs(world: World, since: number): Promise<number> {
   const redis = new Redis(world.redis.url);
   const streams = await Promise.all(
@@ -110,13 +112,13 @@ async function stalledJobs(world: World, since: number): Promise<number> {
   return streams.flat().filter(([, fields]) => fields[fields.indexOf('event') + 1] === 'stalled').length;
 }
 
-/** Each ride that was answered 201 is there, and comes to its end. */
+/** Every ride whose creation was answered 201 must be stored and must end. */
 async function lostRides(world: World, created: ReadonlySet<string>, isShort: boolean): Promise<string[]> {
   const stuck = await world.quiet(isShort ? 30_000 : 60_000);
   const stored = new Set((await rides.find({}, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id));
   const lost = [...created].filter((rideId) => !stored.has(rideId));
   return [
     ...lost.map((rideId) => `${rideId} is lost`),
-    ...(stuck > 0 ? [`${stuck} rides have not come to their end`] : []),
+    ...(stuck > 0 ? [`${stuck} rides have not ended`] : []),
   ];
 }

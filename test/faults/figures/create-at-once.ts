@@ -2,13 +2,13 @@ import type { World } from '../world/world.ts';
 import { type HttpAnswer, httpClient, smallRide } from './http-client.ts';
 import { numbers } from './in-world.ts';
 
-/** One part of the figure: what it found in words, and how often the limit did not hold. */
+/** The result of one part of the figure `rate-limit`. */
 export interface Part {
   reached: string;
   violations: string[];
 }
 
-/** Sends so many creations of one key at once, spread over all processes; answers what each was answered. */
+/** Sends `count` concurrent creations with one key, spread over all API processes. Resolves with all answers. */
 export async function createAtOnce(
   world: World,
   key: string,
@@ -16,7 +16,7 @@ export async function createAtOnce(
   idempotencyKeyOf: (index: number) => string | undefined = () => undefined,
 ): Promise<HttpAnswer[]> {
   const clients = world.apis.map(({ url }) => httpClient(url, Math.ceil(count / world.apis.length)));
-  // The connections stand first, so that the creations and not the handshakes come at once.
+  // Opens the connections first, so that the creations themselves are concurrent, not the handshakes.
   await Promise.all(
     clients.flatMap((client) => numbers(count / clients.length).map(() => client.request({ path: '/healthz' }))),
   );

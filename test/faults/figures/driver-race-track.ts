@@ -9,7 +9,7 @@ import { between, oneOf, type Random, shuffled } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { type HttpRequest, httpClient } from './http-client.ts';
 
-/** What happens to each of two rides on which one driver has an offer, most often that the partner accepts. */
+/** The moves in a race: one driver has an offer on each of two rides. An accept is the most frequent move. */
 const moves = ['accept', 'accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline'] as const;
 const suspendShare = 0.15;
 const acceptShare = 0.8;
@@ -19,9 +19,12 @@ const terms = { price: 20, etaMinutes: 5 };
 const creationsOfKey = 30;
 const settleMs = 15_000;
 
-type Settled = Pick<Ride, '_id' | 'status' | 'offers' | 'events'>;
+type RideState = Pick<Ride, '_id' | 'status' | 'offers' | 'events'>;
 
-/** Lets two partners and a driver race for the driver over all API processes, with real dispatch and sweeping. */
+/**
+ * Races two partners and a driver on all API processes, with real dispatch and sweeper. The partners compete for the
+ * driver.
+ */
 export function driverRaceTrack(world: World, random: Random) {
   const clients = world.apis.map(({ url }) => httpClient(url, 40));
   const violations: string[] = [];
@@ -38,15 +41,15 @@ export function driverRaceTrack(world: World, random: Random) {
     const driver = (method: string, path: string, body?: object) =>
       ask({ method, path: `/drivers/v1${path}`, key, body });
     await driver('POST', '/me/online', place);
-    const [first, second] = [await openedRide(place, driver), await openedRide(place, driver)];
+    const [first, second] = [await openRide(place, driver), await openRide(place, driver)];
     const rideIds = [first.rideId, second.rideId];
 
     const isSuspended = random() < suspendShare;
     const racers = [first, second].flatMap((ride) => chosenMoves().map((move) => () => act(ride, move, driver)));
     const suspend = () => suspendDriver(driverId);
     await Promise.all(shuffled(random, isSuspended ? [...racers, suspend] : racers).map((go) => go()));
-    const found = await settled(rideIds, isSuspended);
-    judge(found, isSuspended);
+    const found = await waitUntilSettled(rideIds, isSuspended);
+    check(found, isSuspended);
     await Promise.all([first, second].map(({ rideId, partner }) => cancel(rideId, partner)));
   }
 
@@ -56,14 +59,14 @@ export function driverRaceTrack(world: World, random: Random) {
   };
 
   type AsDriver = (method: string, path: string, body?: object) => ReturnType<typeof ask>;
-  interface Opened {
+  interface OpenRide {
     rideId: string;
     offerId: string;
     partner: string;
   }
 
-  /** A ride of another partner that was opened to the driver, with an offer of the driver. */
-  async function openedRide(pickup: { lat: number; lng: number }, driver: AsDriver): Promise<Opened> {
+  /** Creates a ride, waits until it is opened to the driver, and makes the driver's offer. */
+  async function openRide(pickup: { lat: number; lng: number }, driver: AsDriver): Promise<OpenRide> {
     const partner = await keyOf();
     const body = { pickup, destination: { lat: pickup.lat + 0.02, lng: pickup.lng }, fare: 20 };
     const { rideId } = (await ask({ method: 'POST', path: '/v1/rides', key: partner, body })).body;
@@ -75,7 +78,7 @@ export function driverRaceTrack(world: World, random: Random) {
     }
   }
 
-  async function act({ rideId, offerId, partner }: Opened, move: (typeof moves)[number], driver: AsDriver) {
+  async function act({ rideId, offerId, partner }: OpenRide, move: (typeof moves)[number], driver: AsDriver) {
     const acting = {
       accept: () => ask({ method: 'POST', path: `/v1/rides/${rideId}/accept`, key: partner, body: { offerId } }),
       withdraw: () => driver('DELETE', `/requests/${rideId}/offers/${offerId}`),
@@ -88,16 +91,16 @@ export function driverRaceTrack(world: World, random: Random) {
     if (!allowed.includes(status)) violations.push(`${rideId}: ${move} was answered ${status}`);
   }
 
-  /** What became of the rides, once the workers have done what follows; or as it is after the longest time for that. */
-  async function settled(rideIds: string[], isSuspended: boolean): Promise<Settled[]> {
+  /** Resolves with the rides once the workers have processed all consequences, or after `settleMs`. */
+  async function waitUntilSettled(rideIds: string[], isSuspended: boolean): Promise<RideState[]> {
     for (const giveUpAt = Date.now() + settleMs; ; ) {
-      const found = await rides.find<Settled>({ _id: { $in: rideIds } }, { projection: shown }).toArray();
+      const found = await rides.find<RideState>({ _id: { $in: rideIds } }, { projection }).toArray();
       if (problemsOf(found, isSuspended).length === 0 || Date.now() > giveUpAt) return found;
       await setTimeout(50);
     }
   }
 
-  function judge(found: Settled[], isSuspended: boolean): void {
+  function check(found: RideState[], isSuspended: boolean): void {
     const [a, b] = found.map(timeOnRide);
     const names = found.map(({ _id }) => _id).join(' and ');
     for (const problem of problemsOf(found, isSuspended)) violations.push(`${names}: ${problem}`);
@@ -114,10 +117,10 @@ export function driverRaceTrack(world: World, random: Random) {
   return { race, violations, outcomes, close: () => clients.map((client) => client.close()) };
 }
 
-const shown = { status: 1, offers: 1, events: 1 };
+const projection = { status: 1, offers: 1, events: 1 };
 
-/** What the workers still have to do, or did not. */
-function problemsOf(found: Settled[], isSuspended: boolean): string[] {
+/** The consequences that the workers have not processed. */
+function problemsOf(found: RideState[], isSuspended: boolean): string[] {
   const moving = found.filter(({ status }) => isMoving(status)).length;
   const offers = found
     .filter(({ status }) => status === 'bidding')
@@ -128,7 +131,7 @@ function problemsOf(found: Settled[], isSuspended: boolean): string[] {
   return problems;
 }
 
-/** The secret of a key that may still create; a key creates 30 rides in a minute. */
+/** Returns the same key for 30 creations, its limit in a minute, and then a new one. */
 function keysInTurn(world: World): () => Promise<string> {
   let key = Promise.resolve('');
   let used = creationsOfKey;

@@ -8,7 +8,7 @@ const atOnce = 12;
 
 export const driverRaces: Figure = {
   name: 'driver-races',
-  promise: 'A driver has one ride at a time, and no live offer elsewhere, whoever acts at the same time',
+  promise: 'A driver has one ride at a time and no live offer on another, whatever else happens concurrently',
   goal: '0 drivers on two rides in 10,000 races of accept, accept elsewhere, withdraw, cancel, go offline, suspend',
   async measure(run) {
     const count = run.short ? 300 : 10_000;
@@ -25,14 +25,14 @@ export const driverRaces: Figure = {
       return track;
     });
     const { violations, outcomes } = measured;
-    // Where one of them never comes first, nothing has raced.
+    // If one of these outcomes never occurs, the moves did not really race.
     for (const outcome of ['one ride', 'one after the other', 'no ride']) {
       if (!outcomes.has(outcome)) violations.push(`never: ${outcome}`);
     }
-    const came = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
+    const counts = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
     const reached =
       `${violations.length} drivers on two rides, or with an offer left, in ${count.toLocaleString('en')} races of 2 to 8 ` +
-      `at once over 2 API processes; the driver had ${came}`;
+      `at once over 2 API processes; the driver had ${counts}`;
     return { reached, violations: [...violations, ...crashes] };
   },
 };

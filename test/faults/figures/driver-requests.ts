@@ -17,7 +17,7 @@ const place = { lat: 40.758, lng: -73.9855 };
 
 export const driverRequests: Figure = {
   name: 'driver-requests',
-  promise: 'Nothing that is sent to the drivers’ gateway breaks it',
+  promise: 'No request breaks the drivers’ gateway',
   goal: '0 answers of 5xx or without { error } to 20,000 generated requests on every route, no process ends',
   async measure(run) {
     const count = run.short ? 2_000 : 20_000;
@@ -64,7 +64,7 @@ async function sendAll(run: FigureRun, world: World, count: number) {
     const body = { pickup: place, destination: { lat: 40.7, lng: -74 }, fare: 20 };
     const created = await clients[0]?.request({ method: 'POST', path: '/v1/rides', key: partner, body });
     const { rideId } = JSON.parse(created?.text ?? '');
-    await isDispatched(rideId);
+    await waitUntilDispatched(rideId);
     const problems = await Promise.all(
       requests.map((request, index) => {
         const KEY = drivers[index % drivers.length]?.key ?? '';
@@ -83,8 +83,11 @@ async function sendAll(run: FigureRun, world: World, count: number) {
   return { seen, failures, sent };
 }
 
-/** Until the ride was opened to drivers, or it is too late to wait: then offers are refused. */
-async function isDispatched(rideId: string): Promise<void> {
+/**
+ * Waits until the ride is opened to drivers, at most 5 s. After a timeout the gateway refuses offers, which is fine
+ * too.
+ */
+async function waitUntilDispatched(rideId: string): Promise<void> {
   for (const giveUpAt = Date.now() + 5_000; Date.now() < giveUpAt; await setTimeout(10)) {
     const ride = await rides.findOne({ _id: rideId }, { projection: { asked: 1 } });
     if ((ride?.asked ?? []).length > 0) return;

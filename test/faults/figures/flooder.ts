@@ -2,17 +2,17 @@ import fs from 'node:fs';
 import net from 'node:net';
 
 /**
- * A process of its own that floods one address: `node flooder.ts <url> <idle> <slow> <ms>`. It keeps so many connections open that
- * say nothing, and so many that are slow in one of these ways, opening each again when it is cut; at the end it prints
+ * A separate process that floods one address: `node flooder.ts <url> <idle> <slow> <ms>`. It keeps `idle` silent
+ * connections and `slow` slow ones open, and reopens each connection that is cut. At the end it prints this result as
  * one line of JSON.
  */
 export interface Flood {
-  /** How many were open at the least, once all had been opened. */
+  /** The lowest number of open connections after all had been opened once. */
   leastIdle: number;
   leastSlow: number;
   opened: number;
   refused: number;
-  /** Slow connections that were cut, of each way, and after how many ms at the most. */
+  /** Number of slow connections that were cut, by kind, and the longest time until a cut in ms. */
   cut: Record<string, { times: number; longestMs: number }>;
 }
 
@@ -45,8 +45,9 @@ const ways: Record<string, (key: string) => Way> = {
 };
 
 /**
- * The first opening is spread, so that the cuts are as well, and what is cut is opened again at once. The server looks
- * every 2 s for what is to be cut: so much more is opened than is to be open at any time.
+ * Connections are first opened over 10 s, so that the server's cuts are spread too; a cut connection is reopened
+ * immediately. The server checks for connections to cut only every 2 s and then cuts many at once, so more are opened
+ * than required.
  */
 const rampMs = 10_000;
 const surplus = 1.35;
@@ -97,7 +98,7 @@ function flood(url: string, key: string, idle: number, slow: number, forMs: numb
         let sent = 0;
         const drip = setInterval(() => {
           if (!more || !socket.writable) return;
-          // A byte of it, or all of it where its parts belong together.
+          // One byte, or a whole line if the text consists of lines.
           socket.write(more.includes('\r\n') ? more : (more[sent++ % more.length] ?? ''));
         }, everyMs || 60_000);
         socket.once('close', () => {
@@ -136,5 +137,5 @@ function flood(url: string, key: string, idle: number, slow: number, forMs: numb
 }
 
 const [, , url = '', idle, slow, forMs] = process.argv;
-// The key is a secret: it does not stand on the command line.
+// The key is a secret, so it is not passed on the command line.
 flood(url, process.env.FLOOD_KEY ?? '', Number(idle), Number(slow), Number(forMs));

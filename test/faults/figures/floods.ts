@@ -10,13 +10,13 @@ import { inWorld } from './in-world.ts';
 
 const slowestHealthyMs = 200;
 const longestSlowMs = 15_000;
-/** Each end of a connection is a file: what a process has open besides. */
+/** Open files of a process that are not connections. Each end of a connection needs one file. */
 const otherFiles = 500;
 const healthyEveryMs = 25;
 
 export const floods: Figure = {
   name: 'floods',
-  promise: 'Idle and slow clients cost the others nothing',
+  promise: 'Idle and slow clients do not slow down other clients',
   goal: '10,000 idle and 1,000 slow connections: healthy requests p99 at most 200 ms, each slow one cut within 15 s',
   async measure(run) {
     const room = mostFiles() - otherFiles;
@@ -42,18 +42,18 @@ export const floods: Figure = {
       ...(flood.leastSlow < slow ? [`only ${flood.leastSlow} of ${slow} slow connections were kept open`] : []),
       ...(Object.keys(flood.cut).length === 0 ? ['no slow connection was cut'] : []),
     ];
-    const limited = idle < wanted ? `, since a process may have ${mostFiles()} files open here` : '';
+    const limited = idle < wanted ? ` (a process may open ${mostFiles()} files)` : '';
     const reached =
       `p99 ${p99.toFixed(0)} ms (p50 ${quantile(healthy, 0.5).toFixed(0)}, longest ${Math.max(...healthy).toFixed(0)}) of ` +
       `${healthy.length.toLocaleString('en')} healthy requests, half of them on new connections, beside at least ` +
       `${flood.leastIdle.toLocaleString('en')} idle and ${flood.leastSlow} slow connections for ${forMs / 1_000} s${limited}; ` +
-      `slow ones of ${Object.keys(flood.cut).length} ways cut ${times.toLocaleString('en')} times, after ` +
-      `${(longestMs / 1_000).toFixed(1)} s at the latest; ${flood.opened.toLocaleString('en')} connections in all`;
+      `slow ones of ${Object.keys(flood.cut).length} kinds cut ${times.toLocaleString('en')} times, after ` +
+      `${(longestMs / 1_000).toFixed(1)} s at the latest; ${flood.opened.toLocaleString('en')} connections in total`;
     return { reached, violations: [...violations, ...crashes] };
   },
 };
 
-/** Node has raised its limit to the highest it may have; on a system without /proc the usual one is taken. */
+/** The limit of open files. Node raises its own to the hard limit. Without /proc, a usual value is assumed. */
 function mostFiles(): number {
   if (!fs.existsSync('/proc/self/limits')) return 10_240;
   return Number(/Max open files\s+\d+\s+(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 10_240);
@@ -82,7 +82,7 @@ async function floodOne(world: World, idle: number, slow: number, forMs: number)
   return { flood, ...(await asked) };
 }
 
-/** Ordinary requests at an even pace, each timed from before it is connected, until the flood ends. */
+/** Sends ordinary requests at a fixed rate until the flood ends. Each time includes opening the connection. */
 async function askHealthy(url: string, key: string, ended: Promise<void>) {
   const healthy: number[] = [];
   const failures: string[] = [];

@@ -11,13 +11,13 @@ import { inWorld, numbers } from './in-world.ts';
 /** Each ride has three offers and ends completed. */
 const eventsOfRide = 7;
 const ridesPerSecond = 60;
-/** So many keys stay under 30 rides a minute and 300 an hour. */
+/** With this many keys, each stays under its limits of 30 creations a minute and 300 an hour. */
 const keyCount = 150;
 const longestBacklog = 200;
 const biddingTimeoutMs = ({ short }: FigureRun) => (short ? 8_000 : 20_000);
 const mostGrowth = 0.1;
 
-/** On SIGUSR2 a process collects its garbage: what it then still has, it holds on to. */
+/** Makes a process collect garbage on SIGUSR2; the memory that remains is really in use. */
 const collector = `process.on('SIGUSR2', () => gc())`;
 const nodeArgs = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(collector)}`];
 
@@ -26,10 +26,11 @@ type Memory = Map<string, number>;
 
 export const growth: Figure = {
   name: 'growth',
-  promise: 'What has been done leaves nothing behind in the processes and in Redis',
-  goal: 'memory and Redis within 10 % after 100,000 events, once the last timers have lapsed',
+  promise: 'Finished work leaves nothing in the memory of the processes or in Redis',
+  goal: 'memory and Redis within 10 % after 100,000 events, once the last timers have fired',
   async measure(run) {
-    // Until the pools, the code, the kept finished jobs and the queues' streams of events are as full as they get.
+    // Long enough to fill the connection pools, the compiled code, the finished jobs that are kept and the queues'
+    // event streams.
     const warmUp = run.short ? 1_000 : 20_000;
     const events = run.short ? 5_000 : 100_000;
     const settings = { SIMULATION_SPEED: '10', BIDDING_TIMEOUT_MS: `${biddingTimeoutMs(run)}`, LOG_LEVEL: 'warn' };
@@ -44,9 +45,9 @@ export const growth: Figure = {
     });
     const { before, after } = measured;
     const grown = [...after].map(([name, bytes]) => ({ name, bytes, by: bytes / (before.get(name) ?? bytes) - 1 }));
-    const told = grown.map(({ name, bytes, by }) => `${name} ${percent(by)} to ${(bytes / 2 ** 20).toFixed(1)} MB`);
-    const note = run.short ? ' (a short run warms up too little to judge by: its growth is only told)' : '';
-    const reached = `after ${measured.events.toLocaleString('en')} events, at rest, garbage and the logs of the rate limit aside: ${told.join(', ')}${note}`;
+    const sizes = grown.map(({ name, bytes, by }) => `${name} ${percent(by)} to ${(bytes / 2 ** 20).toFixed(1)} MB`);
+    const note = run.short ? ' (growth is no violation in a short run, whose warm-up is too short)' : '';
+    const reached = `after ${measured.events.toLocaleString('en')} events, at rest, without garbage and the logs of the rate limit: ${sizes.join(', ')}${note}`;
     const tooMuch = run.short ? [] : grown.filter(({ by }) => by > mostGrowth);
     return {
       reached,
@@ -57,7 +58,7 @@ export const growth: Figure = {
 
 const percent = (share: number): string => `${share < 0 ? '' : '+'}${(share * 100).toFixed(1)} %`;
 
-/** Lets at least so many events happen, at the pace the machine can follow. */
+/** Creates rides until at least `events` events are settled, no faster than the machine can process them. */
 async function drive(world: World, run: FigureRun, keys: readonly NewKey[], events: number): Promise<void> {
   const clients = world.apis.map(({ url }) => httpClient(url, 10));
   const target = (await settledEvents()) + events;
@@ -68,23 +69,25 @@ async function drive(world: World, run: FigureRun, keys: readonly NewKey[], even
     const headers = { 'X-Service-Test-Scenario': 'three_offers' };
     const answer = await client?.request({ method: 'POST', path: '/v1/rides', key, headers, body: smallRide });
     if (answer?.status !== 201) throw new Error(`a creation was answered ${answer?.status}`);
-    // As partners do: they look at their ride.
+    // Partners also read their rides.
     await client?.request({ path: `/v1/rides/${JSON.parse(answer.text).rideId}`, key });
   };
-  // On a slow machine a ride may have fewer events, where its bidding time ends before the simulator accepts.
+  // On a slow machine a ride may have fewer events, because its bidding ends before the simulator accepts.
   for (let left = events; left > 0; left = target - (await settledEvents())) {
     await createEach(Math.ceil(left / eventsOfRide), create, (count) => {
       run.say(`${(count * eventsOfRide).toLocaleString('en')} of ${left.toLocaleString('en')} events`);
     });
     const open = await world.quiet(120_000);
-    if (open > 0) throw new Error(`${open} rides have not come to their end`);
+    if (open > 0) throw new Error(`${open} rides have not ended`);
   }
   for (const client of clients) client.close();
 }
 
-/** Creates at a fixed pace, and waits wherever more than some rides are under way or have events to be delivered. */
+/**
+ * Creates rides at a fixed rate, and pauses while more than `longestBacklog` rides are active or have unsettled events.
+ */
 async function createEach(count: number, create: () => Promise<void>, say: (count: number) => void): Promise<void> {
-  const underWay = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+  const isUnfinished = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
   let nextAt = performance.now();
   for (let done = 0; done < count; ) {
     const batch = numbers(Math.min(ridesPerSecond / 4, count - done)).map(async (index) => {
@@ -95,7 +98,7 @@ async function createEach(count: number, create: () => Promise<void>, say: (coun
     done += batch.length;
     nextAt = Math.max(nextAt + 250, performance.now());
     await setTimeout(nextAt - performance.now());
-    while ((await rides.countDocuments(underWay)) > longestBacklog) await setTimeout(50);
+    while ((await rides.countDocuments(isUnfinished)) > longestBacklog) await setTimeout(50);
     if (done % 3_000 < ridesPerSecond / 4) say(done);
   }
 }
@@ -107,9 +110,9 @@ async function settledEvents(): Promise<number> {
 }
 
 /**
- * The lowest of several readings once the last bidding's job has run and the garbage is collected: V8 by itself gives back
- * nothing of the room that it has made for its garbage. The logs of the rate limit live for an hour by design: they are
- * taken out of Redis before.
+ * The lowest of several readings, after the last bidding timer has fired and garbage is collected: without that, V8
+ * does not shrink its heap. The logs of the rate limit live for an hour by design, so they are deleted from Redis
+ * first.
  */
 async function memoryAtRest(world: World, run: FigureRun): Promise<Memory> {
   await setTimeout(biddingTimeoutMs(run) + (run.short ? 1_000 : 25_000));

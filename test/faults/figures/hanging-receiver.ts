@@ -8,11 +8,11 @@ import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
-import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Figure, FigureResult, FigureRun } from '../figure.ts';
 
 const [earliestMs, latestMs] = [8_000, 8_300];
 
-/** A phase in which a receiver hangs: who to send to, and how to end what was started for it. */
+/** A phase of an attempt in which the receiver hangs. `end` stops the servers that were started for it. */
 interface Phase {
   what: string;
   attempt: Attempt;
@@ -21,20 +21,20 @@ interface Phase {
 
 export const hangingReceiver: Figure = {
   name: 'hanging-receiver',
-  promise: 'a hanging receiver is cut in whichever phase it hangs',
+  promise: 'An attempt to a hanging receiver is ended in time in every phase',
   goal: '8.0 to 8.3 s on an idle machine: DNS, connect, TLS, headers byte by byte',
   measure,
 };
 
-async function measure(run: FigureRun): Promise<Measured> {
+async function measure(run: FigureRun): Promise<FigureResult> {
   const trials = run.short ? 3 : 10;
-  const phases = await Promise.all([silentNames(), deafHost(), slowEverywhere(), ...receivers.map(hanging)]);
+  const phases = await Promise.all([silentNames(), deafHost(), slowEverywhere(), ...receivers.map(hangingPhase)]);
   const cuts = await Promise.all(phases.map((phase) => cutsOf(phase, trials)));
   await Promise.all(phases.map((phase) => phase.end()));
   for (const { what, tookMs } of cuts) run.say(`${what}: ${span(tookMs)} ms`);
   const all = cuts.flatMap(({ tookMs }) => tookMs);
   return {
-    reached: `cut after ${span(all)} ms in ${phases.length} phases, ${trials} attempts in each, all side by side`,
+    reached: `cut after ${span(all)} ms in ${phases.length} phases, ${trials} attempts in each, all concurrent`,
     violations: cuts.flatMap(({ violations }) => violations),
   };
 }
@@ -57,18 +57,18 @@ async function cutsOf({ what, attempt }: Phase, trials: number) {
 
 const span = (ms: number[]): string => `${Math.min(...ms).toFixed(1)} to ${Math.max(...ms).toFixed(1)}`;
 
-/** With the limit that the service has. */
+/** An attempt with the service's own time limit. */
 const to = (origin: string, changes: Partial<Attempt> = {}): Attempt =>
   attemptTo({ origin }, { timeoutMs: undefined, tls: { ca: certificate }, ...changes });
 
 async function silentNames(): Promise<Phase> {
   const nameServer = await startNameServer(() => null);
-  // Its own name servers are silent, others answer: else the fault would be this host's.
+  // Only the partner's name servers are silent. If others were too, the service would report a fault of this host.
   const attempt = to('https://partner.test', { resolver: onlyPartner(dnsResolver([nameServer.address])) });
   return { what: 'DNS: no answer', attempt, end: nameServer.close };
 }
 
-/** Connects by itself until it is not answered any more: then nobody is. */
+/** Opens connections until one gets no answer. The backlog is then full, so no further connection gets one. */
 async function deafHost(): Promise<Phase> {
   const [command = '', ...args] = nodeCommand(path.join(import.meta.dirname, 'deaf-listener.ts'));
   const deaf = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -92,13 +92,13 @@ async function deafHost(): Promise<Phase> {
   return { what: 'connect: no answer', attempt: to(`http://127.0.0.1:${Number(line)}`), end: close };
 }
 
-/** The limit spans all phases: 0.8 s of DNS, and headers without end after that. */
+/** The time limit covers all phases together: here 0.8 s of DNS, then endless headers. */
 async function slowEverywhere(): Promise<Phase> {
   const receiver = await startReceiver({ raw: true, answer: trickle('X: y\r\n', 'HTTP/1.1 200 OK\r\n') });
   const nameServer = await startNameServer((question) => (question === 'A' ? ['127.0.0.1'] : null), 800);
   const attempt = to(`http://partner.example:${receiver.port}`, { resolver: dnsResolver([nameServer.address]) });
   return {
-    what: 'DNS after 0.8 s, then headers without end',
+    what: 'DNS after 0.8 s, then endless headers',
     attempt,
     end: () => Promise.all([nameServer.close(), receiver.close()]),
   };
@@ -106,7 +106,7 @@ async function slowEverywhere(): Promise<Phase> {
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const early = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
-/** The beginning of a TLS record of 16 kB with a ServerHello of the same length. */
+/** The start of a TLS record of 16 kB that contains a ServerHello of the same length. */
 const hello = Buffer.from([22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc, 3, 3]);
 
 const receivers: { what: string; isHttps?: boolean; options: Omit<RawOptions, 'raw'> }[] = [
@@ -122,13 +122,13 @@ const receivers: { what: string; isHttps?: boolean; options: Omit<RawOptions, 'r
   { what: 'informational answers one by one', options: { answer: trickle(early) } },
 ];
 
-async function hanging({ what, isHttps, options }: (typeof receivers)[number]): Promise<Phase> {
+async function hangingPhase({ what, isHttps, options }: (typeof receivers)[number]): Promise<Phase> {
   const receiver = await startReceiver({ raw: true, ...options });
   const origin = isHttps ? `https://localhost:${receiver.port}` : receiver.origin;
   return { what, attempt: to(origin), end: receiver.close };
 }
 
-/** Writes something again every 200 ms for as long as there is a connection. */
+/** Writes `first`, and then `again` every 200 ms until the connection closes. */
 function trickle(again: string, first: string | Buffer = ''): (socket: Socket) => void {
   return (socket) => {
     socket.write(first);

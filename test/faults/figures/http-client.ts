@@ -11,22 +11,25 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   status: number;
-  /** The status line and the headers, as they came. */
+  /** The status line and the headers, unchanged. */
   head: string;
   text: string;
-  /** When the first byte of the request was handed to the kernel, and when the answer was whole: `performance.now()`. */
+  /** When the request was written to the socket, and when the answer was complete (`performance.now()`). */
   startedAt: number;
   endedAt: number;
 }
 
-/** The request went out on the connection and no answer came. */
+/** The request was sent, but no answer arrived. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
 const longestAnswerMs = 20_000;
-/** The service cuts what is idle for 14 s: a connection that has rested for long may be closing just now. */
-const longestRestMs = 5_000;
+/**
+ * The service closes connections that are idle for 14 s. A connection idle for longer than this may be closing, so it
+ * is not reused.
+ */
+const longestIdleMs = 5_000;
 
 /** The bytes of a request, as a plain client writes them. */
 export function requestText({ method = 'GET', path, key, headers = {}, body }: HttpRequest): string {
@@ -38,11 +41,11 @@ export function requestText({ method = 'GET', path, key, headers = {}, body }: H
   return `${lines.join('\r\n')}\r\n\r\n${text ?? ''}`;
 }
 
-/** One connection that is kept open, for one request at a time. It opens (again) when it is used. */
+/** One keep-alive connection, for one request at a time. It opens, or reopens, when it is used. */
 export interface HttpConnection {
   /**
-   * Rejects with NoAnswer where the request was written and the connection ended first, with the socket's own error where
-   * none could be opened.
+   * Rejects with NoAnswer if the request was sent but the connection ended before the answer, and with the socket's own
+   * error if no connection could be opened.
    */
   send(bytes: string | Buffer, options?: { isHead?: boolean }): Promise<HttpAnswer>;
   request(request: HttpRequest): Promise<HttpAnswer>;
@@ -52,11 +55,11 @@ export interface HttpConnection {
 export function httpConnection(url: string): HttpConnection {
   const { hostname, port } = new URL(url);
   let socket: net.Socket | undefined;
-  let restsSince = 0;
+  let idleSince = 0;
 
   async function openSocket(): Promise<net.Socket> {
-    const hasRestedLong = performance.now() - restsSince > longestRestMs;
-    if (socket && !socket.destroyed && socket.writable && !hasRestedLong) return socket;
+    const isIdleTooLong = performance.now() - idleSince > longestIdleMs;
+    if (socket && !socket.destroyed && socket.writable && !isIdleTooLong) return socket;
     socket?.destroy();
     const fresh = net.connect({ port: Number(port), host: hostname, noDelay: true });
     socket = fresh;
@@ -68,7 +71,7 @@ export function httpConnection(url: string): HttpConnection {
   async function send(bytes: string | Buffer, { isHead = false } = {}): Promise<HttpAnswer> {
     const open = await openSocket();
     const answer = await exchange(open, bytes, isHead);
-    restsSince = performance.now();
+    idleSince = performance.now();
     if (/^connection: close\r?$/im.test(answer.head)) open.destroy();
     return answer;
   }
@@ -82,35 +85,38 @@ function exchange(socket: net.Socket, bytes: string | Buffer, isHead: boolean): 
     let received: Buffer = Buffer.alloc(0);
     const end = (settle: () => void) => {
       clearTimeout(timer);
-      socket.off('data', take).off('close', lose);
+      socket.off('data', onData).off('close', onClose);
       settle();
     };
-    const lose = () => end(() => reject(new NoAnswer('the connection ended before the answer')));
-    const give = (why: string) => {
+    const onClose = () => end(() => reject(new NoAnswer('the connection ended before the answer')));
+    const fail = (why: string) => {
       socket.destroy();
       end(() => reject(new NoAnswer(why)));
     };
-    const timer = setTimeout(() => give(`no answer within ${longestAnswerMs / 1_000} s`), longestAnswerMs);
-    const take = (chunk: Buffer) => {
+    const timer = setTimeout(() => fail(`no answer within ${longestAnswerMs / 1_000} s`), longestAnswerMs);
+    const onData = (chunk: Buffer) => {
       received = received.length ? Buffer.concat([received, chunk]) : chunk;
       const read = readAnswer(received, isHead);
       if (read === 'more') return;
-      if (read === 'wrong') return give('what came is no single HTTP answer with a length');
+      if (read === 'wrong') return fail('received bytes that are not one HTTP answer with a length');
       end(() => resolve({ ...read, startedAt, endedAt: performance.now() }));
     };
-    socket.on('data', take).on('close', lose);
+    socket.on('data', onData).on('close', onClose);
     socket.write(bytes);
   });
 }
 
-/** The one answer in these bytes, without interim ones. The service gives each of its answers a length, but for a 204. */
+/**
+ * Parses the only final answer in these bytes and skips 1xx answers. All answers of the service except 204 have a
+ * length.
+ */
 function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' | 'head' | 'text'> | 'more' | 'wrong' {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return 'more';
   const head = bytes.toString('latin1', 0, headEnd);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   if (status >= 100 && status < 200) return readAnswer(bytes.subarray(headEnd + 4), isHead);
-  // A HEAD that the parser refuses is answered with a body, and the connection ends.
+  // Node's parser answers a malformed HEAD request with a body and closes the connection.
   if (isHead && /^connection: close\r?$/im.test(head)) return { status, head, text: '' };
   const length = /^content-length: (\d+)\r?$/im.exec(head)?.[1];
   const isBodiless = isHead || status === 204;
@@ -120,7 +126,7 @@ function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' |
   return bytes.length > wholeBytes ? 'wrong' : { status, head, text: bytes.toString('utf8', headEnd + 4) };
 }
 
-/** Some connections to one address; a request takes the one that was free last, and waits where none is. */
+/** A pool of `size` connections to one address. A request uses the most recently freed one, or waits for one. */
 export function httpClient(url: string, size: number): Pick<HttpConnection, 'send' | 'request' | 'close'> {
   const connections = Array.from({ length: size }, () => httpConnection(url));
   const free = [...connections];
@@ -146,5 +152,5 @@ export function httpClient(url: string, size: number): Pick<HttpConnection, 'sen
   };
 }
 
-/** A creation that is valid, and small. */
+/** The body of a small, valid creation. */
 export const smallRide = { pickup: { lat: 40.7, lng: -74 }, destination: { lat: 40.8, lng: -73.9 }, fare: 25 };

@@ -3,7 +3,10 @@ import { openContext } from '../../../shared/process/open-context.ts';
 import type { WorldOptions } from '../world/settings.ts';
 import { startWorld, type World } from '../world/world.ts';
 
-/** Starts a world for one measurement and ends it in any case. Every end of a process that nobody asked for is told. */
+/**
+ * Starts a world for one measurement and always stops it. Resolves with the result and every unexpected end of a
+ * process.
+ */
 export async function inWorld<T>(
   options: WorldOptions,
   measure: (world: World) => Promise<T>,
@@ -18,21 +21,21 @@ export async function inWorld<T>(
 }
 
 export const crashesOf = ({ apis, workers }: World): string[] =>
-  [...apis, ...workers].flatMap(({ name, crashes }) => crashes.map((how) => `${name} ended by itself: ${how}`));
+  [...apis, ...workers].flatMap(({ name, crashes }) => crashes.map((how) => `${name} ended unexpectedly: ${how}`));
 
-/** Lends this process the service's own context, to change rides as a driver's gateway would. */
+/** Gives this process the service's own context, so that it can change rides as the drivers' gateway does. */
 export async function withContext<T>(world: World, use: (ctx: Context) => Promise<T>): Promise<T> {
   const ctx = await openContext({ ...world.config, logLevel: 'silent' }, 'faults');
   try {
     return await use(ctx);
   } finally {
-    // Not `close`: the connection to MongoDB is the world's.
+    // Does not call `close`, because the world owns the connection to MongoDB.
     await Promise.allSettled(Object.values(ctx.queues).map((queue) => queue.close()));
     ctx.redis.disconnect();
   }
 }
 
-/** Does the work of each item, so many at a time. */
+/** Runs `work` for each item, `atOnce` at a time. */
 export async function sideBySide<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>) {
   const rest = items.values();
   const lane = async () => {

@@ -11,7 +11,7 @@ import { type HttpRequest, requestText } from './http-client.ts';
 import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';
 import { rawExchange } from './raw-exchange.ts';
 
-/** A ride of the owner's in one status, with a real offer. */
+/** A ride of the owner, in one status and with a real offer. */
 interface OwnedRide {
   rideId: string;
   offerId: string;
@@ -20,7 +20,7 @@ interface OwnedRide {
 
 export const isolation: Figure = {
   name: 'isolation',
-  promise: 'A key sees its own rides and no one else’s',
+  promise: 'A key can access only its own rides',
   goal: 'a foreign ride’s 404 is byte for byte an unknown ride’s, on all four operations and both bases',
   async measure(run) {
     const rounds = run.short ? 1 : 4;
@@ -28,8 +28,8 @@ export const isolation: Figure = {
       withContext(world, (ctx) => compareAll(world, ctx, rounds)),
     );
     const reached =
-      `${measured.violations.length} differing of ${measured.compared.toLocaleString('en')} answers, compared whole (X-Request-Id and ` +
-      `Date aside): a foreign ride in each of ${rideStatuses.length} statuses, and ids that cannot exist, against an unknown ` +
+      `${measured.violations.length} of ${measured.compared.toLocaleString('en')} answers differ, compared byte by byte (except ` +
+      `X-Request-Id and Date): foreign rides in each of ${rideStatuses.length} statuses, and impossible ids, against an unknown ` +
       `ride; ${measured.strangers} foreign keys, ${measured.apis} API processes, both bases, all four operations`;
     return { reached, violations: [...measured.violations, ...crashes] };
   },
@@ -68,7 +68,7 @@ async function compareAll(world: World, ctx: Context, rounds: number) {
       compared += 1;
       violations.push(...(await foreignOffer(world, owner.key, here.rideId, there.offerId)));
     }
-    // The owner sees all of them: the same bytes for everyone would be no isolation.
+    // The owner must see all rides; identical 404s for everybody would prove nothing.
     for (const ride of owned) {
       const own = await wholeAnswer(world.apis[0]?.url ?? '', requestText(get('/v1', ride.rideId, owner.key)));
       if (!own.startsWith('HTTP/1.1 200 ')) violations.push(`the owner’s own ride is answered ${first(own)}`);
@@ -94,7 +94,10 @@ async function foreignKeys(world: World): Promise<string[]> {
   return made.map(({ key }) => key);
 }
 
-/** The four operations of the contract on a ride that exists, each as it would succeed for the owner, and not. */
+/**
+ * The contract's four operations on an existing ride, each as a request that succeeds for the owner and as one that
+ * fails.
+ */
 function operations(offerId: string) {
   const operation = (name: string, method: string, path: string, more: Partial<HttpRequest> = {}) => ({
     name,
@@ -108,7 +111,7 @@ function operations(offerId: string) {
     operation('list offers with a query', 'GET', '/offers?keyId=x&rideId=y'),
     operation('accept of the ride’s offer', 'POST', '/accept', { body: { offerId } }),
     operation('accept of an unknown offer', 'POST', '/accept', { body: { offerId: newOfferId() } }),
-    operation('accept of what is no offer', 'POST', '/accept', { body: { offerId: { $gt: '' } } }),
+    operation('accept with an invalid offer id', 'POST', '/accept', { body: { offerId: { $gt: '' } } }),
     operation('accept without a body', 'POST', '/accept'),
     operation('cancel', 'POST', '/cancel'),
     operation('cancel with a body', 'POST', '/cancel', { body: { by: 'driver' } }),
@@ -116,7 +119,7 @@ function operations(offerId: string) {
   ];
 }
 
-/** On a key's own ride, another ride's offer is no other than one that never was. */
+/** An accept with the offer of another ride must be answered like one with an unknown offer. */
 async function foreignOffer(world: World, key: string, rideId: string, offerId: string): Promise<string[]> {
   const accept = (offer: string) =>
     requestText({ method: 'POST', path: `/v1/rides/${rideId}/accept`, key, body: { offerId: offer } });
@@ -126,7 +129,7 @@ async function foreignOffer(world: World, key: string, rideId: string, offerId: 
   return answer === reference ? [] : [`another ride's offer: ${first(answer)}`];
 }
 
-/** Other ways to write the foreign ride's id, and ids that cannot exist. */
+/** Other spellings of the foreign ride's id, and ids that cannot exist. */
 function spellings(rideId: string): [what: string, id: string][] {
   return [
     ['percent-encoded', rideId.replace('r', '%72')],
@@ -145,7 +148,7 @@ async function revisions(owned: readonly OwnedRide[]): Promise<string> {
   return JSON.stringify(found.map(({ status, rev, seq }) => [status, rev, seq]));
 }
 
-/** Every byte of the answer, up to the end of the connection, but for what tells two requests apart by right. */
+/** The whole answer up to the end of the connection, without the values that may differ (X-Request-Id and Date). */
 async function wholeAnswer(url: string, text: string): Promise<string> {
   const { text: answer } = await rawExchange(url, text.replace('\r\n', '\r\nConnection: close\r\n'));
   return answer.replace(/^(X-Request-Id: )[0-9a-f-]{36}\r$/m, '$1-\r').replace(/^(Date: )[^\r]*\r$/m, '$1-\r');

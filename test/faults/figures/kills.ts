@@ -3,39 +3,39 @@ import { longestStandstill, type Work, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { shuffled } from '../random.ts';
 import { allKills, killCycle } from '../rounds/kills.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const resumedWithinMs = 15_000;
 
-/** Every place of every process's work, again and again, under load. */
+/** Kills every kind of process at every place of its work, repeatedly, under load. */
 export const kills: Figure = {
   name: 'kills',
-  promise: "acknowledged rides lost; a killed worker's job goes on",
-  goal: '0 rides lost in 200 kill cycles; jobs go on within 15 s',
+  promise: 'Kills lose no acknowledged ride, and the job of a killed worker resumes',
+  goal: '0 rides lost in 200 kill cycles; jobs resume within 15 s',
   async measure(run) {
     const cycles = run.short ? allKills.length : 200;
-    const came = new Map(allKills.map((kill) => [kill, 0]));
-    const { evidence, violations } = await undergo({
+    const hits = new Map(allKills.map((kill) => [kill, 0]));
+    const { evidence, violations } = await runUnderFaults({
       run,
-      // A step that is late must not be hidden by the end of the bidding.
+      // Long bidding, so that its end does not hide a late step.
       world: { settings: { BIDDING_TIMEOUT_MS: '30000' } },
       async faults(arena) {
         const order = [];
         while (order.length < cycles) order.push(...shuffled(arena.random, allKills));
         for (const kill of order.slice(0, cycles)) {
-          if (await killCycle(arena, kill)) came.set(kill, (came.get(kill) ?? 0) + 1);
+          if (await killCycle(arena, kill)) hits.set(kill, (hits.get(kill) ?? 0) + 1);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const ms = standstillIn(evidence);
-        return ms > resumedWithinMs ? [`a work stood still for ${ms} ms`] : [];
+        return ms > resumedWithinMs ? [`work made no progress for ${ms} ms`] : [];
       },
     });
     const standstillMs = standstillIn(evidence);
-    const counts = [...came.values()];
+    const counts = [...hits.values()];
     const reached =
-      `${cycles} kill cycles, ${counts.reduce((sum, count) => sum + count)} of them at the very place (each of ` +
-      `${counts.length} places at least ${Math.min(...counts)} times); no work stood still for longer than ` +
+      `${cycles} kill cycles, ${counts.reduce((sum, count) => sum + count)} of them at the intended place (each of ` +
+      `${counts.length} places at least ${Math.min(...counts)} times); longest time without progress ` +
       `${(standstillMs / 1_000).toFixed(1)} s; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
@@ -44,8 +44,8 @@ export const kills: Figure = {
 const standstillIn = (evidence: Evidence): number => longestStandstill(workOfAll(evidence), marksIn(evidence));
 
 /**
- * What happens to a work beside its being done. At one kill in less than two seconds, the process that goes on with it may
- * be killed as well, and its time begins anew; so it does with each attempt that reaches the receiver.
+ * The events that restart the time of a piece of work. With a kill every two seconds, the process that resumes the work
+ * may be killed too, which restarts its time; so does each attempt that reaches the receiver.
  */
 function marksIn({ faults, receipts }: Evidence): (work: Work) => number[] {
   const sends = faults.filter(({ name }) => name?.startsWith('webhooks')).map(({ from }) => from);

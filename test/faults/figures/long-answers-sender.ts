@@ -1,4 +1,5 @@
-// Sends to whoever its parent names, so that the memory measured is the sender's alone: started by long-answers.ts.
+// Sends attempts in a separate process, so that only the sender's memory is measured. long-answers.ts starts it and
+// gives orders.
 import fs from 'node:fs';
 import { Socket } from 'node:net';
 import { send } from '../../../workers/webhooks/send/send.ts';
@@ -7,43 +8,43 @@ import { certificate } from '../../support/receiver.ts';
 
 export interface SenderOrder {
   origin: string;
-  /** Attempts at a time. */
+  /** Concurrent attempts. */
   count: number;
 }
 
 export interface SenderReport {
-  /** Of each attempt: its outcome, and the reason where there is one. */
+  /** The outcome of each attempt, with the reason if it has one. */
   outcomes: string[];
-  /** The most that was read of one connection. */
+  /** The most bytes read from one connection. */
   readBytes: number;
-  /** By how much the resident memory had grown at its highest. */
+  /** Peak growth of the resident memory. */
   grownBytes: number;
 }
 
-const opened: Socket[] = [];
+const sockets: Socket[] = [];
 const { connect } = Socket.prototype;
 Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
-  opened.push(this);
+  sockets.push(this);
   return Reflect.apply(connect, this, args);
 } as typeof connect;
 
 const tls = { ca: certificate };
 
 process.on('message', async ({ origin, count }: SenderOrder) => {
-  opened.length = 0;
+  sockets.length = 0;
   const residentBytes = restartPeak();
   const results = await Promise.all(Array.from({ length: count }, () => send(attemptTo({ origin }, { tls }))));
-  await Promise.all(opened.map(closed));
+  await Promise.all(sockets.map(untilClosed));
   const report: SenderReport = {
     outcomes: results.map(({ outcome, reason }) => [outcome, reason].join(' ').trim()),
-    readBytes: Math.max(...opened.map((socket) => socket.bytesRead)),
+    readBytes: Math.max(...sockets.map((socket) => socket.bytesRead)),
     grownBytes: peakBytes() - residentBytes,
   };
   process.send?.(report);
 });
 process.on('disconnect', () => process.exit());
 
-/** What the kernel keeps as this process's peak is from here on; answers the memory of now. */
+/** Resets the kernel's peak memory of this process, and returns the current memory. */
 function restartPeak(): number {
   fs.writeFileSync('/proc/self/clear_refs', '5');
   return peakBytes();
@@ -53,6 +54,6 @@ function peakBytes(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1_024;
 }
 
-function closed(socket: Socket): Promise<void> {
+function untilClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => (socket.closed ? resolve() : socket.once('close', () => resolve())));
 }

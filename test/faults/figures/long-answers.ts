@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { nodeCommand } from '../../../dev/servers/processes.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Figure, FigureResult, FigureRun } from '../figure.ts';
 import type { SenderOrder, SenderReport } from './long-answers-sender.ts';
 
 const maxReadBytes = 65_536;
@@ -15,7 +15,7 @@ const atATime = 50;
 interface LongAnswer {
   what: string;
   head: string;
-  /** Written again and again for as long as there is a connection, or once. */
+  /** Written repeatedly until the connection closes, or once if `isOnce`. */
   rest: string | Buffer;
   isOnce?: boolean;
   outcome: string;
@@ -28,12 +28,12 @@ const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
 export const longAnswers: Figure = {
   name: 'long-answers',
-  promise: 'endless and compressed answers cost little',
+  promise: 'Endless and compressed answers cost little',
   goal: 'at most 65,536 bytes read of each, memory up by at most 20 MB with 50 of them',
   measure,
 };
 
-async function measure(run: FigureRun): Promise<Measured> {
+async function measure(run: FigureRun): Promise<FigureResult> {
   const rounds = run.short ? 1 : 5;
   const violations: string[] = [];
   const [command = '', ...args] = nodeCommand(path.join(import.meta.dirname, 'long-answers-sender.ts'));
@@ -53,7 +53,7 @@ async function measure(run: FigureRun): Promise<Measured> {
           worst.readBytes = Math.max(worst.readBytes, report.readBytes);
           worst.grownBytes = Math.max(worst.grownBytes, report.grownBytes);
           run.say(`${what}: ${report.readBytes} bytes read, memory up by ${megabytes(report.grownBytes)}`);
-          violations.push(...broken(report, answer).map((line) => `${what}: ${line}`));
+          violations.push(...violationsOf(report, answer).map((line) => `${what}: ${line}`));
         }
         await receiver.close();
       }
@@ -68,7 +68,7 @@ async function measure(run: FigureRun): Promise<Measured> {
 }
 
 function longAnswerKinds(): LongAnswer[] {
-  /** 32 kB as it is sent, 32 MB when it is inflated; and one that is longer than what may be read. */
+  /** 32 kB compressed, 32 MB inflated. `greatBomb` is longer than the read limit even when compressed. */
   const bomb = gzipSync(Buffer.alloc(32 << 20));
   const greatBomb = Buffer.concat(Array.from({ length: 8 }, () => bomb));
   return [
@@ -110,7 +110,7 @@ function longAnswerKinds(): LongAnswer[] {
   ];
 }
 
-function broken({ outcomes, readBytes, grownBytes }: SenderReport, { outcome }: LongAnswer): string[] {
+function violationsOf({ outcomes, readBytes, grownBytes }: SenderReport, { outcome }: LongAnswer): string[] {
   const others = outcomes.filter((reached) => reached !== outcome);
   return [
     ...(others.length > 0
@@ -121,7 +121,10 @@ function broken({ outcomes, readBytes, grownBytes }: SenderReport, { outcome }: 
   ];
 }
 
-/** Honest answers first, as many at a time: what the sender needs for those is no fault of the long ones. */
+/**
+ * Sends the same number of attempts to a normal receiver first, so that their memory is not counted for the long
+ * answers.
+ */
 async function warmUp(sender: ChildProcess): Promise<void> {
   for (const tls of [undefined, {}]) {
     const receiver = await startReceiver({

@@ -4,14 +4,14 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
 import type { SteppableMongo } from '../../support/steppable-mongo.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, shuffled } from '../random.ts';
-import { type Arena, awhile, making } from '../rounds/arena.ts';
+import { type Arena, makeFault, randomMs } from '../rounds/arena.ts';
 import { emptyRedis } from '../rounds/faults.ts';
 import { allKills, killCycle } from '../rounds/kills.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const hourMs = 3_600_000;
 
-/** How far MongoDB's clock is set off, one after the other. 0 is right again. */
+/** Sequences of offsets of MongoDB's clock in ms. 0 is the correct time. */
 const courses: readonly (readonly number[])[] = [
   [8_000, 0],
   [-8_000, 0],
@@ -21,23 +21,26 @@ const courses: readonly (readonly number[])[] = [
   [30_000, 22_000, 38_000, 0],
 ];
 
-/** MongoDB's clock is corrected, or a primary with another clock takes over, while partners, people and readers go on. */
+/**
+ * Steps MongoDB's clock, or fails over to a primary with a different clock, while partners, people and readers are
+ * active.
+ */
 export const mongoClock: Figure = {
   name: 'mongo-clock',
-  promise: "MongoDB's clock steps",
+  promise: "Steps of MongoDB's clock break no promise",
   goal: 'no violation, with steps of up to an hour in both directions: feeds show each event once, nothing is lost',
   async measure(run) {
     const times = run.short ? 1 : 3;
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { hasSteppableMongo: true },
       perSecond: 6,
       withPeople: true,
-      // The history of drivers is compared with this machine's clock.
+      // No drivers: the checker compares their history with this machine's clock.
       drivers: 0,
       async faults(arena) {
         for (let time = 0; time < times; time++) {
-          for (const course of shuffled(arena.random, courses)) await takeCourse(arena, course);
+          for (const course of shuffled(arena.random, courses)) await runCourse(arena, course);
           await slowerPrimary(arena);
         }
         await letAnHourPass(arena);
@@ -50,42 +53,42 @@ export const mongoClock: Figure = {
 
 const clockOf = ({ world }: Arena): SteppableMongo => world.mongo as SteppableMongo;
 
-async function takeCourse(arena: Arena, course: readonly number[]): Promise<void> {
+async function runCourse(arena: Arena, course: readonly number[]): Promise<void> {
   const what = course.map((aheadMs) => `${aheadMs / 1_000} s`).join(', ');
   arena.say(`MongoDB's clock off by ${what}`);
-  await making(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
+  await makeFault(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
     for (const aheadMs of course) {
       await step(arena, aheadMs);
-      await setTimeout(awhile(arena, 3_000, 8_000));
+      await setTimeout(randomMs(arena, 3_000, 8_000));
     }
   });
-  // Someone is killed while the clock's estimate of each process still differs.
+  // Kills a process while the processes still estimate the clock differently.
   await killCycle(arena, oneOf(arena.random, allKills));
 }
 
-/** A failover to a server whose clock is behind: MongoDB is away for a moment and comes back with another time. */
+/** A failover to a server whose clock is 20 s behind: MongoDB is down for a moment and returns with an earlier time. */
 async function slowerPrimary(arena: Arena): Promise<void> {
   const { mongo } = arena.world;
-  arena.say('MongoDB killed, and back with a clock 20 s behind');
-  await making(arena, { what: "MongoDB's clock 20 s behind after a kill", hit: 'clock' }, async () => {
-    await making(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
+  arena.say('MongoDB killed and restarted with a clock 20 s behind');
+  await makeFault(arena, { what: "MongoDB's clock 20 s behind after a kill", hit: 'clock' }, async () => {
+    await makeFault(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
       await mongo.kill();
       await clockOf(arena).setClock(-20_000);
       await mongo.start();
     });
-    await setTimeout(awhile(arena, 5_000, 10_000));
+    await setTimeout(randomMs(arena, 5_000, 10_000));
     await step(arena, 0);
   });
 }
 
 const step = (arena: Arena, aheadMs: number): Promise<void> =>
-  making(arena, { what: `MongoDB's clock set to ${aheadMs / 1_000} s`, hit: 'step' }, () =>
+  makeFault(arena, { what: `MongoDB's clock set to ${aheadMs / 1_000} s`, hit: 'step' }, () =>
     clockOf(arena).setClock(aheadMs),
   );
 
 /**
- * Work that was stored while the clock was ahead is due in an hour: brings it nearer instead of waiting. Its delayed jobs go,
- * too, and the sweeper adds them again.
+ * Work that was stored while the clock was an hour ahead is due in an hour. Instead of waiting, makes it due an hour
+ * earlier and empties Redis, so that the sweeper adds its jobs again with the new times.
  */
 async function letAnHourPass(arena: Arena): Promise<void> {
   const earlier = (time: string) => ({ $subtract: [time, hourMs] });

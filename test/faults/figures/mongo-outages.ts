@@ -4,13 +4,13 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const answeredWithinMs = 3_000;
 const normalWithinMs = 5_000;
 
-/** Ways in which MongoDB goes away, and for how long (ms). */
+/** Kinds of outages of MongoDB, with their shortest and longest duration in ms. */
 const outages = {
   'killed and started at once': [0, 0],
   'killed, and away for a while': [500, 5_000],
@@ -21,14 +21,14 @@ type Outage = keyof typeof outages;
 
 export const mongoOutages: Figure = {
   name: 'mongo-outages',
-  promise: 'MongoDB away',
+  promise: 'An outage of MongoDB causes clean errors and a quick recovery',
   goal: 'JSON 5xx within 3 s, never a hang, no process ends; normal within 5 s of its return',
   async measure(run) {
     const once = Object.keys(outages) as Outage[];
     const order: Outage[] = run.short
       ? ['killed and started at once', 'hung', 'killed, and away for a while']
       : [1, 2, 3].flatMap(() => [...once, 'killed and started at once', 'killed and started at once', 'hung']);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       async faults(arena) {
@@ -37,38 +37,38 @@ export const mongoOutages: Figure = {
           await setTimeout(normalWithinMs + 1_000);
         }
       },
-      judge(evidence) {
-        const { latest, slowestMs, lastRefusalMs } = measured(evidence);
+      check(evidence) {
+        const { latest, slowestMs, lastRefusalMs } = measuresOf(evidence);
         return [
-          ...(latest.ms > normalWithinMs ? [`work went on only ${latest.ms} ms after the return: ${latest.what}`] : []),
+          ...(latest.ms > normalWithinMs ? [`work resumed only ${latest.ms} ms after the return: ${latest.what}`] : []),
           ...(slowestMs > answeredWithinMs ? [`an answer took ${slowestMs} ms`] : []),
-          ...(lastRefusalMs > normalWithinMs ? [`a 5xx was asked for ${lastRefusalMs} ms after the return`] : []),
+          ...(lastRefusalMs > normalWithinMs ? [`a request ${lastRefusalMs} ms after the return got a 5xx`] : []),
         ];
       },
     });
-    const { meanwhile, slowestMs, lastRefusalMs, latest } = measured(evidence);
+    const { during, slowestMs, lastRefusalMs, latest } = measuresOf(evidence);
     const reached =
-      `${order.length} outages; ${meanwhile.length} requests meanwhile, ${meanwhile.filter(({ status }) => status >= 500).length} ` +
-      `of them answered 5xx, the slowest of all after ${slowestMs} ms; the last 5xx was asked ${lastRefusalMs} ms after the ` +
-      `return; the latest work resumed ${(latest.ms / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
+      `${order.length} outages; ${during.length} requests during them, ${during.filter(({ status }) => status >= 500).length} ` +
+      `of them answered 5xx, the slowest after ${slowestMs} ms; the last request with a 5xx was sent ${lastRefusalMs} ms after ` +
+      `the return; the latest work resumed ${(latest.ms / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
 };
 
-function measured(evidence: Evidence) {
+function measuresOf(evidence: Evidence) {
   const { faults, journal } = evidence;
-  const isMeanwhile = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
-  const meanwhile = journal.filter(isMeanwhile);
-  const refusals = journal.filter((entry) => entry.status >= 500 && !isMeanwhile(entry));
+  const isDuring = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
+  const during = journal.filter(isDuring);
+  const refusals = journal.filter((entry) => entry.status >= 500 && !isDuring(entry));
   return {
-    meanwhile,
-    slowestMs: Math.max(0, ...meanwhile.map(({ ms }) => ms)),
+    during,
+    slowestMs: Math.max(0, ...during.map(({ ms }) => ms)),
     lastRefusalMs: Math.max(0, ...refusals.map(({ at }) => sinceReturn(faults, at))),
     latest: latestAfter(faults, workOfAll(evidence), normalWithinMs),
   };
 }
 
-/** So many ms after MongoDB's last return a time is; 0 while it is away. */
+/** The time since MongoDB's last return in ms; 0 during an outage. */
 function sinceReturn(faults: readonly Fault[], at: number): number {
   if (faults.some((fault) => overlaps(fault, at, at))) return 0;
   const since = faults.map(({ until }) => at - until).filter((ms) => ms >= 0);
@@ -80,7 +80,7 @@ async function outage(arena: Arena, kind: Outage, longestMs: number): Promise<vo
   const [leastMs, mostMs] = outages[kind];
   const ms = Math.min(between(arena.random, leastMs, mostMs), longestMs);
   arena.say(`MongoDB ${kind}: ${(ms / 1_000).toFixed(1)} s`);
-  await making(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
+  await makeFault(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
     if (kind === 'hung') mongo.pause();
     else await (kind === 'away for 30 s' ? mongo.stop() : mongo.kill());
     await setTimeout(ms);

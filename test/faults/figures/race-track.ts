@@ -10,22 +10,27 @@ import { httpClient, smallRide } from './http-client.ts';
 import { numbers } from './in-world.ts';
 import type { RaceAnswer } from './race-verdict.ts';
 
-/** Of 100 rides; in all of them partners accept and cancel over both processes at once. */
+/**
+ * The kinds of races with their share in %. In all of them partners accept and cancel concurrently on both API
+ * processes.
+ */
 export const kinds = {
-  /** Nobody else takes part. */
+  /** Only partners act. */
   partners: 65,
-  /** A driver takes one of the offers back. */
+  /** A driver also withdraws one of the offers. */
   withdrawal: 10,
-  /** All come when the bidding time ends. */
+  /** Partners act when the bidding time ends. */
   expiry: 10,
-  /** All come when the simulated driver accepts; a cancel also comes later, during the trip. */
+  /** Partners act when the simulator accepts for them. Some also cancel later, during the trip. */
   simulator: 15,
 };
 export type Kind = keyof typeof kinds;
 
 const creationsOfKey = 30;
 
-/** Lets partners race over all API processes, one ride after the other; `answers` keeps what each was answered. */
+/**
+ * Races partners on all API processes. `race` runs one race on a new ride; `answers` records the answers by ride id.
+ */
 export function raceTrack(world: World, ctx: Context, random: Random) {
   const clients = world.apis.map(({ url }) => httpClient(url, 60));
   const answers = new Map<string, RaceAnswer[]>();
@@ -64,7 +69,7 @@ export function raceTrack(world: World, ctx: Context, random: Random) {
     const later: (() => Promise<void>)[] = kind === 'simulator' && random() < 0.5 ? [cancel] : [];
 
     const startsAt = kind === 'expiry' ? offers.biddingEndsAt : kind === 'simulator' ? offers.acceptsAt : 0;
-    // The simulator's own job comes some ms after its time.
+    // The simulator's job runs some ms after its due time.
     const lateMs = kind === 'simulator' ? between(random, 0, 60) : between(random, -25, 15);
     await setTimeout(Math.max(0, startsAt - Date.now() + lateMs));
     await Promise.all([
@@ -81,7 +86,7 @@ export function raceTrack(world: World, ctx: Context, random: Random) {
 
 interface Offers {
   ids: string[];
-  /** Of the simulated driver, Unix time in ms. */
+  /** When the simulator will accept, in Unix ms. */
   acceptsAt: number;
   biddingEndsAt: number;
 }
@@ -95,7 +100,7 @@ async function liveOffers(ctx: Context, rideId: string, random: Random): Promise
   return { ids: made.map(({ offerId }) => offerId), acceptsAt: 0, biddingEndsAt: ride?.biddingEndsAt.getTime() ?? 0 };
 }
 
-/** Waits for the simulator's three offers; the cheapest, which it will take, comes first. */
+/** Waits for the simulator's three offers. The cheapest one, which the simulator will accept, is the first. */
 async function simulatedOffers(rideId: string): Promise<Offers> {
   await setTimeout(330);
   for (;;) {
@@ -118,7 +123,7 @@ async function withdraw(ctx: Context, rideId: string, offerId: string): Promise<
   });
 }
 
-/** The secret of a key that may still create; a key creates 30 rides in a minute. */
+/** Returns the same key for 30 creations, its limit in a minute, and then a new one. */
 function keysInTurn(world: World, mode: 'live' | 'test'): () => Promise<string> {
   let key = Promise.resolve('');
   let used = creationsOfKey;

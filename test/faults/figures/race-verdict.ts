@@ -1,21 +1,24 @@
 import type { Ride, RideStatus } from '../../../shared/rides/ride-types.ts';
 
-/** What one racer asked and how it was answered; times by `Date.now()` of the machine that MongoDB runs on too. */
+/**
+ * One request in a race and its answer. Times are `Date.now()`; MongoDB runs on the same machine and has the same
+ * clock.
+ */
 export interface RaceAnswer {
   asked: 'accept' | 'cancel';
   offerId?: string;
   status: number;
-  /** Of a 200. */
+  /** The ride's status in a 200. */
   rideStatus?: string;
   startedAt: number;
   endedAt: number;
 }
 
 const order: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
-/** Between a clock read in the database and one read here. */
+/** Tolerated difference between a time read in the database and one read here. */
 const clockSlackMs = 5;
 
-/** What is wrong about a ride after its race: double accepts, answers that its document contradicts, illegal steps. */
+/** Violations by a ride after its race: double accepts, answers that contradict the stored ride, illegal steps. */
 export function raceViolations(ride: Ride, answers: readonly RaceAnswer[]): string[] {
   return [...contradictions(ride, answers), ...pathViolations(ride)].map((what) => `${ride._id}: ${what}`);
 }
@@ -33,20 +36,20 @@ function contradictions(ride: Ride, answers: readonly RaceAnswer[]): string[] {
   }
   if (won.size > 1) wrong.push(`double accept: ${won.size} offers were answered 200`);
   for (const offerId of won) {
-    if (ride.acceptedOfferId !== offerId) wrong.push(`accept answered 200, the ride has ${ride.acceptedOfferId}`);
+    if (ride.acceptedOfferId !== offerId) wrong.push(`accept answered 200, but the ride has ${ride.acceptedOfferId}`);
   }
   if (accepts.some(({ status, rideStatus }) => status === 200 && !order.includes(rideStatus as RideStatus))) {
-    wrong.push('accept answered 200 with a status that no accepted ride has');
+    wrong.push('accept answered 200 with a status that an accepted ride cannot have');
   }
   for (const accept of accepts) {
     if (accept.status === 409 && !mayRefuse(ride, accept)) wrong.push('an accept was refused for no reason');
   }
   if (cancelled.length > 1) wrong.push(`double cancel: ${cancelled.length} were answered 200`);
   if ((cancelled.length === 1) !== (ride.cancelledBy === 'partner')) {
-    wrong.push(`${cancelled.length} cancels were answered 200, and the ride was cancelled by ${ride.cancelledBy}`);
+    wrong.push(`${cancelled.length} cancels were answered 200, but the ride was cancelled by ${ride.cancelledBy}`);
   }
   if (cancels.some(({ status, endedAt: at }) => status === 409 && !(endedAt <= at + clockSlackMs))) {
-    wrong.push('a cancel was refused, and the ride had not ended');
+    wrong.push('a cancel was refused, but the ride had not ended');
   }
   const cancelKnownAt = Math.min(...cancelled.map((cancel) => cancel.endedAt));
   if (accepts.some(({ status, startedAt }) => status === 200 && startedAt > cancelKnownAt)) {
@@ -55,7 +58,10 @@ function contradictions(ride: Ride, answers: readonly RaceAnswer[]): string[] {
   return wrong;
 }
 
-/** Accepting the accepted offer again is a 200 until the ride has ended; any other is refused from the accept on. */
+/**
+ * A repeated accept of the accepted offer is a 200 until the ride ends; accepts of other offers are refused after the
+ * accept.
+ */
 function mayRefuse(ride: Ride, { offerId, endedAt }: RaceAnswer): boolean {
   const withdrawnAt = ride.offers.find((offer) => offer.offerId === offerId)?.withdrawnAt?.getTime();
   const rideEndedAt = hasEnded(ride) ? ride.statusAt.getTime() : Number.POSITIVE_INFINITY;
@@ -74,14 +80,14 @@ function acceptedAt(ride: Ride): number {
   return event ? event.at.getTime() : Number.POSITIVE_INFINITY;
 }
 
-/** The ride's own list of events: a legal path, one event for each transition, `seq` without a gap and `at` rising. */
+/** Checks the ride's own events: legal steps, one event for each transition, `seq` without gaps, and `at` rising. */
 function pathViolations(ride: Ride): string[] {
   const wrong: string[] = [];
   const { events, offers } = ride;
   if (events.some(({ seq }, index) => seq !== index + 1) || ride.seq !== events.length) wrong.push('seq has a gap');
   if (events.some(({ at }, index) => index > 0 && at <= (events[index - 1]?.at ?? 0))) wrong.push('at does not rise');
   if (events.some(({ at, body, event }) => JSON.parse(body).at !== at.getTime() || JSON.parse(body).event !== event)) {
-    wrong.push('an event says another time or name than its body');
+    wrong.push('an event has a different time or name than its body');
   }
   let status: RideStatus = 'bidding';
   let offered = 0;
@@ -97,20 +103,20 @@ function pathViolations(ride: Ride): string[] {
     if (!isCancel && !(isNext && !hasEnded({ status }))) wrong.push(`illegal step: ${status} -> ${to}`);
     status = to;
   }
-  if (status !== ride.status) wrong.push(`the events end in ${status}, the ride is ${ride.status}`);
+  if (status !== ride.status) wrong.push(`the events end in ${status}, but the ride is ${ride.status}`);
   if (offered !== offers.length) wrong.push(`${offered} events for ${offers.length} offers`);
 
   const isAccepted = Number.isFinite(acceptedAt(ride));
   const chosen = offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
-  if (isAccepted !== (chosen !== undefined)) wrong.push('the accepted offer and the event of it do not go together');
+  if (isAccepted !== (chosen !== undefined)) wrong.push('the accepted offer and the events disagree');
   if (chosen?.withdrawnAt) wrong.push('a withdrawn offer was accepted');
   if (chosen && (chosen.price !== ride.agreedPrice || chosen.driver.driverId !== ride.driver?.driverId)) {
     wrong.push('the ride has the driver or price of another offer');
   }
   if (isAccepted && acceptedAt(ride) >= ride.biddingEndsAt.getTime()) wrong.push('accepted after the bidding time');
-  if ((ride.status === 'cancelled') !== (ride.cancelledBy !== undefined)) wrong.push('cancelled by nobody');
+  if ((ride.status === 'cancelled') !== (ride.cancelledBy !== undefined)) wrong.push('cancelledBy is wrong');
   const withdrawn = offers.filter(({ withdrawnAt }) => withdrawnAt).length;
-  // One change is one event, but for an offer's withdrawal and a timer that was dropped.
+  // Every event and every withdrawal is one change of the ride. Other changes, such as a dropped timer, add to `rev`.
   if (ride.rev < ride.seq + withdrawn) wrong.push(`${ride.rev} changes made ${ride.seq} events`);
   return wrong;
 }

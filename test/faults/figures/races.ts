@@ -9,12 +9,12 @@ import { type RaceAnswer, raceViolations } from './race-verdict.ts';
 
 const biddingTimeoutMs = 5_000;
 const settings = { BIDDING_TIMEOUT_MS: `${biddingTimeoutMs}`, SIMULATION_SPEED: '10', LOG_LEVEL: 'warn' };
-/** Rides under way at a time: those that wait for their moment cost little. */
+/** Concurrent races of each kind. Races that mostly wait cost little. */
 const atOnce: Record<Kind, number> = { partners: 28, withdrawal: 4, expiry: 120, simulator: 16 };
 
 export const races: Figure = {
   name: 'races',
-  promise: 'A ride follows the lifecycle table, and one offer at most is ever accepted, whoever acts at the same time',
+  promise: 'A ride follows the lifecycle table and accepts at most one offer, whatever requests are concurrent',
   goal: '0 double accepts, 0 illegal steps in 10,000 races',
   async measure(run) {
     const count = run.short ? 600 : 10_000;
@@ -33,40 +33,40 @@ export const races: Figure = {
           ),
         );
         track.close();
-        await settled();
-        return judge(track.answers);
+        await waitUntilSettled();
+        return checkRides(track.answers);
       }),
     );
     const { violations, outcomes } = measured;
     const first = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
     const reached =
       `${violations.length} double accepts, illegal steps or contradicted answers in ${count.toLocaleString('en')} races of ` +
-      `4 to 8 at once over 2 API processes; who came first: ${first}`;
+      `4 to 8 at once over 2 API processes; first: ${first}`;
     return { reached, violations: [...violations, ...crashes] };
   },
 };
 
-/** Until every bidding time is over and every simulated trip has ended: what comes late is judged too. */
-async function settled(): Promise<void> {
+/** Waits until every bidding time and every simulated trip is over, so that late changes are checked too. */
+async function waitUntilSettled(): Promise<void> {
   const deadline = Date.now() + biddingTimeoutMs + 30_000;
   const open = { $or: [{ status: 'bidding' as const }, { mode: 'test' as const, nextDueAt: { $exists: true } }] };
   while ((await rides.countDocuments(open)) > 0 && Date.now() < deadline) await setTimeout(200);
   await setTimeout(500);
 }
 
-async function judge(answers: ReadonlyMap<string, RaceAnswer[]>) {
+async function checkRides(answers: ReadonlyMap<string, RaceAnswer[]>) {
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
   for await (const ride of rides.find({})) {
-    const its = answers.get(ride._id);
-    if (!its) violations.push(`${ride._id} was never asked for`);
-    violations.push(...raceViolations(ride, its ?? []));
-    const outcome = outcomeOf(ride, its ?? []);
+    const own = answers.get(ride._id);
+    if (!own) violations.push(`${ride._id} was never requested`);
+    violations.push(...raceViolations(ride, own ?? []));
+    const outcome = outcomeOf(ride, own ?? []);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   const stored = [...outcomes.values()].reduce((total, times) => total + times, 0);
   if (stored !== answers.size) violations.push(`${answers.size} rides were created, ${stored} are stored`);
-  // Where one of them never comes first, nothing has raced.
+  // If one of these is never first, the requests did not really race.
   for (const outcome of ['partner’s accept', 'partner’s cancel', 'timeout', 'simulator’s accept']) {
     if (!outcomes.has(outcome)) violations.push(`never first: ${outcome}`);
   }
@@ -76,7 +76,7 @@ async function judge(answers: ReadonlyMap<string, RaceAnswer[]>) {
 function outcomeOf(ride: Ride, answers: readonly RaceAnswer[]): string {
   if (!ride.acceptedOfferId) return ride.cancelledBy === 'partner' ? 'partner’s cancel' : `${ride.cancelledBy}`;
   const accepted = ride.events.find(({ event }) => event === 'ride.status');
-  // A partner who comes second with the same offer is answered 200 too.
+  // A later accept of the same offer is answered 200 too, so the start time decides.
   const byPartner = answers.some(
     ({ asked, status, startedAt }) =>
       asked === 'accept' && status === 200 && startedAt <= (accepted?.at.getTime() ?? 0),

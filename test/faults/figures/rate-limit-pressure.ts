@@ -11,15 +11,18 @@ import { numbers } from './in-world.ts';
 const limit = 30;
 const windowMs = 60_000;
 const keyCount = 3;
-/** Of each key: often enough that a place that frees is taken within some ms. */
+/** Interval of creations of each key: short enough that a freed place in the limit is used within some ms. */
 const everyMs = 20;
-/** A ride's createdAt is read just after its charge, by another clock: so far they may lie apart. */
+/**
+ * Tolerated difference between a ride's createdAt and its charge, which are read one after the other from different
+ * clocks.
+ */
 const toleranceMs = 250;
 
 /**
- * Asks for creations without an end and looks whether any 60 s hold more than 30. The authority is the score of each
- * charge, by Redis's clock; the Idempotency-Key of a creation is the charge's name, so that each ride is matched with its
- * own. The rides' createdAt must say the same, to within the time between charge and insert.
+ * Sends creations steadily and checks that no 60 s contain more than 30. The charges' scores, by Redis's clock, decide.
+ * A creation's Idempotency-Key is also the name of its charge, which matches each ride with its charge. The rides'
+ * createdAt must agree, except for the time between charge and insert.
  */
 export async function steadyPressure(world: World, forMs: number): Promise<Part> {
   const keys = await Promise.all(numbers(keyCount).map(() => world.newKey({ mode: 'live', manner: 'none' })));
@@ -54,20 +57,20 @@ export async function steadyPressure(world: World, forMs: number): Promise<Part>
   for (const client of clients) client.close();
 
   const redis = new Redis(world.redis.url);
-  const looked = await Promise.all(
-    keys.map(({ keyId }) => lookAt(redis, keyId, answered.get(keyId) ?? new Set(), forMs)),
+  const results = await Promise.all(
+    keys.map(({ keyId }) => checkKey(redis, keyId, answered.get(keyId) ?? new Set(), forMs)),
   );
   redis.disconnect();
-  const violations = [...strays, ...looked.flatMap((look) => look.violations)];
+  const violations = [...strays, ...results.flatMap((result) => result.violations)];
   const least = (values: number[]) => Math.min(...values).toLocaleString('en');
   const reached =
-    `the 31st creation never before ${least(looked.map((look) => look.leastMs))} ms after the 1st by Redis's clock ` +
-    `(${least(looked.map((look) => look.leastCreatedMs))} ms by createdAt) in ${forMs / 1_000} s of steady pressure on ` +
-    `${keyCount} keys, ${1_000 / everyMs} a second each, and all ${looked.map((look) => look.made).join(', ')} that fit went through`;
+    `the 31st creation never before ${least(results.map(({ leastMs }) => leastMs))} ms after the 1st by Redis's clock ` +
+    `(${least(results.map(({ leastCreatedMs }) => leastCreatedMs))} ms by createdAt) in ${forMs / 1_000} s of steady load on ` +
+    `${keyCount} keys, ${1_000 / everyMs} a second each, and all ${results.map(({ made }) => made).join(', ')} allowed ones accepted`;
   return { reached, violations };
 }
 
-async function lookAt(redis: Redis, keyId: string, answered: ReadonlySet<string>, forMs: number) {
+async function checkKey(redis: Redis, keyId: string, answered: ReadonlySet<string>, forMs: number) {
   const violations: string[] = [];
   const listed = await redis.zrange(creationLog(keyId), '0', '-1', 'WITHSCORES');
   const chargedAt = new Map(numbers(listed.length / 2).map((i) => [`${listed[2 * i]}`, Number(listed[2 * i + 1])]));
@@ -81,14 +84,14 @@ async function lookAt(redis: Redis, keyId: string, answered: ReadonlySet<string>
   for (const member of chargedAt.keys()) if (!answered.has(member)) violations.push('a charge has no 201');
   const leastMs = leastSpan([...chargedAt.values()]);
   const leastCreatedMs = leastSpan(stored.map(({ createdAt }) => createdAt.getTime()));
-  if (leastMs < windowMs) violations.push(`31 charges lie within ${leastMs} ms`);
-  if (leastCreatedMs < windowMs - toleranceMs) violations.push(`31 rides lie within ${leastCreatedMs} ms`);
+  if (leastMs < windowMs) violations.push(`31 charges within ${leastMs} ms`);
+  if (leastCreatedMs < windowMs - toleranceMs) violations.push(`31 rides within ${leastCreatedMs} ms`);
   const fit = limit * Math.ceil(forMs / windowMs);
-  if (stored.length !== fit) violations.push(`${stored.length} rides were made where ${fit} fit`);
+  if (stored.length !== fit) violations.push(`${stored.length} rides were created, but the limit allows ${fit}`);
   return { violations, leastMs, leastCreatedMs, made: stored.length };
 }
 
-/** The shortest time from one entry to the 30th after it. */
+/** The shortest time between an entry and the 30th entry after it, in ms. */
 function leastSpan(times: number[]): number {
   const sorted = times.sort((a, b) => a - b);
   return Math.min(...sorted.slice(limit).map((at, index) => at - (sorted[index] ?? 0)));

@@ -11,14 +11,15 @@ const limit = 30;
 const failing = 24;
 
 /**
- * Kills MongoDB at the first insert, when the other creations are charged as well, and while it is away asks for more;
- * all that were answered 503 must give their places back: at once where nothing was sent, and when MongoDB has said that
- * there is no such ride where that was unknown. Of the next 300 exactly the rest go through.
+ * Kills MongoDB at the first insert, when the other creations are already charged, and sends more creations during the
+ * outage. All charges of creations answered 503 must be refunded: immediately if nothing was sent to MongoDB, otherwise
+ * once MongoDB confirms that the ride does not exist. Of the next 300 creations, exactly the rest of the limit must be
+ * accepted.
  */
 export async function refundAfterOutage(world: World, outages: number): Promise<Part> {
   const redis = new Redis(world.redis.url);
   const violations: string[] = [];
-  const takenBack: number[] = [];
+  const refunds: number[] = [];
   for (let outage = 0; outage < outages; outage++) {
     const { keyId, key } = await world.newKey({ mode: 'live', manner: 'none' });
     const log = creationLog(keyId);
@@ -34,36 +35,36 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
     await died;
     await setTimeout(500);
     const charged = await redis.zcard(log);
-    // Whoever asks now does not come so far as to be charged.
+    // These creations fail before they are charged.
     const late = await createAtOnce(world, key, 8);
     const answers = [...(await failed), ...late];
     const made = answers.filter(({ status }) => status === 201).length;
     const odd = answers.filter(({ status }) => status !== 201 && status !== 503);
-    violations.push(...odd.map(({ status }) => `MongoDB away: a creation was answered ${status}`));
+    violations.push(...odd.map(({ status }) => `MongoDB down: a creation was answered ${status}`));
     await world.mongo.start();
-    await serving(world, key);
+    await waitUntilServing(world, key);
     const stored = await rides.countDocuments({ keyId });
     const left = await chargesLeft(redis, log, stored);
-    if (left !== stored) violations.push(`${stored} rides are stored, and ${left} are charged after the outage`);
-    takenBack.push(charged - left);
+    if (left !== stored) violations.push(`${stored} rides are stored, but ${left} are charged after the outage`);
+    refunds.push(charged - left);
 
     const next = await createAtOnce(world, key, 300);
     const more = next.filter(({ status }) => status === 201).length;
     if (stored + more !== limit)
-      violations.push(`${stored} + ${more} creations went through in the minute of the outage`);
+      violations.push(`${stored} + ${more} creations were accepted in the minute of the outage`);
     const atLast = await rides.countDocuments({ keyId });
     if (atLast !== limit) violations.push(`${atLast} rides were made in one minute`);
-    if (made > stored) violations.push(`${made} rides were answered, and ${stored} are stored`);
+    if (made > stored) violations.push(`${made} creations were answered 201, but ${stored} rides are stored`);
   }
   redis.disconnect();
-  if (sum(takenBack) === 0) violations.push('no creation was charged when MongoDB died: nothing was measured');
+  if (sum(refunds) === 0) violations.push('no creation was charged when MongoDB was killed: nothing was measured');
   const reached =
-    `${sum(takenBack)} charges of inserts that failed taken back in ${outages} kills of MongoDB, then exactly ${limit} of the ` +
-    `same minute went through`;
+    `${sum(refunds)} charges of failed inserts refunded in ${outages} kills of MongoDB, then exactly ${limit} of the ` +
+    `same minute accepted`;
   return { reached, violations };
 }
 
-/** How many are charged, when it has become so many as there are rides, or 10 s later. */
+/** The number of charges, once it equals the number of stored rides, or after 10 s. */
 async function chargesLeft(redis: Redis, log: string, stored: number): Promise<number> {
   const deadline = performance.now() + 10_000;
   let left = await redis.zcard(log);
@@ -74,13 +75,13 @@ async function chargesLeft(redis: Redis, log: string, stored: number): Promise<n
   return left;
 }
 
-/** Every process has its connection to MongoDB again. */
-async function serving(world: World, key: string): Promise<void> {
+/** Waits until every API process is connected to MongoDB again. */
+async function waitUntilServing(world: World, key: string): Promise<void> {
   const deadline = performance.now() + 10_000;
   for (const { name, url } of world.apis) {
     const client = httpClient(url, 1);
     while ((await client.request({ path: '/v1', key })).status !== 200) {
-      if (performance.now() > deadline) throw new Error(`${name} does not serve 10 s after MongoDB is back`);
+      if (performance.now() > deadline) throw new Error(`${name} does not serve 10 s after MongoDB returned`);
       await setTimeout(50);
     }
     client.close();

@@ -15,7 +15,7 @@ const burst = 300;
 
 export const rateLimit: Figure = {
   name: 'rate-limit',
-  promise: 'A key creates 30 rides in any 60 s, counted exactly over all processes, and a failed insert is not charged',
+  promise: 'A key creates at most 30 rides in any 60 s, counted over all processes; failed inserts are refunded',
   goal: 'exactly 30 of 300 concurrent creations over 4 processes; never more than 30 in any 60 s; refunded when the insert fails',
   async measure(run) {
     const parts: Part[] = [];
@@ -34,7 +34,9 @@ export const rateLimit: Figure = {
   },
 };
 
-/** Several keys, one after the other and two at once, each with 300 creations; or with 100 that are each sent three times. */
+/**
+ * Sends 300 concurrent creations for each of several keys, or 100 that are each sent three times. Two keys at a time.
+ */
 async function bursts(world: World, run: FigureRun, { isRepeated }: { isRepeated: boolean }): Promise<Part> {
   const keyCount = run.short ? 3 : 20;
   const violations: string[] = [];
@@ -54,20 +56,20 @@ async function bursts(world: World, run: FigureRun, { isRepeated }: { isRepeated
 
 function strayAnswers(answers: readonly HttpAnswer[]): string[] {
   const strays = answers.filter(({ status }) => status !== 201 && status !== 429);
-  const unsaid = answers.filter(({ status, head }) => status === 429 && !/^retry-after: \d+\r?$/im.test(head));
+  const incomplete = answers.filter(({ status, head }) => status === 429 && !/^retry-after: \d+\r?$/im.test(head));
   return [
     ...strays.map(({ status }) => `a creation was answered ${status}`),
-    ...unsaid.map(() => 'a 429 has no Retry-After'),
+    ...incomplete.map(() => 'a 429 has no Retry-After'),
   ];
 }
 
 async function wrongCount(keyId: string, answers: readonly HttpAnswer[]): Promise<string[]> {
   const made = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text).rideId));
   const stored = await rides.countDocuments({ keyId });
-  return made.size === limit && stored === limit ? [] : [`${made.size} rides were answered, ${stored} are stored`];
+  return made.size === limit && stored === limit ? [] : [`${made.size} rides were acknowledged, ${stored} are stored`];
 }
 
-/** All three of one creation are the same ride, or none of them is one. */
+/** The three requests of one creation must all return the same ride, or all be refused. */
 async function wrongRepeats(
   redis: Redis,
   keyId: string,
@@ -86,7 +88,7 @@ async function wrongRepeats(
   const uncharged = made.filter((member) => !charged.has(member));
   return [
     ...divided.map(([name, outcome]) => `the repeats of ${name} were answered ${[...outcome].join(' and ')}`),
-    ...uncharged.map(() => 'a ride was made and not charged'),
+    ...uncharged.map(() => 'a ride was created but not charged'),
     ...(charged.size === limit ? [] : [`${charged.size} were charged`]),
   ];
 }

@@ -1,8 +1,8 @@
 import net from 'node:net';
 
 /**
- * Writes these bytes on a connection of their own and answers all that came until the server closed it, in latin1, or
- * until maxMs were over.
+ * Writes these bytes on a new connection. Resolves with all that the server sent until it closed the connection, or
+ * until `maxMs` passed, decoded as latin1.
  */
 export async function rawExchange(
   url: string,
@@ -12,7 +12,7 @@ export async function rawExchange(
   const { hostname, port } = new URL(url);
   const socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
   const chunks: Buffer[] = [];
-  // The server may answer and close before it has read all.
+  // The server may answer and close before it has read everything, so write errors are ignored.
   socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => {});
   const closed = new Promise<boolean>((resolve) => {
     socket.once('close', () => resolve(true));

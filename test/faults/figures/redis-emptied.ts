@@ -4,19 +4,19 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
 import { emptyRedis } from '../rounds/faults.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const doneWithinMs = 10_000;
 
-/** FLUSHALL, while timers wait and attempts run. */
+/** Runs FLUSHALL while timers are pending and attempts are in flight. */
 export const redisEmptied: Figure = {
   name: 'redis-emptied',
-  promise: 'due work done after Redis is emptied',
-  goal: 'all, within 10 s',
+  promise: 'All due work is done after Redis is emptied',
+  goal: 'all due work done within 10 s',
   async measure(run) {
     const times = run.short ? 2 : 12;
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), doneWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       async faults(arena) {
@@ -26,7 +26,7 @@ export const redisEmptied: Figure = {
           await setTimeout(between(arena.random, 4_000, 12_000));
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
         return ms > doneWithinMs ? [`work was done only after ${ms} ms: ${what}`] : [];
       },

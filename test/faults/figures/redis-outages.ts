@@ -5,24 +5,24 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 import { redisUrlsOf } from '../world/redis-urls.ts';
 import { sum } from './in-world.ts';
 
 const resumedWithinMs = 3_000;
 const longMs = 60_000;
 
-/** Redis stopped, killed or hung, again and again, while partners go on. */
+/** Stops, kills or pauses Redis repeatedly under load. */
 export const redisOutages: Figure = {
   name: 'redis-outages',
-  promise: 'Redis away',
+  promise: 'The service survives outages of Redis',
   goal: 'create answers 201; all resumes within 3 s of its return; 0 hung workers in 50 outages, three of them of 60 s',
   async measure(run) {
     const outages = run.short ? 4 : 50;
     const hung: string[] = [];
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       perSecond: 6,
@@ -36,29 +36,30 @@ export const redisOutages: Figure = {
           if (missing > 0) hung.push(`${missing} workers hung after outage ${number}`);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
-        const refused = creationsMeanwhile(evidence).filter(({ status }) => status !== 201);
+        const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
         return [
-          ...(ms > resumedWithinMs ? [`work went on only ${ms} ms after Redis's return: ${what}`] : []),
+          ...(ms > resumedWithinMs ? [`work resumed only ${ms} ms after Redis's return: ${what}`] : []),
           ...refused.map(({ status }) => `a creation was answered ${status}`),
           ...hung,
         ];
       },
     });
     const latestMs = latestIn(evidence).ms;
-    const meanwhile = creationsMeanwhile(evidence);
-    const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
+    const during = creationsDuring(evidence);
+    const slowestMs = Math.max(...during.map(({ ms }) => ms));
     const reached =
-      `${outages} outages; ${meanwhile.length} creations meanwhile, all but ` +
-      `${meanwhile.filter(({ status }) => status !== 201).length} answered 201, the slowest after ${slowestMs} ms; the latest ` +
+      `${outages} outages; ${during.length} creations during them, all but ` +
+      `${during.filter(({ status }) => status !== 201).length} answered 201, the slowest after ${slowestMs} ms; the latest ` +
       `work resumed ${(latestMs / 1_000).toFixed(1)} s after the return; ${hung.length} times a worker hung; ` +
       summaryOf(evidence);
     return { reached, violations };
   },
 };
 
-export function creationsMeanwhile({ journal, faults }: Evidence) {
+/** The creations whose requests overlap a fault. */
+export function creationsDuring({ journal, faults }: Evidence) {
   return journal.filter(
     ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
   );
@@ -68,7 +69,7 @@ async function outage(arena: Arena, number: number, ms: number): Promise<void> {
   const { redis } = arena.world;
   const kind = (['stopped', 'killed', 'hung'] as const)[number % 3] ?? 'stopped';
   arena.say(`outage ${number}: Redis ${kind} for ${(ms / 1_000).toFixed(1)} s`);
-  await making(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
+  await makeFault(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
     if (kind === 'hung') redis.pause();
     else await (kind === 'stopped' ? redis.stop() : redis.kill());
     await setTimeout(ms);
@@ -77,7 +78,10 @@ async function outage(arena: Arena, number: number, ms: number): Promise<void> {
   });
 }
 
-/** A worker that lives waits for jobs in a blocking command whenever it has none; a hung one never does. */
+/**
+ * The number of hung workers. A healthy worker waits for jobs with a blocking command whenever it has none; a hung
+ * worker never does.
+ */
 export async function missingWorkers({ world }: Arena): Promise<number> {
   const servers = (await redisUrlsOf(world)).map((url) => new Redis(url));
   const deadline = Date.now() + 10_000;

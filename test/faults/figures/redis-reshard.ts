@@ -6,26 +6,26 @@ import type { Restartable } from '../../support/restartable.ts';
 import type { Evidence } from '../check/checker.ts';
 import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
-import { creationsMeanwhile, missingWorkers } from './redis-outages.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
+import { creationsDuring, missingWorkers } from './redis-outages.ts';
 
-/** A job that Redis refused in the middle of a move is added by the sweeper, after a grace of 10 s. */
+/** If Redis refuses a job during a move, the sweeper adds it after a grace period of 10 s. */
 const resumedWithinMs = 15_000;
 const trials = 6;
 const keysAtOnce = 20;
 
-/** The slots of all queues move between the primaries of a Redis Cluster, with their keys, while partners go on. */
+/** Under load, moves the slots of all queues, with their keys, between the primaries of a Redis Cluster. */
 export const redisReshard: Figure = {
   name: 'redis-reshard',
-  promise: 'a Redis Cluster is resharded',
+  promise: 'The service survives the resharding of a Redis Cluster',
   goal: `create answers 201; all resumes within 15 s; 0 hung workers, with every queue moved ${trials} times`,
   async measure(run) {
     const count = run.short ? 2 : trials;
     const hung: string[] = [];
     let moved = 0;
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false, redis: 'cluster' },
       perSecond: 6,
@@ -39,9 +39,9 @@ export const redisReshard: Figure = {
           if (missing > 0) hung.push(`${missing} workers hung after resharding ${number}`);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
-        const refused = creationsMeanwhile(evidence).filter(({ status }) => status !== 201);
+        const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
         return [
           ...(ms > resumedWithinMs ? [`work resumed only ${ms} ms after the resharding: ${what}`] : []),
           ...refused.map(({ status }) => `a creation was answered ${status}`),
@@ -50,23 +50,23 @@ export const redisReshard: Figure = {
         ];
       },
     });
-    const meanwhile = creationsMeanwhile(evidence);
+    const during = creationsDuring(evidence);
     const reached =
-      `${count} times every queue, with ${moved} keys; ${meanwhile.length} creations during that, all but ` +
-      `${meanwhile.filter(({ status }) => status !== 201).length} answered 201, the slowest after ` +
-      `${Math.max(...meanwhile.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
+      `every queue moved ${count} times, with ${moved} keys; ${during.length} creations during that, all but ` +
+      `${during.filter(({ status }) => status !== 201).length} answered 201, the slowest after ` +
+      `${Math.max(...during.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
       `after it; ${hung.length} times a worker hung; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
 };
 
-/** Moves the slot of each queue to another primary, key by key, and resolves with how many keys were moved. */
+/** Moves the slot of each queue to another primary. Resolves with the number of moved keys. */
 async function moveQueues(arena: Arena): Promise<number> {
   const group = arena.world.redisGroup as RedisGroup;
-  const primaries = (await group.primaries()).map(connected);
+  const primaries = (await group.primaries()).map(connect);
   let moved = 0;
   try {
-    await making(arena, { what: 'Redis resharded', hit: 'redis' }, async () => {
+    await makeFault(arena, { what: 'Redis resharded', hit: 'redis' }, async () => {
       for (const pool of poolNames) moved += await moveSlot(primaries, queuePrefix(pool));
     });
   } finally {
@@ -80,14 +80,17 @@ interface Primary {
   port: number;
 }
 
-function connected({ url }: Restartable): Primary {
+function connect({ url }: Restartable): Primary {
   const port = Number(new URL(url).port);
   const client = new Redis(port);
   client.on('error', () => {});
   return { client, port };
 }
 
-/** The steps of a resharding by redis-cli: both know of it, the keys go over some at a time, then the slot is the other's. */
+/**
+ * Moves one slot in the same steps as redis-cli: marks it on both primaries, migrates keys in batches, changes the
+ * owner.
+ */
 async function moveSlot(primaries: readonly Primary[], name: string): Promise<number> {
   const slot = Number(await primaries[0]?.client.cluster('KEYSLOT', name));
   const ids = await Promise.all(primaries.map(({ client }) => client.cluster('MYID') as Promise<string>));
@@ -109,7 +112,10 @@ async function moveSlot(primaries: readonly Primary[], name: string): Promise<nu
   return moved;
 }
 
-/** Which of the primaries serves a slot. For a moment after a move several can say so, or none: gossip takes time. */
+/**
+ * The index of the primary that serves a slot. Waits while several or none claim it, because gossip is slow after a
+ * move.
+ */
 async function ownerOf(primaries: readonly Primary[], slot: number): Promise<number> {
   for (let patience = 100; patience > 0; patience--) {
     const claims = await Promise.all(primaries.map((primary) => serves(primary, slot)));

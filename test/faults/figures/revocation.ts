@@ -8,11 +8,13 @@ import { type HttpAnswer, type HttpConnection, type HttpRequest, httpConnection,
 import { inWorld, numbers, sideBySide } from './in-world.ts';
 
 const atOnce = 6;
-/** Each connection asks so often before the revoke, and so often in requests that start after it was answered. */
-const askedBefore = 2;
-const askedAfter = 3;
+/** Requests of each connection before the revoke, and requests that start after its answer. */
+const requestsBefore = 2;
+const requestsAfter = 3;
 
-/** What one secret key was used for: requests that began before it was dead are only there to keep it in use. */
+/**
+ * The result of one trial. Only requests that start after the revoke count; earlier ones just keep the secret in use.
+ */
 interface Trial {
   violations: string[];
   startedAfter: number;
@@ -20,7 +22,7 @@ interface Trial {
 
 export const revocation: Figure = {
   name: 'revocation',
-  promise: 'A revoked or rotated secret is dead on the next request, in every process',
+  promise: 'A revoked or rotated secret stops working on the next request, in every process',
   goal: '0 requests accepted that start after the revoke was answered: 1,000 trials over 4 API processes',
   async measure(run) {
     const trials = run.short ? 100 : 1_000;
@@ -54,10 +56,10 @@ async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): P
     inUse = () => --left === 0 && resolve();
   });
 
-  // Each connection goes on asking without a pause, so that some request starts right after the answer.
+  // Each connection sends requests without a pause, so that some request starts right after the answer to the revoke.
   const use = async (name: string, connection: HttpConnection): Promise<void> => {
     let before = 0;
-    for (let after = 0; after < askedAfter; ) {
+    for (let after = 0; after < requestsAfter; ) {
       const request = anyRequest(random, key);
       const answer = await connection.request(request);
       const what = `${how}: ${request.method ?? 'GET'} ${request.path} at ${name}`;
@@ -67,9 +69,9 @@ async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): P
         const lateMs = (answer.startedAt - deadSince).toFixed(1);
         if (answer.status !== 401) violations.push(`${what} answered ${answer.status}, ${lateMs} ms after the answer`);
       } else if (!isEnding) {
-        if (!isAccepted(answer)) violations.push(`${what} answered ${answer.status} while the key was good`);
+        if (!isAccepted(answer)) violations.push(`${what} answered ${answer.status} while the key was valid`);
         before += 1;
-        if (before === askedBefore) inUse();
+        if (before === requestsBefore) inUse();
       }
     }
   };
@@ -92,7 +94,7 @@ async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): P
   return { violations, startedAfter };
 }
 
-/** 404 and 409 are the service's word to a caller whom it knows; 429 too. */
+/** 404, 409 and 429 also prove that the key was accepted. */
 const isAccepted = ({ status }: HttpAnswer): boolean => [200, 201, 404, 409, 429].includes(status);
 
 function anyRequest(random: Random, key: string): HttpRequest {
@@ -106,7 +108,7 @@ function anyRequest(random: Random, key: string): HttpRequest {
     { method: 'POST', path: `${ride}/cancel` },
   ]);
   const base = oneOf(random, ['/v1', '/api/v1']);
-  // The other header is a way in too.
+  // The service accepts keys in this header too.
   if (random() < 0.3) return { ...request, path: base + request.path, headers: { 'X-Api-Key': key } };
   return { ...request, path: base + request.path, key };
 }

@@ -5,18 +5,21 @@ import { repeatsAmong } from '../check/deliveries.ts';
 import type { Figure } from '../figure.ts';
 import { shuffled } from '../random.ts';
 import { restartInTurn, scale } from '../rounds/restarts.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
-/** Every process restarted in turn, then every pool scaled, again and again, under load. Nothing of it is a fault. */
+/**
+ * Restarts every process in turn and scales every pool, repeatedly, under load. Restarts count as no fault and excuse
+ * nothing.
+ */
 export const rollingRestarts: Figure = {
   name: 'rolling-restarts',
-  promise: 'rolling restarts of everything, and pools scaled from 1 to 4 to 1, under load',
+  promise: 'Rolling restarts, and scaling pools from 1 to 4 to 1, under load, disturb no request and no delivery',
   goal: 'nothing lost, nothing repeated, no 5xx, every request answered; every process ends with code 0 within 10 s',
   async measure(run) {
     const turns = run.short ? 1 : 3;
     const eachMs = run.short ? 1_500 : 6_000;
     const endsMs: number[] = [];
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       async faults(arena) {
         for (let turn = 1; turn <= turns; turn++) {
@@ -28,19 +31,19 @@ export const rollingRestarts: Figure = {
           }
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const repeats = repeatsAmong(evidence.receipts);
-        return [...(repeats > 0 ? [`${repeats} attempts were made again`] : []), ...cutOff(evidence)];
+        return [...(repeats > 0 ? [`${repeats} attempts were repeated`] : []), ...cutOff(evidence)];
       },
     });
     const reached =
-      `${turns} times every process in turn and each of ${poolNames.length} pools from 1 to 4 to 1: ${endsMs.length} processes ` +
-      `ended, the slowest after ${(Math.max(...endsMs) / 1_000).toFixed(1)} s; ${summaryOf(evidence)}`;
+      `${turns} times all processes restarted and each of ${poolNames.length} pools scaled from 1 to 4 to 1: ${endsMs.length} ` +
+      `processes ended, the slowest after ${(Math.max(...endsMs) / 1_000).toFixed(1)} s; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
 };
 
-/** Processes that were still at work when their grace was over. */
+/** Processes that still had work when their grace period ended. */
 const cutOff = ({ texts }: Evidence): string[] =>
   texts.flatMap(({ where, text }) =>
     text.includes('grace period over') ? [`${where}: ended with work in flight`] : [],

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Figure, FigureResult, FigureRun } from '../figure.ts';
 import type { Receipt } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
@@ -9,13 +9,13 @@ import { inWorld, numbers } from './in-world.ts';
 
 const hangingKeys = 50;
 const promptKeys = 15;
-/** As often as a key may go on creating: 30 rides a minute. */
+/** The highest steady rate of creations of a key: 30 a minute. */
 const everyMs = 2_000;
 const startMs = 1_000;
 
 export const slowReceivers: Figure = {
   name: 'slow-receivers',
-  promise: 'slow receivers do not stall others',
+  promise: 'Slow receivers do not delay the events of other keys',
   goal: `${hangingKeys} keys whose receivers all hang: another key's events start within 1 s (p99)`,
   async measure(run) {
     const settings = { SIMULATION_SPEED: '2', BIDDING_TIMEOUT_MS: '9000' };
@@ -25,7 +25,7 @@ export const slowReceivers: Figure = {
   },
 };
 
-async function measureIn(world: World, { short, say }: FigureRun): Promise<Measured> {
+async function measureIn(world: World, { short, say }: FigureRun): Promise<FigureResult> {
   const seconds = short ? 8 : 30;
   const hanging = await Promise.all(numbers(hangingKeys).map(() => world.newKey({ manner: 'silent' })));
   const prompt = await Promise.all(numbers(promptKeys).map(() => world.newKey({ manner: 'prompt' })));
@@ -37,7 +37,7 @@ async function measureIn(world: World, { short, say }: FigureRun): Promise<Measu
   };
   const startedAt = performance.now();
 
-  const goOn = (keys: NewKey[], headers?: Record<string, string>) =>
+  const createSteadily = (keys: NewKey[], headers?: Record<string, string>) =>
     keys.map(async (key, index) => {
       await setTimeout((everyMs * index) / keys.length);
       for (let made = 1; everyMs * made <= seconds * 1_000; made++) {
@@ -45,24 +45,28 @@ async function measureIn(world: World, { short, say }: FigureRun): Promise<Measu
         await setTimeout(Math.max(0, startedAt + everyMs * (made + index / keys.length) - performance.now()));
       }
     });
-  // Such a ride has an event after 1 s and one after 9 s: its attempts hang without a pause, at little cost to the machine.
+  // Such a ride has an event after 1 s and one after 9 s, so an attempt hangs nearly all the time, at little cost to
+  // the machine.
   const hangs = { 'X-Service-Test-Scenario': 'no_auto_accept' };
-  await Promise.all([...goOn(hanging, hangs), ...goOn(prompt)]);
+  await Promise.all([...createSteadily(hanging, hangs), ...createSteadily(prompt)]);
   say(`all rides created after ${Math.round(performance.now() - startedAt)} ms`);
 
   const promptIds = new Set(prompt.map(({ keyId }) => keyId));
-  const left = await settled(promptIds, 15_000);
+  const left = await waitUntilSettled(promptIds, 15_000);
   client.close();
-  // What hangs need not be waited for.
+  // Kills the workers instead of waiting for the hanging attempts.
   await Promise.all(world.workers.map((worker) => worker.kill()));
   const [ours, theirs] = [true, false].map((isPrompt) =>
     world.receivers.receipts.filter(({ keyId }) => promptIds.has(keyId) === isPrompt),
   ) as [Receipt[], Receipt[]];
-  return judged(waitsOf(ours), { hung: theirs.length, left, failures });
+  return resultOf(waitsOf(ours), { hung: theirs.length, left, failures });
 }
 
-/** Waits until nothing of these keys' rides is left to do; answers how many rides still have something after maxMs. */
-async function settled(keyIds: Set<string>, maxMs: number): Promise<number> {
+/**
+ * Waits until these keys' rides have no open work, at most `maxMs`. Resolves with the number of rides that still have
+ * some.
+ */
+async function waitUntilSettled(keyIds: Set<string>, maxMs: number): Promise<number> {
   const deadline = performance.now() + maxMs;
   const open = { keyId: { $in: [...keyIds] }, $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
   for (;;) {
@@ -73,8 +77,8 @@ async function settled(keyIds: Set<string>, maxMs: number): Promise<number> {
 }
 
 /**
- * How long each event waited for its attempt, in ms: from the moment at which it was the ride's oldest until its receiver had
- * it. Recording the outcome of the one before, which comes after that one's answer, counts as waiting.
+ * How long each event waited for its attempt, in ms: from the time when it became the ride's oldest until the receiver
+ * got it. This includes recording the previous event's outcome.
  */
 function waitsOf(receipts: Receipt[]): number[] {
   const answeredAt = new Map(receipts.map(({ rideId, seq, answeredAt }) => [`${rideId}_${seq}`, answeredAt ?? 0]));
@@ -84,10 +88,10 @@ function waitsOf(receipts: Receipt[]): number[] {
   });
 }
 
-function judged(
+function resultOf(
   waits: number[],
   { hung, left, failures }: { hung: number; left: number; failures: string[] },
-): Measured {
+): FigureResult {
   const sorted = waits.toSorted((a, b) => a - b);
   const share = (part: number) => sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
   const reached =
@@ -98,8 +102,8 @@ function judged(
     violations: [
       ...failures,
       ...(share(0.99) <= startMs ? [] : [`events started after ${share(0.99)} ms (p99)`]),
-      ...(left > 0 ? [`${left} rides of prompt receivers were not done in time`] : []),
-      ...(hung > 0 ? [] : ['nothing hung']),
+      ...(left > 0 ? [`${left} rides of prompt receivers were not finished in time`] : []),
+      ...(hung > 0 ? [] : ['no attempt hung: nothing was measured']),
     ],
   };
 }

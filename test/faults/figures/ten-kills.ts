@@ -8,14 +8,14 @@ import { httpConnection, smallRide } from './http-client.ts';
 
 const resumedWithinMs = 15_000;
 
-/** The same ride's worker is killed whenever it is at it: first the simulator, then whoever sends its first event. */
+/** Kills every worker that processes one ride: first the simulator at its step, then the sender of its first event. */
 export const tenKills: Figure = {
   name: 'ten-kills',
-  promise: 'a ride whose worker is killed ten times',
-  goal: 'goes on within 15 s of each kill, and still ends',
+  promise: 'A ride whose worker is killed ten times still ends',
+  goal: 'the ride resumes within 15 s of each kill, and ends',
   async measure(run) {
     const kills = run.short ? 2 : 10;
-    // The bidding must not be over before the simulator has come to its step.
+    // Long bidding, so that it does not end before the simulator's step.
     const settings = { BIDDING_TIMEOUT_MS: '600000' };
     const world = await startWorld({ build: run.build, wired: true, seed: run.seed, settings });
     try {
@@ -24,19 +24,19 @@ export const tenKills: Figure = {
       const created = await api.request({ method: 'POST', path: '/v1/rides', key: key.key, body: smallRide });
       api.close();
       const { rideId } = JSON.parse(created.text);
-      const steps = await killAgainAndAgain(world, 'simulator', 'before a change', kills, run.say);
-      const sends = await killAgainAndAgain(world, 'webhooks', 'during a send', kills, run.say);
+      const steps = await killRepeatedly(world, 'simulator', 'before a change', kills, run.say);
+      const sends = await killRepeatedly(world, 'webhooks', 'during a send', kills, run.say);
       await setWebhookUrl(world.config, key.keyId, world.receivers.urlOf(key.keyId, 'prompt'), 'anyone');
       await world.quiet(60_000);
       const ride = await rides.findOne({ _id: rideId });
       const violations = [...steps, ...sends].flatMap((ms) => {
-        return ms > resumedWithinMs ? [`the ride went on only ${ms} ms after a kill`] : [];
+        return ms > resumedWithinMs ? [`the ride resumed only ${ms} ms after a kill`] : [];
       });
       if (ride?.status !== 'completed' || ride.unsettled > 0) violations.push(`the ride is ${ride?.status}`);
       const seconds = (times: number[]) => `${(Math.max(...times) / 1_000).toFixed(1)} s`;
       const reached =
-        `${kills} kills of the simulator at the ride's first step, each tried again within ${seconds(steps)}; ${kills} kills ` +
-        `during the send of its first event, within ${seconds(sends)}; the ride is ${ride?.status}, all events settled`;
+        `${kills} kills of the simulator at the ride's first step, retried within ${seconds(steps)}; ${kills} kills ` +
+        `during the send of its first event, retried within ${seconds(sends)}; the ride is ${ride?.status}, all events settled`;
       return { reached, violations };
     } finally {
       await world.stop();
@@ -44,8 +44,11 @@ export const tenKills: Figure = {
   },
 };
 
-/** How many ms after each kill the next process came to the same place. */
-async function killAgainAndAgain(
+/**
+ * Kills a process at this place `kills` times. Resolves with the time from each kill until the next process got there,
+ * in ms.
+ */
+async function killRepeatedly(
   world: World,
   kind: 'simulator' | 'webhooks',
   place: Parameters<typeof killFirstAt>[2],
@@ -57,7 +60,7 @@ async function killAgainAndAgain(
   let killedAt = 0;
   for (let kill = 1; kill <= kills; kill++) {
     const killed = await killFirstAt({ world }, candidates, place, 60_000);
-    if (!killed) throw new Error(`no ${kind} came to the place "${place}" for the ${kill}th time`);
+    if (!killed) throw new Error(`kill ${kill}: no ${kind} reached the place "${place}"`);
     if (killedAt) resumedMs.push(killed.killedAt - killedAt);
     ({ killedAt } = killed);
     say(`${killed.victim.name} killed ${place}, ${kill} of ${kills}`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { anyRequest } from '../../support/any-request.ts';
-import type { FigureRun, Measured } from '../figure.ts';
+import type { FigureResult, FigureRun } from '../figure.ts';
 import { httpClient } from '../figures/http-client.ts';
 import { inWorld, withContext } from '../figures/in-world.ts';
 import type { World } from '../world/world.ts';
@@ -9,20 +9,20 @@ import { malformed } from './malformed.ts';
 import { storedViolations } from './stored.ts';
 import { fuzzTarget, type Target } from './target.ts';
 
-/** At most so many at once. Batches are half as large on average, since a failing one is made smaller. */
+/** Largest size of a batch. The average is half of it, because the size is random. */
 const batchOf = { wellFormed: 100, malformed: 400 };
 const batchesOfPart = 100;
-/** So many batches of requests that are HTTP by their form for each of malformed ones: 15 % of the cases are then such. */
+/** Batches of well-formed requests for each batch of malformed ones; about 15 % of the cases are then malformed. */
 const batchesForOne = 22;
 const mostFailures = 5;
 
 const settings = { LOG_LEVEL: 'warn', BIDDING_TIMEOUT_MS: '3600000' };
 
 /**
- * Sends so many generated requests over all routes to real API processes: none may be answered with a 5xx or out of the
- * contract's form, no process may end, and nothing of a refused one may be stored.
+ * Sends `cases` generated requests on all routes to real API processes. No answer may be a 5xx or violate the
+ * contract's format, no process may end, and no part of a refused request may be stored.
  */
-export async function fuzz(run: FigureRun & { cases: number }): Promise<Measured> {
+export async function fuzz(run: FigureRun & { cases: number }): Promise<FigureResult> {
   const { measured, crashes } = await inWorld({ build: run.build, pools: [], settings }, (world) =>
     withContext(world, async (ctx) => {
       const target = await fuzzTarget(world, ctx);
@@ -43,7 +43,7 @@ export async function fuzz(run: FigureRun & { cases: number }): Promise<Measured
   return { reached, violations: [...failures, ...crashes] };
 }
 
-/** Each part has a seed of its own and, where it fails, one smallest case. */
+/** Tries all cases in parts. Each part has its own seed and reports at most its smallest failing case. */
 async function tryAll(run: FigureRun & { cases: number }, target: Target): Promise<string[]> {
   const failures: string[] = [];
   const runs = Math.min(batchesOfPart, Math.ceil(run.cases / batchOf.wellFormed));
@@ -51,16 +51,19 @@ async function tryAll(run: FigureRun & { cases: number }, target: Target): Promi
   for (let part = 0; target.tried.all < run.cases && failures.length < mostFailures; part++) {
     const seed = run.seed * 1_000 + part;
     failures.push(
-      ...(await smallest(anyRequest, batchOf.wellFormed, { seed, numRuns: runs }, target.nextBatch, target.tryRequest)),
-      ...(await smallest(malformed, batchOf.malformed, { seed, numRuns: rawRuns }, target.nextBatch, target.tryBytes)),
+      ...(await tryPart(anyRequest, batchOf.wellFormed, { seed, numRuns: runs }, target.nextBatch, target.tryRequest)),
+      ...(await tryPart(malformed, batchOf.malformed, { seed, numRuns: rawRuns }, target.nextBatch, target.tryBytes)),
     );
     if (part % 4 === 3) run.say(`${target.tried.all.toLocaleString('en')} of ${run.cases.toLocaleString('en')} cases`);
   }
   return failures;
 }
 
-/** Tries batches of generated cases; where one fails, the smallest that still fails, as it was generated: no secrets. */
-async function smallest<T>(
+/**
+ * Tries batches of generated cases. Reports the smallest failing batch as it was generated, without the secrets filled
+ * in.
+ */
+async function tryPart<T>(
   arbitrary: fc.Arbitrary<T>,
   maxLength: number,
   { seed, numRuns }: { seed: number; numRuns: number },

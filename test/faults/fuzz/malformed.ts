@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { smallRide } from '../figures/http-client.ts';
 
 /**
- * Bytes that are no HTTP, or hardly. `KEY` and `CANARY` stand for what is filled in; the body of each request that could
- * be understood is a creation that could be made.
+ * Bytes that are not valid HTTP, or nearly not. `KEY` and `CANARY` are placeholders. Requests that a server may
+ * understand have the body of a valid creation.
  */
 export interface Malformed {
   kind: string;
   text: string;
-  /** Two readers could disagree where the request ends: it must be refused, and what follows it never answered. */
+  /**
+   * Two parsers may disagree about the end of the request: it must be refused, and the bytes after it never answered.
+   */
   isAmbiguous?: boolean;
-  /** The client goes away after so many bytes, of a request that needs more. */
+  /** The client closes the connection after this many bytes of a longer request. */
   cutAt?: number;
 }
 
@@ -44,11 +46,11 @@ const mutation = fc.record({
   put: fc.oneof(special, fc.string({ unit: 'binary', maxLength: 3 }), fc.constant('')),
 });
 const mutated = fc.array(mutation, { minLength: 1, maxLength: 4 }).map((mutations) => {
-  // In the head, where it matters.
+  // Mutates only the head, because the body is not HTTP.
   const headBytes = whole.length - bodyBytes;
   const text = mutations.reduce((now, { at, drop, put }) => {
-    const place = Math.floor(at * headBytes);
-    return now.slice(0, place) + put + now.slice(place + drop);
+    const offset = Math.floor(at * headBytes);
+    return now.slice(0, offset) + put + now.slice(offset + drop);
   }, whole);
   return { kind: 'mutated', text };
 });
@@ -87,7 +89,7 @@ const transferName = fc.constantFrom(
   'Transfer\tEncoding',
   'Transfer_Encoding',
 );
-/** Both a length and chunks, and behind what either of them ends a creation of its own. */
+/** Requests with both a length and chunks, followed by a second creation (request smuggling). */
 const smuggled = fc
   .record({ length, transfer, name: fc.constant('Transfer-Encoding'), isLengthFirst: fc.boolean() })
   .map(({ length: given, transfer: coding, name, isLengthFirst }) => {

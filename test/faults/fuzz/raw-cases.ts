@@ -2,19 +2,19 @@ import net from 'node:net';
 import { formProblem } from '../../support/answer-form.ts';
 import type { Malformed } from './malformed.ts';
 
-/** After this time without a byte the client takes the answer for complete. */
+/** The client considers the answer complete after this time without a byte. */
 const quietMs = 700;
 const longestMs = 20_000;
 
 export interface RawOutcome {
   problem?: string;
-  /** The rides that were answered 201. */
+  /** Ids of rides whose creation was answered 201. */
   rideIds: string[];
-  /** All that came was refusals, or nothing: nothing of what was sent may be kept. */
+  /** All answers were refusals, or there was none. Then no part of the bytes may be stored. */
   isRefused: boolean;
 }
 
-/** Sends malformed bytes on a connection of their own and judges all that came back. */
+/** Sends malformed bytes on a new connection and checks the answers. */
 export async function tryMalformed(
   url: string,
   { text, isAmbiguous, cutAt }: Malformed,
@@ -27,7 +27,7 @@ export async function tryMalformed(
   const received = await exchange(url, bytes);
   if (received === 'hangs') return { rideIds: [], isRefused: false, problem: 'the connection is open after 20 s' };
   const answers = answersIn(received);
-  if (!answers) return { rideIds: [], isRefused: false, problem: 'what came is no sequence of HTTP answers' };
+  if (!answers) return { rideIds: [], isRefused: false, problem: 'the bytes received are not HTTP answers' };
   const rideIds = answers.filter(({ status }) => status === 201).map((answer) => JSON.parse(answer.text).rideId);
   const problem = answers.map((answer) => formProblem(answer)).find(Boolean) ?? ambiguityProblem(isAmbiguous, answers);
   return { rideIds, isRefused: rideIds.length === 0, ...(problem && { problem }) };
@@ -47,7 +47,7 @@ async function cutShort(url: string, bytes: Buffer): Promise<void> {
   await closed;
 }
 
-/** All that the server says until it closes; the client ends its side when nothing more comes. */
+/** All bytes that the server sends until it closes. The client half-closes once no more bytes arrive. */
 function exchange(url: string, bytes: Buffer): Promise<string | 'hangs'> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
@@ -73,7 +73,7 @@ function exchange(url: string, bytes: Buffer): Promise<string | 'hangs'> {
   });
 }
 
-/** The answers one behind the other, or null where these bytes are something else. */
+/** Parses consecutive answers; null if the bytes are not HTTP answers. */
 function answersIn(received: string): { status: number; head: string; text: string }[] | null {
   const answers = [];
   for (let rest = received; rest; ) {

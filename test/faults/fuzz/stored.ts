@@ -2,7 +2,7 @@ import { AccountModel } from '../../../shared/accounts/account.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 
-/** Marks what one case sends: as long as its placeholder, so that no length has to be counted again. */
+/** The marker in all texts of one case. It is as long as its placeholder, so that no length in the request changes. */
 export const canaryOf = (number: number): string => `~${number.toString(36).padStart(4, '0')}~`;
 const anyCanary = /~[0-9a-z]{4}~/g;
 
@@ -63,17 +63,19 @@ const known: Record<string, readonly string[]> = {
   idempotency: ['key', 'requestHash', 'expiresAt'],
 };
 
-/** What MongoDB must not hold: rides without a 201, unknown fields, operators, texts of refused requests. */
+/**
+ * Violations in MongoDB after a fuzz run: rides without a 201, unknown fields, operators, texts of refused requests.
+ */
 export async function storedViolations(made: ReadonlySet<string>, refused: ReadonlySet<string>): Promise<string[]> {
   const violations: string[] = [];
   let stored = 0;
   for await (const ride of rides.find({})) {
     stored += 1;
     if (!made.has(ride._id)) violations.push(`${ride._id} was never answered 201`);
-    for (const [place, fields] of Object.entries(known)) {
-      const part = place ? (ride as unknown as Record<string, unknown>)[place] : ride;
+    for (const [path, fields] of Object.entries(known)) {
+      const part = path ? (ride as unknown as Record<string, unknown>)[path] : ride;
       const strange = Object.keys((part as object) ?? {}).filter((field) => !fields.includes(field));
-      if (strange.length > 0) violations.push(`${ride._id} has ${place || 'itself'} with ${JSON.stringify(strange)}`);
+      if (strange.length > 0) violations.push(`${ride._id}: unknown fields ${path} ${JSON.stringify(strange)}`);
     }
     violations.push(...textViolations(ride, refused));
   }
@@ -90,7 +92,7 @@ function textViolations(document: object, refused: ReadonlySet<string>): string[
   return [
     ...canaries
       .filter((canary) => refused.has(canary))
-      .map((canary) => `a document holds ${canary} of a refused request`),
+      .map((canary) => `a document contains ${canary} of a refused request`),
     ...(/"\$[a-z]+":/i.test(text.replaceAll('\\"', '')) ? ['a document has a field that begins with $'] : []),
     ...(Object.hasOwn(document, '__proto__') ? ['a document has a field __proto__'] : []),
   ];

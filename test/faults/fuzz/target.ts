@@ -17,18 +17,18 @@ const connections = 50;
 const keyCount = 6;
 const ridesOfKey = 12;
 
-/** What the cases are sent to, and what is known of all that were sent. */
+/** Sends the cases, and records their results. */
 export interface Target {
   tried: { all: number; malformed: number };
-  /** How often each status was the answer to a request that was HTTP by its form. */
+  /** Number of answers to well-formed requests, by status. */
   seen: Map<number, number>;
-  /** The rides that were answered 201, and those that this process made for the cases to be about. */
+  /** Ids of rides whose creation was answered 201, and of the rides that this process created for the cases. */
   made: Set<string>;
-  /** The canaries of all that was refused. */
+  /** The canaries of all refused requests. */
   refused: Set<string>;
-  /** A key for the next batch, with a fresh ride, and no creation counted. */
+  /** Prepares a key for the next batch: with a new ride and a reset creation limit. */
   nextBatch(): Promise<NewKey>;
-  /** Each resolves with what was wrong about the answer, if anything. */
+  /** `tryRequest` and `tryBytes` resolve with the problem of the answer, if it has one. */
   tryRequest(key: NewKey, generated: AnyRequest): Promise<string | undefined>;
   tryBytes(key: NewKey, generated: Malformed): Promise<string | undefined>;
   close(): void;
@@ -68,7 +68,7 @@ export async function fuzzTarget(world: World, ctx: Context): Promise<Target> {
     refused,
     async nextBatch() {
       const key = processOf(keys, batches++);
-      // Without this nearly every creation would be a 429.
+      // Resets the creation limit; otherwise nearly every creation would be a 429.
       await ctx.redis.del(keys.map(({ keyId }) => creationLog(keyId)));
       await newRide(key, 'bidding');
       return key;

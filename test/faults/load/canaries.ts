@@ -1,4 +1,4 @@
-/** What no log, queue or error may hold of a ride, of the people of an account, or of their mails. */
+/** Personal data of rides, account members and mails. No log, queue or error may contain it. */
 export const canaries = {
   note: 'CANARY-note',
   name: 'CANARY-name',

@@ -7,28 +7,28 @@ import { keepAdding } from './past.ts';
 import { startPeople } from './people.ts';
 import type { Press } from './person.ts';
 
-/** All who use the service beside partners that create rides, and drivers. */
+/** All users of the service except drivers and the partners that create rides. */
 export interface Crowd {
   log: Press[];
-  /** People end what they do, and no further old rides are added. Resolves when the present ones are summed and erased. */
+  /** Lets people finish their tasks and stops adding old rides. Resolves when the old rides are summed and erased. */
   goHome(): Promise<Press[]>;
-  /** For when nothing happens any more. */
+  /** Reads all feeds to their end. Call it when no new events can occur. */
   readToEnd(): Promise<FeedReader[]>;
 }
 
 export interface CrowdOptions {
-  /** How long each person pauses between two tasks, at most. */
+  /** Longest pause of a person between two tasks. */
   pauseMs?: number;
-  /** No further old rides are added: the sums and the retention have one turn. */
+  /** Adds no further old rides, so that the sums and the retention need to run only once. */
   hasOneTurn?: boolean;
 }
 
-/** A worker process looks for a turn of the sums or of the retention every 75 s at the latest. */
+/** A worker process checks at least every 75 s if the sums or the retention are due. */
 const turnsMs = 120_000;
-/** The first turn begins with the process. */
+/** The first run starts with the process. */
 const turnMs = 15_000;
 
-/** Starts people on the dashboard, two readers for the feed of each key, and what adds old rides. */
+/** Starts people on the dashboard, two readers for the feed of each key, and the adding of old rides. */
 export function startCrowd(
   world: World,
   feedKeys: readonly NewKey[],

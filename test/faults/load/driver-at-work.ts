@@ -5,15 +5,15 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { FleetDriver, World } from '../world/world.ts';
-import { type Answered, type Asked, request } from './request.ts';
+import { type Answer, type RequestOptions, request } from './request.ts';
 
 type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
 /** One request of a driver to the gateway, and its answer. */
-export interface DriverCall extends Answered {
+export interface DriverCall extends Answer {
   operation: 'online' | 'offline' | 'report' | 'requests' | 'ride' | 'offer' | 'withdraw' | Step;
   driverId: string;
-  /** The process that was asked. */
+  /** The name of the API process. */
   api: string;
   rideId?: string;
   offerId?: string;
@@ -32,10 +32,10 @@ interface SeenRide {
   passenger?: { name?: string; phone?: string };
 }
 
-/** What a driver was shown, by an answer or a stream: the open requests or the own ride. */
+/** Data that a driver was shown, by an answer or a stream: the open requests or the driver's ride. */
 export interface Sight {
   driverId: string;
-  /** When the driver asked; with a stream, that is when it was opened. Unix ms. */
+  /** When the request was sent, or the stream was opened. Unix ms. */
   askedAt: number;
   seenAt: number;
   by: 'answer' | 'stream';
@@ -57,11 +57,11 @@ interface Work {
   place: Point;
   log: { calls: DriverCall[]; sights: Sight[] };
   random: Random;
-  /** How long the driver pauses between two looks, at most. */
+  /** Longest pause of the driver between two polls. */
   pauseMs: number;
-  /** Holds a stream and polls little; otherwise only polls. */
+  /** Follows a stream and polls little; otherwise only polls. */
   streams: boolean;
-  /** Goes offline again at once, and then only reports positions. */
+  /** Goes offline immediately, and then only reports positions. */
   isParked: boolean;
   staysOnline: boolean;
   stopping: AbortSignal;
@@ -73,18 +73,18 @@ const nextStep: Partial<Record<RideStatus, Step>> = {
   in_progress: 'complete',
 };
 
-/** One driver of a fleet, until the fleet stops. */
+/** Runs one driver of a fleet until the fleet stops. */
 export function driverAtWork(work: Work): DriverAtWork {
   const { world, agent, driver, place, log, random, stopping } = work;
   const { driverId, key } = driver;
-  /** Rides on which the driver has made an offer, or decided not to. */
+  /** Rides for which the driver has decided whether to make an offer. */
   const decided = new Set<string>();
   let seen: { requests: SeenRequest[]; ride: SeenRide | null } = { requests: [], ride: null };
   let isOnline = false;
 
   async function call(
     operation: DriverCall['operation'],
-    method: Asked['method'],
+    method: RequestOptions['method'],
     path: string,
     { body, ...more }: { body?: unknown; rideId?: string; offerId?: string } = {},
   ): Promise<DriverCall> {
@@ -120,7 +120,7 @@ export function driverAtWork(work: Work): DriverAtWork {
         else for (let shown = await stream.next(); shown; shown = await stream.next()) note(shown, 'stream', askedAt);
         stopping.removeEventListener('abort', end);
       } catch {
-        // The process at the other end is gone.
+        // The API process was stopped or killed; reconnect.
       }
       await pause(300);
     }
@@ -149,10 +149,10 @@ export function driverAtWork(work: Work): DriverAtWork {
   async function drive({ rideId, status }: SeenRide): Promise<void> {
     const step = random() < 0.04 ? 'cancel' : nextStep[status];
     if (!step) return;
-    // Some trips are long enough for an offer on another ride to be seen standing.
+    // Some trips are long, so that the checker notices offers that stay open on other rides.
     await pause(between(random, 0, random() < 0.2 ? 12 : 3) * work.pauseMs);
     const answer = await call(step, 'POST', `/ride/${step}`, { body: { rideId }, rideId });
-    // As after a lost answer.
+    // Repeats the step, as a client does after a lost answer.
     if (random() < 0.2) await call(step, 'POST', `/ride/${step}`, { body: { rideId }, rideId });
     if (answer.status === 200 && seen.ride?.rideId === rideId) {
       const isOver = step === 'complete' || step === 'cancel';
@@ -170,7 +170,7 @@ export function driverAtWork(work: Work): DriverAtWork {
     if (status === 200) isOnline = false;
   }
 
-  /** One stretch online. It goes on while the driver has a ride. */
+  /** One time online. It does not end while the driver has a ride. */
   async function shift(): Promise<void> {
     const until = Date.now() + (work.staysOnline ? Number.POSITIVE_INFINITY : between(random, 6_000, 25_000));
     while (isOnline && !stopping.aborted && (seen.ride || Date.now() < until)) {
@@ -187,7 +187,7 @@ export function driverAtWork(work: Work): DriverAtWork {
       await shift();
       await goOffline();
       await pause(between(random, 500, 5_000));
-      // The driver may have been chosen meanwhile: an offer stands while its driver is offline.
+      // A partner may have accepted an offer in the meantime: offers stay open while their driver is offline.
       await look();
       if (!work.isParked && !stopping.aborted) await goOnline();
     }

@@ -3,29 +3,32 @@ import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type Answered, request } from './request.ts';
+import { type Answer, request } from './request.ts';
 
-/** One partner that follows the feed of its key by cursor, and all events that it was shown, in their order. */
+/** One partner that follows the feed of its key, and all events that it received, in order. */
 export interface FeedReader {
   keyId: string;
-  /** From the first event ever, or from the moment at which it began. */
+  /** Reads from the first event ever, or from the current end of the feed. */
   from: 'start' | 'now';
-  /** When it began (its first cursor was answered), in Unix ms; 0 for one that reads from the start. */
+  /** When its first cursor was answered, in Unix ms; 0 for a reader from the start. */
   beganAt: number;
   events: { rideId: string; seq: number; at: number; seenAt: number }[];
-  calls: (Answered & { api: string })[];
+  calls: (Answer & { api: string })[];
 }
 
 export interface FeedReaders {
   readers: FeedReader[];
-  /** Reads to the end of each feed and resolves with the readers. For when nothing happens any more. */
+  /** Reads to the end of each feed and resolves with the readers. Call it when no new events can occur. */
   stop(): Promise<FeedReader[]>;
 }
 
-/** An event is shown 3 s after its time; this is longer, so an empty page then says that the feed has ended. */
+/** Feeds show events 3 s after their time. After this longer time, an empty page means the end of the feed. */
 const quietMs = 4_000;
 
-/** Two partners for each key: one from the first event on, one from now on. They ask any API process and wait for events. */
+/**
+ * Starts two readers for each key, one from the first event and one from now. They use random API processes and long
+ * polls.
+ */
 export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random): FeedReaders {
   const agent = new http.Agent({ keepAlive: true });
   let stoppedAt = Number.POSITIVE_INFINITY;

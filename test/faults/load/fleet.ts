@@ -9,17 +9,19 @@ import type { FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
 import { pickup } from './partners.ts';
 
-/** A time in which a driver was suspended. All times are Unix ms, by this machine's clock. */
+/** A suspension of a driver. All times are Unix ms, by this machine's clock. */
 export interface Suspension {
   driverId: string;
-  /** Asked for, in force for certain, asked to be lifted, and lifted for certain. */
+  /** When the suspension was requested. */
   askedAt: number;
+  /** The driver is certainly suspended from here until `until`, when the end of the suspension was requested. */
   from: number;
   until: number;
+  /** The driver is certainly no longer suspended after this. */
   liftedAt: number;
 }
 
-/** What a fleet did and was told: the drivers' own journals, which are evidence. */
+/** The drivers' own logs of their requests and of the data that they were shown. */
 export interface FleetLog {
   drivers: FleetDriver[];
   calls: DriverCall[];
@@ -29,19 +31,19 @@ export interface FleetLog {
 
 export interface Fleet {
   log: FleetLog;
-  /** Takes every driver offline and ends. For when no ride is under way any more. Can be called again. */
+  /** Puts every driver offline and stops. Call it when no ride is active. Further calls do nothing. */
   stop(): Promise<FleetLog>;
 }
 
 export interface FleetOptions {
   drivers?: number;
-  /** How long a driver pauses between two looks, at most; before a step it is longer. */
+  /** Longest pause of a driver between two polls. Pauses before a step are longer. */
   pauseMs?: number;
-  /** Drivers stay online. */
+  /** Drivers stay online, and nobody is suspended. */
   areConstant?: boolean;
 }
 
-/** How far from the pickup the drivers wait: in each of the rounds' circles. */
+/** Distances of the drivers from the pickup: some in the radius of each dispatch round. */
 const distancesKm = [0.2, 1, 2.5, 5, 9, 11];
 const cars = [
   { carType: 'regular', seats: 4 },
@@ -52,9 +54,9 @@ const cars = [
 ] as const;
 
 /**
- * Drivers at work on all API processes of a world: they go online and offline, report positions, look at what is open to
- * them by polling or by a stream, make offers and withdraw some, and drive the rides that they are chosen for. Some are
- * suspended now and then, and one goes offline at once and then only reports its position. Resolves when all have been online.
+ * Starts drivers that use all API processes: they go online and offline, report positions, read their open requests by
+ * polling or a stream, make and withdraw offers, and drive the rides that they get. Some are suspended for some
+ * seconds, and one goes offline immediately and then only reports its position. Resolves when all have been online.
  */
 export async function startFleet(
   world: World,
@@ -98,7 +100,7 @@ export async function startFleet(
   };
 }
 
-/** An operator who suspends a driver now and then, and thinks better of it some seconds later. */
+/** Suspends a random driver every few seconds, and lifts the suspension some seconds later. */
 async function suspendSome({ drivers, suspensions }: FleetLog, random: Random, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     await setTimeout(between(random, 4_000, 8_000), undefined, { signal: stopping }).catch(() => {});
@@ -121,7 +123,7 @@ async function suspendSome({ drivers, suspensions }: FleetLog, random: Random, s
   }
 }
 
-/** Again and again while MongoDB is away. */
+/** Retries the change while MongoDB is down. */
 async function untilDone(change: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     try {
@@ -130,5 +132,5 @@ async function untilDone(change: () => Promise<void>): Promise<void> {
       await setTimeout(200);
     }
   }
-  throw new Error('MongoDB does not come back');
+  throw new Error('MongoDB did not return within 120 s');
 }

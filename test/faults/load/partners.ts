@@ -10,9 +10,9 @@ import { liveWays, testWays } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
-  /** How many creations a second are begun. */
+  /** Creations started each second. */
   perSecond: number;
-  /** Begins nothing more, and resolves with the journal when everything begun has come to its end. */
+  /** Starts no more rides. Resolves with the journal when all started requests are done. */
   stop(): Promise<Call[]>;
 }
 
@@ -29,17 +29,19 @@ const everyScenario: readonly TestScenario[] = [
 
 export interface PartnersOptions {
   scenarios?: readonly TestScenario[];
-  /** How many rides are used at a time: a slow machine then gets less to do, instead of more than it can. */
+  /** Limit of rides in use at the same time, so that a slow machine is not overloaded. */
   atOnce?: number;
-  /** The keys are live ones: their partners wait for drivers, and ask for cars of every kind. */
+  /** The keys are live keys: their partners wait for drivers, and request cars of every kind. */
   areLive?: boolean;
-  /** Of how many rides an offer is accepted; a fifth is cancelled. */
+  /** Share of rides on which the partner accepts an offer. A fifth of all rides is cancelled. */
   acceptShare?: number;
-  /** How many rides are created with auto-accept, have their fare raised, or are stepped by their partner. */
+  /** Share of rides with auto-accept, raised fares or manual steps. */
   sideShare?: number;
 }
 
-/** Partners at work on all API processes of a world: they create rides and ignore, read, cancel or accept them. */
+/**
+ * Starts partners that use all API processes of a world: they create rides, and ignore, read, cancel or accept them.
+ */
 export function startPartners(
   world: World,
   keys: NewKey[],
@@ -55,11 +57,11 @@ export function startPartners(
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
   const journal: Call[] = [];
-  /** A partner acts at any time of a ride. */
+  /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
-  const underWay = new Set<Promise<void>>();
+  const inUse = new Set<Promise<void>>();
   let stopped = false;
-  let begun = 0;
+  let started = 0;
 
   const call: CallOf = async (key, asked, more = {}) => {
     const api = oneOf(random, world.apis);
@@ -95,7 +97,7 @@ export function startPartners(
         await setTimeout(150);
         continue;
       }
-      // The cheapest twice and the dearest at the same moment: one of the two offers may win.
+      // Accepts the first offer twice and the last one once, concurrently: at most one of the two offers may win.
       const wanted = [offers[0], offers[0], offers.at(-1)].flatMap((offer) => offer?.offerId ?? []);
       await Promise.all(wanted.map((offerId) => call(key, { operation: 'accept', tag, rideId, offerId })));
       return;
@@ -127,27 +129,27 @@ export function startPartners(
     perSecond,
     async stop() {
       stopped = true;
-      await beginning;
-      await Promise.all(underWay);
+      await starting;
+      await Promise.all(inUse);
       agent.destroy();
       return journal;
     },
   };
-  const beginning = (async () => {
-    // Without keys there is nobody.
+  const starting = (async () => {
+    // Without keys there are no partners.
     while (!stopped && keys.length > 0) {
-      while (underWay.size >= atOnce) await Promise.race(underWay);
-      begun += 1;
-      const use = useRide(`${areLive ? 'live' : 'request'}-${begun}`);
-      underWay.add(use);
-      void use.finally(() => underWay.delete(use));
+      while (inUse.size >= atOnce) await Promise.race(inUse);
+      started += 1;
+      const use = useRide(`${areLive ? 'live' : 'request'}-${started}`);
+      inUse.add(use);
+      void use.finally(() => inUse.delete(use));
       await setTimeout((1_000 / partners.perSecond) * between(random, 0.5, 1.5));
     }
   })();
   return partners;
 }
 
-/** Where every ride begins; drivers are around it. */
+/** The pickup of every ride. The drivers are around it. */
 export const pickup = { lat: 40.758, lng: -73.9855 };
 
 const newRide = (tag: string) => ({
@@ -163,12 +165,12 @@ const carFor = (random: Random) => ({
   passengerCount: 1 + Math.floor(random() * 6),
 });
 
-function pathOf({ operation, rideId, step }: Asked): string {
+function pathOf({ operation, rideId, step }: CallSpec): string {
   if (operation === 'create') return '/v1/rides';
   if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
   if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-type Asked = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
-type CallOf = (key: NewKey, asked: Asked, more?: More) => Promise<Call>;
+type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
+type CallOf = (key: NewKey, asked: CallSpec, more?: More) => Promise<Call>;

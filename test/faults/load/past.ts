@@ -16,19 +16,19 @@ import type { Receivers } from '../world/receivers.ts';
 import { type RedisServers, redisUrlsOf } from '../world/redis-urls.ts';
 import { canaries } from './canaries.ts';
 
-/** Old rides that were put into the database, each as it was inserted, by what must become of it. */
+/** Old rides as they were inserted into the database, grouped by what the retention must do with them. */
 export interface Past {
   keyIds: Set<string>;
-  /** Ended 40 days ago: what is personal must go. */
+  /** Ended 40 days ago: their personal data must be erased. */
   toErase: Ride[];
-  /** Ended 40 days ago with an event that was never sent: the event is sent first, with the same body. */
+  /** Ended 40 days ago with an unsent event: the unchanged event must be sent before the erasure. */
   unsent: Ride[];
-  /** Under way for 40 days: nothing of it may go. */
+  /** Active for 40 days: must not change. */
   underWay: Ride[];
-  /** Ended 420 days ago: goes as a whole, in the turn of the retention that follows the sums. */
+  /** Ended 420 days ago: must be deleted in the run of the retention that follows the sums. */
   toDelete: Ride[];
   hasSecondTurn: boolean;
-  /** Live trips of earlier months: they stay, as lines of statements. */
+  /** Live trips of earlier months: must remain, as lines of statements. */
   trips: Ride[];
 }
 
@@ -42,7 +42,7 @@ export const emptyPast = (): Past => ({
   trips: [],
 });
 
-/** What is old, as one list. */
+/** All old rides as one list. */
 export const allOf = ({ toErase, unsent, underWay, toDelete, trips }: Past): Ride[] => [
   ...toErase,
   ...unsent,
@@ -51,7 +51,7 @@ export const allOf = ({ toErase, unsent, underWay, toDelete, trips }: Past): Rid
   ...trips,
 ];
 
-/** The part of a world that has a past. */
+/** The parts of a world that old rides need. */
 interface PastWorld {
   config: Readonly<Config>;
   past: Past;
@@ -62,8 +62,8 @@ interface PastWorld {
 type Old = Partial<Ride> & Pick<Ride, 'status' | 'statusAt'>;
 
 /**
- * Adds an account with old rides. Only before the first process starts may some be due for deletion: the retention relies on
- * it that no ride is created in a month that is closed.
+ * Adds an account with old rides. Rides that are due for deletion are added only before the first process starts,
+ * because the retention assumes that no ride is ever created in a closed month.
  */
 export async function addPast({ config, past, receivers, keys }: PastWorld, { isFirst = false } = {}): Promise<void> {
   const accountId = newAccountId();
@@ -93,7 +93,7 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
     toDelete: isFirst ? many(4, (index) => old(420 + index, settled)).map((ride) => pastRide(test, ride)) : [],
     trips: many(9, trip).map((ride) => pastRide(live, ride)),
   };
-  // The keys and the account come after the rides: the sums must find all of them at once.
+  // Inserts the keys and the account after the rides, so that the sums see all rides from the start.
   const ofSummed = { _id: { $in: [test.keyId, live.keyId] } };
   const summed = await keyRecords.find(ofSummed).toArray();
   await keyRecords.deleteMany(ofSummed);
@@ -101,7 +101,7 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
   for (const kind of Object.keys(added) as (keyof typeof added)[]) past[kind].push(...added[kind]);
   await keyRecords.insertMany(summed);
   await AccountModel.create({ _id: accountId, email: `${accountId}@partner.example`, createdAt: new Date() });
-  // The sender needs their key.
+  // The sender needs the key of these rides, so the key stays.
   const unsent = many(3, (index) => old(40 + index)).map((ride) => pastRide(sending, ride));
   await rides.insertMany(unsent);
   past.unsent.push(...unsent);
@@ -109,15 +109,15 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
 
 const settled = { unsettled: 0, settledSeq: 1 } as const;
 
-/** With everything that is personal in a ride, and one event, which is unsettled by default. */
-function pastRide(whose: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): Ride {
+/** An old ride with all kinds of personal data and one event, which is unsettled by default. */
+function pastRide(owner: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): Ride {
   const at = old.statusAt;
   const _id = newRideId(at.getTime());
   const body = JSON.stringify({ event: 'ride.status', rideId: _id, status: old.status, at: at.getTime() });
   const delivery = old.unsettled === 0 && { delivery: { outcome: 'delivered' as const, durationMs: 5, at } };
   return {
     _id,
-    ...whose,
+    ...owner,
     pickup: { lat: 40.71281, lng: -74.00601, address: canaries.address },
     destination: { lat: 40.75801, lng: -73.98551, address: canaries.address },
     fare: 24.5,
@@ -143,19 +143,22 @@ function pastRide(whose: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): 
   } as Ride;
 }
 
-/** Redis loses when the sums and the retention had their last turn, and MongoDB how far the sums of all go: both are due anew. */
+/**
+ * Makes the sums and the retention due: deletes the record of their last runs in Redis, and requests new sums in
+ * MongoDB.
+ */
 export async function makeTurnsDue(world: RedisServers): Promise<void> {
   await UsageProgressModel.collection.updateOne({ _id: 'usage' } as never, { $set: { isAsked: true } });
   for (const url of await redisUrlsOf(world)) {
     const client = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
     client.on('error', () => {});
-    // In a Cluster each server has some of the keys, and refuses the others.
+    // In a Cluster each server refuses the keys of other servers.
     for (const key of [usageSums.leaseKey, retention.leaseKey]) await client.del(key).catch(() => {});
     client.disconnect();
   }
 }
 
-/** Adds to the past again and again, and makes the turns due. What a fault prevents is left out. */
+/** Repeatedly adds old rides and makes the sums and the retention due. Ignores failures, which faults cause. */
 export async function keepAdding(
   world: PastWorld & RedisServers,
   stopping: AbortSignal,

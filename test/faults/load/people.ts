@@ -11,28 +11,28 @@ import { newPerson, type Person, type Press, type PressWish } from './person.ts'
 
 export interface People {
   log: Press[];
-  /** They finish what they do, and end. */
+  /** Lets all people finish their current task. */
   stop(): Promise<Press[]>;
 }
 
 export interface PeopleOptions {
-  /** How long each pauses between two tasks, at most. */
+  /** Longest pause of a person between two tasks. */
   pauseMs?: number;
 }
 
 type Two = readonly [Person, Person];
 
 /**
- * People at work on the dashboard: they ask for sign-in codes, make and change keys, send test events, send failed events
- * again, and drive rides on the console. Some buttons are pressed by two people in the same moment, or twice by one, and
- * every form is sent again until it has an answer.
+ * Starts people that use the dashboard: they request sign-in codes, create and change keys, send test events, resend
+ * failed events, and use the console. Some buttons are pressed by two people at the same moment, or twice by one
+ * person, and every form is repeated until it has an answer.
  */
 export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: PeopleOptions = {}): People {
   const log: Press[] = [];
   const stopping = new AbortController();
   const tools = { world, random, log };
-  let begun = 0;
-  const next = (what: string): string => `${what}-${++begun}`;
+  let count = 0;
+  const nextName = (what: string): string => `${what}-${++count}`;
   const untilDone = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let tries = 0; tries < 300; tries++) {
       try {
@@ -41,7 +41,7 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
         await setTimeout(200);
       }
     }
-    throw new Error('MongoDB does not come back');
+    throw new Error('MongoDB did not return within 60 s');
   };
   const person = async (accountId: string): Promise<Person> => {
     const token = await untilDone(() => startSession(accountId, Date.now()));
@@ -49,19 +49,20 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
   };
   const two = async (accountId: string): Promise<Two> => [await person(accountId), await person(accountId)];
 
-  /** Two people at one button, or one who clicks twice. */
+  /** Two people press the same button at the same moment. */
   async function together([one, other]: Two, wish: PressWish): Promise<Press[]> {
     const clicks = await Promise.all([one.open(wish), other.open(wish)]);
     return Promise.all(clicks.map((click) => click()));
   }
+  /** One person presses a button, half of the time with a double click. */
   async function twice(one: Person, wish: PressWish): Promise<Press> {
     const click = await one.open(wish);
     const [press] = await Promise.all(random() < 0.5 ? [click(), click()] : [click()]);
     return press as Press;
   }
 
-  async function askForCode(): Promise<void> {
-    const email = `${canaries.mailbox}-${next('mail')}@partner.example`;
+  async function requestCode(): Promise<void> {
+    const email = `${canaries.mailbox}-${nextName('mail')}@partner.example`;
     const fields = { email, next: '/dashboard' };
     const wish = {
       button: 'code',
@@ -73,8 +74,8 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     await twice(newPerson(tools, { accountId: '' }), { ...wish, fields });
   }
 
-  async function keepKeys(): Promise<void> {
-    const name = next('desk');
+  async function manageKey(): Promise<void> {
+    const name = nextName('desk');
     const { _id: accountId } = await untilDone(() => accountOf(`${name}@partner.example`));
     const people = await two(accountId);
     const [one] = people;
@@ -89,7 +90,7 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     const keyId = await untilDone(() => keyIdOf(accountId, name));
     if (!keyId) return;
     await tryKey(made);
-    await untilDone(() => know(world, keyId, made));
+    await untilDone(() => addSecrets(world, keyId, made));
     const path = `/dashboard/keys/${keyId}`;
     const wish = (button: Press['button'], action: string, fields = {}): PressWish => ({
       ...{ button, effect: `${button} ${keyId}`, about: keyId, page: path, path: `${path}/${action}`, fields },
@@ -98,13 +99,13 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     await twice(one, wish('save URL', 'webhook-url', { webhookUrl: world.receivers.urlOf(keyId, 'prompt') }));
     await twice(one, wish('test event', 'test-event'));
     const rolled = await twice(one, { ...wish('roll', 'roll-secret'), page: `${path}/roll-secret` });
-    if (rolled.status > 0) await untilDone(() => know(world, keyId, rolled));
+    if (rolled.status > 0) await untilDone(() => addSecrets(world, keyId, rolled));
     const rotated = await together(people, { ...wish('rotate', 'rotate'), page: `${path}/rotate` });
     for (const press of rotated) if (press.key) await tryKey(press);
     await twice(one, { ...wish('revoke', 'revoke'), page: `${path}/revoke` });
   }
 
-  /** Whether a key that was just shown is admitted. */
+  /** Records in `press.works` whether the API accepts the key that was just shown. */
   async function tryKey(press: Press): Promise<void> {
     if (!press.key) return;
     world.shownKeys.add(press.key);
@@ -120,7 +121,7 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     const keyId = oneOf(random, keyIdsOf(world, 'failing', 'resetting', 'prompt'));
     const since = new Date(Date.now() - 20_000).toISOString().slice(0, 19).replace('T', ' ');
     const page = `/dashboard/deliveries?key=${keyId}`;
-    const wish = { button: 'resend failed', effect: next('failed'), about: keyId } as const;
+    const wish = { button: 'resend failed', effect: nextName('failed'), about: keyId } as const;
     await together(people, { ...wish, page, path: '/dashboard/deliveries/send-again', fields: { keyId, since } });
   }
 
@@ -132,12 +133,12 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     );
     if (!ride) return;
     const path = `/dashboard/rides/${ride._id}`;
-    const wish = { button: 'resend', effect: next('resend'), about: `${ride._id}_1` } as const;
+    const wish = { button: 'resend', effect: nextName('resend'), about: `${ride._id}_1` } as const;
     await together(people, { ...wish, page: `${path}?entry=event-1`, path: `${path}/events/1/send-again` });
   }
 
   async function useConsole(people: Two): Promise<void> {
-    const tag = next('console');
+    const tag = nextName('console');
     const keyId = oneOf(random, keyIdsOf(world, 'prompt'));
     const page = '/dashboard/console';
     const fields = { ...ridePlaces, key: keyId, scenario: 'no_auto_accept' };
@@ -159,9 +160,9 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     await together(people, { ...pressed, fields: offerId ? { offerId } : {} });
   }
 
-  async function again(task: () => Promise<void>): Promise<void> {
+  async function repeat(task: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A task that finds MongoDB away is given up: its presses are in the log.
+      // A task that fails during an outage of MongoDB is abandoned; its presses are in the log.
       await task().catch(() => {});
       await setTimeout(between(random, pauseMs / 4, pauseMs), undefined, { signal: stopping.signal }).catch(() => {});
     }
@@ -169,11 +170,11 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
 
   const colleagues = two(world.accountId);
   const done = Promise.all([
-    again(askForCode),
-    again(keepKeys),
-    colleagues.then((people) => again(() => resendFailed(people))),
-    colleagues.then((people) => again(() => resendOne(people))),
-    colleagues.then((people) => again(() => useConsole(people))),
+    repeat(requestCode),
+    repeat(manageKey),
+    colleagues.then((people) => repeat(() => resendFailed(people))),
+    colleagues.then((people) => repeat(() => resendOne(people))),
+    colleagues.then((people) => repeat(() => useConsole(people))),
   ]);
   return {
     log,
@@ -199,8 +200,8 @@ async function keyIdOf(accountId: string, name: string): Promise<string | undefi
   return (await keyRecords.findOne({ accountId, name }, { projection: { _id: 1 } }))?._id;
 }
 
-/** The receivers know each signing secret of the key, and so does the search for leaks. */
-async function know({ config, keys, rolledSecrets }: World, keyId: string, { key = '' }: Press): Promise<void> {
+/** Registers the key's signing secret, for the receivers and for the search for leaked secrets. */
+async function addSecrets({ config, keys, rolledSecrets }: World, keyId: string, { key = '' }: Press): Promise<void> {
   const signingSecret = await viewSigningSecret(config, keyId, 'anyone');
   const before = keys.get(keyId)?.signingSecret;
   if (before) rolledSecrets.set(keyId, [...(rolledSecrets.get(keyId) ?? []), before]);

@@ -21,54 +21,58 @@ export type Button =
 /** One request of a press. */
 export interface Try {
   api: string;
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   status: number;
   requestId: string;
   at: number;
   ms: number;
 }
 
-/** One form of the dashboard that a person sent, and sent again until it had a final answer. */
+/** One dashboard form of a person, who repeats it until it has a final answer. */
 export interface Press {
   button: Button;
-  /** Presses with the same text ask for one effect: a double click, or two people at the same button. */
+  /** Presses with the same text must have one effect together: a double click, or two people with the same button. */
   effect: string;
   accountId: string;
-  /** The key, ride or address that it is about. */
+  /** The id of the key or ride, or the e-mail address, that the form concerns. */
   about: string;
   formId: string;
   tries: Try[];
-  /** The final answer: status (0 where there never was one), address to go to, and secrets in the page. */
+  /** The final answer: status (0 if there was none), redirect address, and secrets in the page. */
   status: number;
   location: string;
   key?: string;
   signingSecret?: string;
-  /** Whether the key that it showed was admitted right after. */
+  /** Whether the API accepted the shown key right after. */
   works?: boolean;
 }
 
 export interface PressWish extends Pick<Press, 'button' | 'effect' | 'about'> {
-  /** The page that shows the form, and where it is sent to. */
+  /** The path of the page that shows the form. */
   page: string;
+  /** The path that the form is sent to. */
   path: string;
-  /** What the person fills in. */
+  /** The values that the person enters. */
   fields?: Record<string, string>;
 }
 
 /** A person with a browser. */
 export interface Person {
   accountId: string;
-  /** Loads the page of a form. Each call of the result sends the form, as a click does: the second of two is a double click. */
+  /**
+   * Loads the page of a form. Each call of the returned function sends the form; two concurrent calls are a double
+   * click.
+   */
   open(wish: PressWish): Promise<() => Promise<Press>>;
   press(wish: PressWish): Promise<Press>;
 }
 
 const patienceMs = 15_000;
-const againMs = 300;
-/** A form is sent again for this long. */
-const tiredAfterMs = 90_000;
+const retryMs = 300;
+/** Time until a person stops repeating a form. */
+const giveUpAfterMs = 90_000;
 
-/** `cookie`: of a session; a person without one has only the cookies that the service sets. */
+/** `cookie` is a session cookie. A person without one has only the cookies that the service sets. */
 export function newPerson(
   { world, random, log }: { world: World; random: Random; log: Press[] },
   { accountId, cookie = '' }: { accountId: string; cookie?: string },
@@ -102,23 +106,23 @@ export function newPerson(
       }
       Object.assign(made, { status: answer.status, requestId: answer.headers.get('x-request-id') ?? '' });
     } catch {
-      // No answer, or a part of one: the form is sent again.
+      // No complete answer. The caller repeats the form.
     }
     made.ms = Date.now() - at;
     return { made, location, text };
   }
 
-  /** The hidden fields of the form that the page shows; where it shows none, a form's id only. */
-  async function hiddenFields({ page, path }: PressWish, tiredAt: number): Promise<Record<string, string>> {
+  /** The hidden fields of the form on the page; only a new form id if the page has no such form. */
+  async function hiddenFields({ page, path }: PressWish, giveUpAt: number): Promise<Record<string, string>> {
     for (;;) {
       const { made, text } = await send(page);
-      if (Date.now() > tiredAt || (made.status > 0 && made.status < 500)) {
+      if (Date.now() > giveUpAt || (made.status > 0 && made.status < 500)) {
         const form = text.split('<form ').find((part) => part.slice(0, part.indexOf('>')).includes(`action="${path}"`));
         const inputs =
           form?.split('</form>')[0]?.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g) ?? [];
         return { formId: newFormId(), ...Object.fromEntries([...inputs].map(([, name, value]) => [name, value])) };
       }
-      await setTimeout(againMs);
+      await setTimeout(retryMs);
     }
   }
 
@@ -129,7 +133,7 @@ export function newPerson(
     const { formId = '' } = hidden;
     const press: Press = { ...wish, accountId, formId, tries: [], status: 0, location: '' };
     log.push(press);
-    const tiredAt = Date.now() + tiredAfterMs;
+    const giveUpAt = Date.now() + giveUpAfterMs;
     do {
       const { made, location, text } = await send(path, new URLSearchParams({ ...hidden, ...fields }));
       press.tries.push(made);
@@ -138,13 +142,13 @@ export function newPerson(
         const [signingSecret] = /\bwhsec_[0-9A-Za-z+/=_-]{20,}/.exec(text) ?? [];
         return Object.assign(press, { status: made.status, location, key, signingSecret });
       }
-      await setTimeout(againMs);
-    } while (Date.now() < tiredAt);
+      await setTimeout(retryMs);
+    } while (Date.now() < giveUpAt);
     return press;
   }
 
   async function open(wish: PressWish): Promise<() => Promise<Press>> {
-    const hidden = await hiddenFields(wish, Date.now() + tiredAfterMs);
+    const hidden = await hiddenFields(wish, Date.now() + giveUpAfterMs);
     return () => sendUntilAnswered(wish, hidden);
   }
   return { accountId, open, press: async (wish) => (await open(wish))() };

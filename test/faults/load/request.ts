@@ -1,6 +1,6 @@
 import http from 'node:http';
 
-export interface Asked {
+export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   key: string;
@@ -8,11 +8,11 @@ export interface Asked {
   body?: unknown;
 }
 
-export interface Answered {
-  /** 0 where there was no answer. */
+export interface Answer {
+  /** 0 if there was no answer. */
   status: number;
-  /** The answer's body; undefined where it was no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: the checker says what it expects of an answer.
+  /** The parsed body; undefined if it was not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: the checker compares the fields that it expects.
   body?: any;
   text: string;
   /** Unix time in ms. */
@@ -20,35 +20,35 @@ export interface Answered {
   ms: number;
 }
 
-/** One request of a partner and its answer: the partner's own journal, which is evidence. */
-export interface Call extends Answered {
+/** One request of a partner and its answer. The partner's journal of these is evidence. */
+export interface Call extends Answer {
   operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
-  /** The creation that it belongs to; the ride's notes have it. */
+  /** Identifies the creation. It is also in the ride's notes. */
   tag: string;
   keyId: string;
-  /** The process that was asked. */
+  /** The name of the API process. */
   api: string;
   rideId?: string;
   offerId?: string;
-  /** Of a raise: the fare that is asked for. */
+  /** The requested fare of a raise. */
   fare?: number;
-  /** Of a step: which one. */
+  /** The name of a manual step. */
   step?: ManualStep;
 }
 
 export type ManualStep = 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
 
-/** What a call sends besides its path. */
+/** The headers and body of a call. */
 export interface More {
   headers?: Record<string, string>;
   body?: unknown;
 }
 
-/** The longest time a client waits. The checker reports an answer that took far less. */
+/** Time limit of the client. The checker's own limit is much shorter. */
 const patienceMs = 20_000;
 
-/** Makes one request of a partner or a driver. Never rejects: no answer is evidence, too. */
-export async function request(agent: http.Agent, asked: Asked): Promise<Answered> {
+/** Makes one request of a partner or a driver. Never rejects, because a missing answer is evidence too. */
+export async function request(agent: http.Agent, asked: RequestOptions): Promise<Answer> {
   const at = Date.now();
   const answer = await answerTo(agent, asked);
   return { ...answer, at, ms: Date.now() - at };
@@ -56,11 +56,11 @@ export async function request(agent: http.Agent, asked: Asked): Promise<Answered
 
 function answerTo(
   agent: http.Agent,
-  { method, url, key, headers, body }: Asked,
-): Promise<Pick<Answered, 'status' | 'body' | 'text'>> {
+  { method, url, key, headers, body }: RequestOptions,
+): Promise<Pick<Answer, 'status' | 'body' | 'text'>> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
-    const without = (error: Error) => resolve({ status: 0, text: error.message });
+    const fail = (error: Error) => resolve({ status: 0, text: error.message });
     const sent = http.request(
       url,
       {
@@ -76,19 +76,19 @@ function answerTo(
         try {
           let text = '';
           for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          resolve({ status: response.statusCode ?? 0, text, body: parsed(text) });
+          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text) });
         } catch (error) {
-          without(error as Error);
+          fail(error as Error);
         }
       },
     );
     sent.setTimeout(patienceMs, () => sent.destroy(new Error(`no answer within ${patienceMs} ms`)));
-    sent.on('error', without);
+    sent.on('error', fail);
     sent.end(content);
   });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

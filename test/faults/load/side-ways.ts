@@ -3,23 +3,23 @@ import type { RideRequest, TestScenario } from '../../../shared/rides/ride-types
 import { between, oneOf, type Random } from '../random.ts';
 import type { Call, ManualStep, More } from './request.ts';
 
-/** One ride of a partner, and the requests that are made for it. */
+/** One ride of a partner, and the function that makes requests for it. */
 interface Use {
   rideId: string;
   random: Random;
   call(asked: Pick<Call, 'operation'> & Partial<Pick<Call, 'offerId' | 'fare' | 'step'>>, more?: More): Promise<Call>;
 }
 
-/** A way to use a ride that the contract's five operations do not have (contract, sections 10.4 to 10.6). */
+/** A use of a ride beyond the contract's five operations (contract, sections 10.4 to 10.6). */
 export interface Way {
   scenario: TestScenario;
-  /** Given at its creation. */
+  /** Further fields of the creation. */
   terms?: Partial<RideRequest>;
   use?(ride: Use): Promise<void>;
 }
 
-/** Again until there is an answer, as a partner does who needs the step. */
-async function certainly(ask: () => Promise<Call>): Promise<Call> {
+/** Retries up to 5 times until there is an answer below 500, as a partner does who needs the step. */
+async function retry(ask: () => Promise<Call>): Promise<Call> {
   for (let tries = 0; ; tries++) {
     const answer = await ask();
     if ((answer.status > 0 && answer.status < 500) || tries === 5) return answer;
@@ -27,9 +27,9 @@ async function certainly(ask: () => Promise<Call>): Promise<Call> {
   }
 }
 
-/** Two raises in the same moment, then a look, then one more. */
+/** Two concurrent raises, a retrieve, and a third raise. */
 async function raiseFares({ random, call }: Use): Promise<void> {
-  const raise = (fare: number) => certainly(() => call({ operation: 'raise', fare }));
+  const raise = (fare: number) => retry(() => call({ operation: 'raise', fare }));
   await Promise.all([raise(25), raise(26)]);
   await call({ operation: 'retrieve' });
   await setTimeout(between(random, 0, 1_000));
@@ -37,18 +37,21 @@ async function raiseFares({ random, call }: Use): Promise<void> {
   await call({ operation: 'retrieve' });
 }
 
-/** The partner is the driver: two offers, one of them withdrawn, then the trip to one of its ends. */
-async function takeSteps({ random, call }: Use): Promise<void> {
-  const take = (step: ManualStep, offerId?: string, body?: object) =>
-    certainly(() => call({ operation: 'step', step, offerId }, body && { body }));
-  const first = await take('offer', undefined, { price: 26, etaMinutes: 4 });
-  const second = await take('offer', undefined, { price: 27, etaMinutes: 2 });
+/**
+ * The partner plays the driver with manual steps: makes two offers, withdraws one, and drives until one of the possible
+ * ends.
+ */
+async function makeSteps({ random, call }: Use): Promise<void> {
+  const make = (step: ManualStep, offerId?: string, body?: object) =>
+    retry(() => call({ operation: 'step', step, offerId }, body && { body }));
+  const first = await make('offer', undefined, { price: 26, etaMinutes: 4 });
+  const second = await make('offer', undefined, { price: 27, etaMinutes: 2 });
   const [withdrawn, kept] = [second, first].map(({ body }) => body?.offerId as string | undefined);
-  if (withdrawn) await take('withdraw', withdrawn);
+  if (withdrawn) await make('withdraw', withdrawn);
   if (!kept) return;
-  await certainly(() => call({ operation: 'accept', offerId: kept }));
+  await retry(() => call({ operation: 'accept', offerId: kept }));
   const end = oneOf(random, ['complete', 'complete', 'cancel', 'expire'] as const);
-  for (const step of ['arrive', 'start', end] as const) await take(step);
+  for (const step of ['arrive', 'start', end] as const) await make(step);
 }
 
 const autoAccept = (maxPrice: number, maxEtaMinutes?: number): Partial<RideRequest> => ({
@@ -63,11 +66,11 @@ export const testWays: readonly Way[] = [
   { scenario: 'no_auto_accept', terms: autoAccept(30) },
   { scenario: 'no_auto_accept', use: raiseFares },
   { scenario: 'no_offers', use: raiseFares },
-  { scenario: 'no_offers', use: takeSteps },
-  { scenario: 'no_offers', use: takeSteps },
+  { scenario: 'no_offers', use: makeSteps },
+  { scenario: 'no_offers', use: makeSteps },
 ];
 
-/** Drivers ask for the fare, or up to 3 more. */
+/** The drivers' prices are the fare, or up to 3 more. */
 export const liveWays: readonly Way[] = [
   { scenario: 'default', terms: autoAccept(25.5) },
   { scenario: 'default', terms: autoAccept(40, 5) },

@@ -2,28 +2,28 @@ import { setTimeout } from 'node:timers/promises';
 import type { Fault } from '../faults-log.ts';
 import { between, type Random } from '../random.ts';
 import type { Place } from '../world/wires.ts';
-import type { Inhabitant, World } from '../world/world.ts';
+import type { World, WorldProcess } from '../world/world.ts';
 
-/** Where faults are made: a world under load. */
+/** A world under load, in which faults are made. */
 export interface Arena {
   world: World;
   random: Random;
-  /** What was done, for the checker. */
+  /** The faults so far, for the checker. */
   faults: Fault[];
-  /** What is seen to be broken meanwhile: each is a violation. */
+  /** Violations found while the faults are made. */
   broken: string[];
-  /** No outage or pause is longer than this. */
+  /** Longest duration of an outage or pause. */
   longestMs: number;
   say(line: string): void;
 }
 
-/** Makes a fault by `breakIt`, which returns when the victim is back, and writes it down. */
-export async function making<T>(
+/** Makes and records a fault. `breakIt` resolves when the affected process or server works again. */
+export async function makeFault<T>(
   arena: Pick<Arena, 'faults'>,
   fault: Omit<Fault, 'from' | 'until'> & { from?: number },
   breakIt: () => Promise<T>,
 ): Promise<T> {
-  // It stands in the log from its beginning: who looks at it meanwhile finds it without an end.
+  // Recorded from its start, without an end, because the machine watch reads the faults while they are made.
   const entry: Fault = { from: Date.now(), ...fault, until: Number.POSITIVE_INFINITY };
   arena.faults.push(entry);
   const result = await breakIt();
@@ -31,26 +31,26 @@ export async function making<T>(
   return result;
 }
 
-/** So many ms, but no more than the run allows. */
-export const awhile = ({ random, longestMs }: Arena, leastMs: number, mostMs: number): number =>
+/** A random duration in ms, not longer than the run allows. */
+export const randomMs = ({ random, longestMs }: Arena, leastMs: number, mostMs: number): number =>
   Math.min(between(random, leastMs, mostMs), longestMs);
 
-/** A place of a process's own work, or a moment of an attempt that its receiver sees. */
+/** A place in a process's work where it can be killed, or a moment of an attempt that the receiver sees. */
 export type KillPlace = Place | 'during a send' | 'after a send';
 
 /**
- * Kills, in that very tick, the first of the processes that comes to the place, and answers which one and when; undefined
- * where none came there within patienceMs.
+ * Kills the first of the processes that reaches the place, in the same tick. Resolves with the process and the time, or
+ * with undefined if none reached it within `patienceMs`.
  */
 export async function killFirstAt(
   { world }: Pick<Arena, 'world'>,
-  candidates: readonly Inhabitant[],
+  candidates: readonly WorldProcess[],
   place: KillPlace,
   patienceMs = 4_000,
-): Promise<{ victim: Inhabitant; killedAt: number } | undefined> {
+): Promise<{ victim: WorldProcess; killedAt: number } | undefined> {
   let disarm = () => {};
-  const tripped = new Promise<{ victim: Inhabitant; killedAt: number }>((resolve) => {
-    const kill = (victim: Inhabitant) => {
+  const tripped = new Promise<{ victim: WorldProcess; killedAt: number }>((resolve) => {
+    const kill = (victim: WorldProcess) => {
       disarm();
       void victim.kill();
       resolve({ victim, killedAt: Date.now() });
@@ -60,7 +60,7 @@ export async function killFirstAt(
         const sender = senderOf(candidates, rideId);
         if (sender?.isRunning) kill(sender);
       };
-      disarm = world.receivers.watch(place === 'during a send' ? { taken: seen } : { answered: seen });
+      disarm = world.receivers.watch(place === 'during a send' ? { received: seen } : { answered: seen });
     } else {
       const disarms = candidates.map((victim) => victim.wires?.arm(place, () => kill(victim)));
       disarm = () => {
@@ -74,8 +74,8 @@ export async function killFirstAt(
   return killed;
 }
 
-/** Who makes the attempt that a receiver sees: the one that has claimed an event of this ride last. */
-function senderOf(candidates: readonly Inhabitant[], rideId: string): Inhabitant | undefined {
-  const claimedAt = (worker: Inhabitant) => worker.wires?.claimed.get(rideId) ?? 0;
+/** The sender of the attempt that a receiver sees: the worker that last claimed an event of this ride. */
+function senderOf(candidates: readonly WorldProcess[], rideId: string): WorldProcess | undefined {
+  const claimedAt = (worker: WorldProcess) => worker.wires?.claimed.get(rideId) ?? 0;
   return candidates.filter(claimedAt).sort((a, b) => claimedAt(b) - claimedAt(a))[0];
 }

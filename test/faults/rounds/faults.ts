@@ -3,11 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { oneOf } from '../random.ts';
-import { type Arena, awhile, making } from './arena.ts';
+import { type Arena, makeFault, randomMs } from './arena.ts';
 import { allKills, killAll, killCycle } from './kills.ts';
 import { restartInTurn, scale } from './restarts.ts';
 
-/** What a round does to the world; it returns when everything is up again. */
+/** The fault of one round. Resolves when everything works again. */
 export type RoundFault = (arena: Arena) => Promise<unknown>;
 
 const hourMs = 3_600_000;
@@ -18,29 +18,29 @@ async function killAtPlaces(arena: Arena): Promise<void> {
 
 const killMongo: RoundFault = (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill());
 
-/** Every kind of fault, by the name that a run prints. */
+/** All kinds of faults, by the name that a run prints. */
 export const roundFaults: Record<string, RoundFault> = {
   'a process killed at a place of its work': killAtPlaces,
   'everything killed at once': killAll,
-  'a worker stopped and continued': (arena) => pauseWorker(arena, awhile(arena, 13_000, 20_000)),
-  'Redis stopped': (arena) => redisAway(arena, awhile(arena, 1_000, 60_000), () => arena.world.redis.stop()),
-  'Redis killed': (arena) => redisAway(arena, awhile(arena, 1_000, 10_000), () => arena.world.redis.kill()),
+  'a worker stopped and continued': (arena) => pauseWorker(arena, randomMs(arena, 13_000, 20_000)),
+  'Redis stopped': (arena) => redisAway(arena, randomMs(arena, 1_000, 60_000), () => arena.world.redis.stop()),
+  'Redis killed': (arena) => redisAway(arena, randomMs(arena, 1_000, 10_000), () => arena.world.redis.kill()),
   'Redis hung': async (arena) => {
-    await making(arena, { what: 'Redis hung', hit: 'redis' }, async () => {
+    await makeFault(arena, { what: 'Redis hung', hit: 'redis' }, async () => {
       arena.world.redis.pause();
-      await setTimeout(awhile(arena, 1_000, 10_000));
+      await setTimeout(randomMs(arena, 1_000, 10_000));
       arena.world.redis.resume();
     });
   },
   'Redis emptied': (arena) => emptyRedis(arena),
-  'Redis emptied again and again': async (arena) => {
+  'Redis emptied repeatedly': async (arena) => {
     for (let time = 0; time < 5; time++) {
       await emptyRedis(arena);
-      await setTimeout(awhile(arena, 100, 3_000));
+      await setTimeout(randomMs(arena, 100, 3_000));
     }
   },
   'Redis restarted with a truncated AOF': (arena) =>
-    redisAway(arena, awhile(arena, 500, 3_000), async () => {
+    redisAway(arena, randomMs(arena, 500, 3_000), async () => {
       await arena.world.redis.kill();
       await truncateAof(arena);
     }),
@@ -48,13 +48,13 @@ export const roundFaults: Record<string, RoundFault> = {
   'MongoDB killed under load, twice': async (arena) => {
     await mongoAway(arena, 0, () => arena.world.mongo.kill());
     await setTimeout(1_000);
-    await mongoAway(arena, awhile(arena, 500, 3_000), () => arena.world.mongo.kill());
+    await mongoAway(arena, randomMs(arena, 500, 3_000), () => arena.world.mongo.kill());
   },
-  'MongoDB away': (arena) => mongoAway(arena, awhile(arena, 5_000, 30_000), () => arena.world.mongo.stop()),
+  'MongoDB away': (arena) => mongoAway(arena, randomMs(arena, 5_000, 30_000), () => arena.world.mongo.stop()),
   'MongoDB hung': async (arena) => {
-    await making(arena, { what: 'MongoDB hung', hit: 'mongo' }, async () => {
+    await makeFault(arena, { what: 'MongoDB hung', hit: 'mongo' }, async () => {
       arena.world.mongo.pause();
-      await setTimeout(awhile(arena, 1_000, 10_000));
+      await setTimeout(randomMs(arena, 1_000, 10_000));
       arena.world.mongo.resume();
     });
   },
@@ -63,35 +63,35 @@ export const roundFaults: Record<string, RoundFault> = {
   'the mail server away': ({ world }) => world.mail.away(() => setTimeout(8_000)),
   'everything restarted in turn': restartInTurn,
   'a pool scaled from 1 to 4 to 1': (arena) =>
-    scale(arena, oneOf(arena.random, poolNames), awhile(arena, 1_000, 3_000)),
+    scale(arena, oneOf(arena.random, poolNames), randomMs(arena, 1_000, 3_000)),
 };
 
-/** Kinds for a world whose MongoDB is the primary of a replica set. */
+/** All kinds of faults for a world whose MongoDB is a replica set. */
 export const replicaSetFaults: Record<string, RoundFault> = {
   'MongoDB steps down': (arena) => stepDown(arena, 0),
-  'MongoDB steps down and rolls back what no majority had': (arena) => stepDown(arena, awhile(arena, 500, 3_000)),
+  'MongoDB steps down and rolls back minority writes': (arena) => stepDown(arena, randomMs(arena, 500, 3_000)),
   "MongoDB's majority lags": (arena) =>
-    making(arena, { what: 'the majority lags', hit: 'mongo' }, async () => {
+    makeFault(arena, { what: 'the majority lags', hit: 'mongo' }, async () => {
       arena.world.replicaSet?.hold();
-      await setTimeout(awhile(arena, 500, 5_000));
+      await setTimeout(randomMs(arena, 500, 5_000));
       await arena.world.replicaSet?.release();
     }),
   'a process killed at a place of its work': killAtPlaces,
   'MongoDB killed': killMongo,
 };
 
-/** How long before it no write reaches the majority. */
+/** Before the step-down, no write reaches the majority for `laggingMs`; these writes are rolled back. */
 async function stepDown(arena: Arena, laggingMs: number): Promise<void> {
-  await making(arena, { what: 'MongoDB steps down', hit: 'mongo' }, async () => {
+  await makeFault(arena, { what: 'MongoDB steps down', hit: 'mongo' }, async () => {
     if (laggingMs > 0) arena.world.replicaSet?.hold();
     await setTimeout(laggingMs);
-    await arena.world.replicaSet?.stepDown(awhile(arena, 500, 5_000));
+    await arena.world.replicaSet?.stepDown(randomMs(arena, 500, 5_000));
   });
 }
 
 async function pauseWorker(arena: Arena, ms: number): Promise<void> {
   const victim = oneOf(arena.random, arena.world.workers);
-  await making(arena, { what: 'a worker stopped', hit: 'worker', name: victim.name }, async () => {
+  await makeFault(arena, { what: 'a worker stopped', hit: 'worker', name: victim.name }, async () => {
     victim.signal('SIGSTOP');
     await setTimeout(ms);
     victim.signal('SIGCONT');
@@ -99,7 +99,7 @@ async function pauseWorker(arena: Arena, ms: number): Promise<void> {
 }
 
 export async function redisAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
-  await making(arena, { what: 'Redis away', hit: 'redis' }, async () => {
+  await makeFault(arena, { what: 'Redis away', hit: 'redis' }, async () => {
     await end();
     await setTimeout(ms);
     await arena.world.redis.start();
@@ -107,7 +107,7 @@ export async function redisAway(arena: Arena, ms: number, end: () => Promise<voi
 }
 
 export async function mongoAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
-  await making(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
+  await makeFault(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
     await end();
     await setTimeout(ms);
     await arena.world.mongo.start();
@@ -116,11 +116,11 @@ export async function mongoAway(arena: Arena, ms: number, end: () => Promise<voi
 
 export async function emptyRedis(arena: Arena): Promise<void> {
   const redis = new Redis(arena.world.redis.url);
-  await making(arena, { what: 'Redis emptied', hit: 'redis' }, () => redis.flushall());
+  await makeFault(arena, { what: 'Redis emptied', hit: 'redis' }, () => redis.flushall());
   redis.disconnect();
 }
 
-/** Cuts off the end of what Redis has written, in the middle of a command more likely than not. */
+/** Truncates Redis's append-only file at a random byte, usually in the middle of a command. */
 async function truncateAof({ world, random }: Arena): Promise<void> {
   const folder = `${world.redisDir}/appendonlydir`;
   for (const name of await fs.readdir(folder)) {
@@ -130,10 +130,10 @@ async function truncateAof({ world, random }: Arena): Promise<void> {
   }
 }
 
-/** Further workers with a wrong clock take part for a while. */
+/** Runs one more worker process with a wrong clock for some seconds. */
 async function wrongClock(arena: Arena, shiftMs: number): Promise<void> {
   const wrong = arena.world.moreWorkers(`clock-${shiftMs > 0 ? 'ahead' : 'behind'}`, { shiftMs });
   await wrong.start();
-  await setTimeout(awhile(arena, 5_000, 10_000));
+  await setTimeout(randomMs(arena, 5_000, 10_000));
   await wrong.stop();
 }

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { between, oneOf } from '../random.ts';
-import type { Inhabitant } from '../world/world.ts';
-import { type Arena, type KillPlace, killFirstAt, making } from './arena.ts';
+import type { WorldProcess } from '../world/world.ts';
+import { type Arena, type KillPlace, killFirstAt, makeFault } from './arena.ts';
 
-/** Where each kind of process is killed. */
+/** The places where each kind of process is killed. */
 const killPlaces = {
   api: ['before the insert', 'between commit and enqueue', 'between enqueue and answer', 'between change and enqueue'],
   bidding: ['before a change', 'between change and enqueue', 'before a job is finished'],
@@ -36,14 +36,14 @@ export interface Kill {
   place: KillPlace;
 }
 
-/** Every kind of process with every place at which it is killed. */
+/** All combinations of a kind of process and a place where it is killed. */
 export const allKills: readonly Kill[] = Object.entries(killPlaces).flatMap(([kind, places]) =>
   places.map((place) => ({ kind: kind as Kill['kind'], place })),
 );
 
 /**
- * One kill cycle: the first process of the kind that comes to the place is killed there, is away for up to half a
- * second, and is started again. Answers whether one came there; else some process of the kind is killed wherever it is.
+ * One kill cycle: kills the first process of the kind that reaches the place, and restarts it after up to half a
+ * second. Resolves with true if one reached the place; otherwise a random process of the kind is killed.
  */
 export async function killCycle(arena: Arena, { kind, place }: Kill): Promise<boolean> {
   const { world, random } = arena;
@@ -55,26 +55,26 @@ export async function killCycle(arena: Arena, { kind, place }: Kill): Promise<bo
   const victim = killed?.victim ?? oneOf(random, candidates);
   const from = killed?.killedAt ?? Date.now();
   const what = `${kind} killed ${killed ? '' : 'at random, not '}${place}`;
-  await making(arena, { what, hit: kind === 'api' ? 'api' : 'worker', name: victim.name, from }, async () => {
+  await makeFault(arena, { what, hit: kind === 'api' ? 'api' : 'worker', name: victim.name, from }, async () => {
     await victim.kill();
-    await startAgain(arena, victim);
+    await restart(arena, victim);
   });
   arena.say(what);
   return killed !== undefined;
 }
 
-async function startAgain({ random }: Arena, victim: Inhabitant): Promise<void> {
+async function restart({ random }: Arena, victim: WorldProcess): Promise<void> {
   await setTimeout(between(random, 0, 500));
   await victim.start();
 }
 
-/** Everything but the servers is killed in the same moment. */
+/** Kills all API and worker processes at the same moment, but no servers, and restarts them. */
 export async function killAll(arena: Arena): Promise<void> {
   const { apis, workers } = arena.world;
   await Promise.all(
     [...apis, ...workers].map((process) => {
       const hit = process.kind === 'api' ? 'api' : 'worker';
-      return making(arena, { what: 'everything killed', hit, name: process.name }, async () => {
+      return makeFault(arena, { what: 'everything killed', hit, name: process.name }, async () => {
         await process.kill();
         await process.start();
       });

@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PoolName } from '../../../shared/base/queues.ts';
-import type { Inhabitant } from '../world/world.ts';
+import type { WorldProcess } from '../world/world.ts';
 import type { Arena } from './arena.ts';
 
-/** Docker and systemd kill a process that takes much longer. */
+/** Docker and systemd kill a process that needs much longer. */
 const endsWithinMs = 10_000;
 
 /**
- * Every process in turn, as an operator restarts them. None of it is written down as a fault, so it excuses nothing. Answers
- * how long each process took to end, in ms.
+ * Restarts every process in turn, as an operator does. Restarts are not recorded as faults, so they excuse nothing.
+ * Resolves with the time that each process needed to end, in ms.
  */
 export async function restartInTurn(arena: Arena): Promise<number[]> {
   const { apis, workers } = arena.world;
@@ -22,13 +22,13 @@ export async function restartInTurn(arena: Arena): Promise<number[]> {
 }
 
 /**
- * A new API process takes an old one's place. Callers choose among `apis`, which is what the balancer in front knows: the
- * new process is in it as soon as it is ready, and the old one is out of it when it is told to end. What it has accepted
- * until then it must answer.
+ * Replaces an API process by a new one. Clients choose from `apis`, which plays the load balancer: the new process is
+ * added once it is ready, and the old one is removed just before its SIGTERM. It must still answer all requests that it
+ * has accepted.
  */
-async function replace(arena: Arena, old: Inhabitant): Promise<number> {
-  const { apis, another } = arena.world;
-  const fresh = await another('api');
+async function replace(arena: Arena, old: WorldProcess): Promise<number> {
+  const { apis, newProcess } = arena.world;
+  const fresh = await newProcess('api');
   await fresh.start();
   while (!(await isReady(fresh.url))) await setTimeout(50);
   apis.splice(apis.indexOf(old), 1, fresh);
@@ -36,16 +36,16 @@ async function replace(arena: Arena, old: Inhabitant): Promise<number> {
 }
 
 /**
- * A pool has one process, then four, then one again, for so many ms each, and at last as many as before. Answers how long each
- * process took to end, in ms.
+ * Scales a pool to one process, to four, to one again, for `eachMs` each, and then to its original number. Resolves
+ * with the time that each process needed to end, in ms.
  */
 export async function scale(arena: Arena, pool: PoolName, eachMs: number): Promise<number[]> {
   arena.say(`${pool} scaled from 1 to 4 to 1`);
-  const { workers, another } = arena.world;
+  const { workers, newProcess } = arena.world;
   const [, ...others] = workers.filter(({ kind }) => kind === pool);
   const endsMs = await Promise.all(others.map((worker) => end(arena, worker)));
   await setTimeout(eachMs);
-  const more = await Promise.all([2, 3, 4].map(() => another(pool)));
+  const more = await Promise.all([2, 3, 4].map(() => newProcess(pool)));
   workers.push(...more);
   await Promise.all(more.map((worker) => worker.start()));
   await setTimeout(eachMs);
@@ -56,17 +56,17 @@ export async function scale(arena: Arena, pool: PoolName, eachMs: number): Promi
   return endsMs;
 }
 
-/** Tells a process to end, and says what is wrong with how it does. */
-async function end({ broken }: Arena, { name, stop, crashes }: Inhabitant): Promise<number> {
+/** Stops a process with SIGTERM and reports violations: a wrong exit code, a late end or a crash. */
+async function end({ broken }: Arena, { name, stop, crashes }: WorldProcess): Promise<number> {
   const { how, ms } = await stop();
   if (how !== 'code 0') broken.push(`${name} ended with ${how} after SIGTERM`);
   if (ms > endsWithinMs) broken.push(`${name} took ${ms} ms to end`);
-  broken.push(...crashes.map((crash) => `${name} ended by itself: ${crash}`));
+  broken.push(...crashes.map((crash) => `${name} ended unexpectedly: ${crash}`));
   return ms;
 }
 
-/** Ends a process for good. */
-async function remove(arena: Arena, process: Inhabitant): Promise<number> {
+/** Stops a process permanently. */
+async function remove(arena: Arena, process: WorldProcess): Promise<number> {
   const ms = await end(arena, process);
   process.wires?.close();
   return ms;

@@ -6,7 +6,7 @@ import { repeatsAmong } from '../check/deliveries.ts';
 import { gatherEvidence } from '../check/evidence.ts';
 import { standstillSummary, standstillViolations } from '../check/standstills.ts';
 import type { Fault } from '../faults-log.ts';
-import type { FigureRun, Measured } from '../figure.ts';
+import type { FigureResult, FigureRun } from '../figure.ts';
 import { startCrowd } from '../load/crowd.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
@@ -18,41 +18,41 @@ import { startWorld, type World } from '../world/world.ts';
 import type { Arena } from './arena.ts';
 import { replicaSetFaults, roundFaults } from './faults.ts';
 
-export interface Ordeal {
+export interface FaultRunOptions {
   run: FigureRun;
-  /** Beyond that it is wired, and has keys of every manner. */
+  /** Options of the world. By default it is wired. */
   world?: Partial<WorldOptions>;
-  /** Creations begun a second; by default what leaves a machine of 2 cores some room, and in a short run more of it. */
+  /** Creations started each second. The default leaves some idle CPU on 2 cores, and more in a short run. */
   perSecond?: number;
   longestMs?: number;
   /** With people on the dashboard, feed readers and old rides. */
   withPeople?: boolean;
-  /** How many drivers there are; without any, there are no live rides either. */
+  /** Number of drivers. Without drivers the run has no live rides. */
   drivers?: number;
-  /** What is done to it while partners work. */
+  /** Makes the faults while partners send requests. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
-  /** What is wrong beside what the checker finds: for these, too, the evidence is kept. */
-  judge?(evidence: Evidence): string[];
+  /** Finds further violations, in addition to the checker's. */
+  check?(evidence: Evidence): string[];
 }
 
-export interface Outcome {
+export interface FaultRunResult {
   evidence: Evidence;
   violations: string[];
 }
 
-/** The last event of a ride whose receiver is silent comes a minute after the ride's end. */
+/** If the receiver is silent, the last event of a ride is sent up to a minute after the ride's end. */
 const quietMs = 150_000;
-/** How long live rides go on after the last fault. */
+/** Time in which live rides continue after the last fault. */
 const calmMs = 30_000;
-/** More would leave every driver with five open requests. */
+/** With more rides, all drivers would always have the maximum of five open requests. */
 const livePerSecond = 0.8;
 const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
- * Starts a world, puts partners to work in it, makes the faults, waits until nothing is left to do, and gathers the
- * evidence. What is still left to do then, the checker finds.
+ * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most `quietMs`), gathers
+ * the evidence and runs the checker, which also reports work that is not done.
  */
-export async function undergo({
+export async function runUnderFaults({
   run,
   world: more,
   perSecond = run.short ? 6 : 10,
@@ -60,14 +60,14 @@ export async function undergo({
   withPeople = false,
   drivers,
   faults,
-  judge,
-}: Ordeal): Promise<Outcome> {
+  check,
+}: FaultRunOptions): Promise<FaultRunResult> {
   const random = seededRandom(run.seed);
   const world = await startWorld({ build: run.build, wired: true, seed: run.seed, withPast: withPeople, ...more });
   const made: Fault[] = [];
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: made, say: run.say });
   let evidence: Evidence | undefined;
-  // Evidence is kept also where the run ends with an error.
+  // The evidence is also kept if the run ends with an error.
   let isKept = true;
   const violations: string[] = [];
   let fleet: Fleet | undefined;
@@ -92,11 +92,11 @@ export async function undergo({
     await faults(arena, partners);
     await setTimeout(1_000);
     const journal = await partners.stop();
-    // Silent receivers take that long in any case; meanwhile no fault excuses a round that does not run.
+    // Silent receivers need this time anyway. In it no fault excuses a missing dispatch round.
     await setTimeout(calmMs);
     journal.push(...(await live.stop()));
     const presses = await crowd?.goHome();
-    run.say(`${journal.length} requests made; waiting until nothing is left to do`);
+    run.say(`${journal.length} requests made; waiting until all work is done`);
     await world.quiet(quietMs);
     const fleetLog = await fleet.stop();
     const feeds = await crowd?.readToEnd();
@@ -107,14 +107,14 @@ export async function undergo({
       ...arena.broken,
       ...violationsIn(evidence),
       ...standstillViolations(standstills, made),
-      ...(judge?.(evidence) ?? []),
+      ...(check?.(evidence) ?? []),
     );
     isKept = violations.length > 0;
     return { evidence, violations };
   } finally {
     await watch.stop();
     await fleet?.stop();
-    // The faults are needed to find the cause of a violation.
+    // The evidence is needed to find the cause of a violation.
     if (isKept) await keepEvidence(world, evidence, violations, run.say);
     await world.stop({ keep: isKept });
   }
@@ -134,23 +134,23 @@ async function keepEvidence(
   const besides = { feeds, presses, attempts, asked, mails };
   const kept = { rides, receipts, journal, faults, standstills, calls, sights, suspensions, ...besides };
   await fs.writeFile(file, JSON.stringify(kept));
-  say(`the evidence and the logs are kept in ${world.logDir}`);
+  say(`evidence and logs: ${world.logDir}`);
 }
 
-/** Most receivers answer at once, and of every other kind there are some. */
+/** Creates keys with all kinds of receivers. Most of them answer immediately. */
 async function keysOfEveryManner(world: World) {
   const prompt = Array.from({ length: 24 }, () => 'prompt' as const);
   const others = [...manners, ...manners, 'none'] as const;
   return Promise.all([...prompt, ...others].map((manner) => world.newKey({ manner })));
 }
 
-/** Rounds of faults in an order that follows from the seed: each kind comes once before any comes again. */
+/** Runs rounds of faults in an order that depends on the seed. No kind is repeated before all kinds have occurred. */
 export async function runRounds(
   run: FigureRun,
   { rounds, longestMs, replicated }: { rounds: number; longestMs: number; replicated: boolean },
-): Promise<Measured> {
+): Promise<FigureResult> {
   const kinds = replicated ? replicaSetFaults : roundFaults;
-  const { evidence, violations } = await undergo({
+  const { evidence, violations } = await runUnderFaults({
     run,
     world: { replicated },
     longestMs,
@@ -168,13 +168,13 @@ export async function runRounds(
   return { reached: summaryOf(evidence), violations };
 }
 
-/** What the evidence is about, in a line. */
+/** A summary of the evidence in one line. */
 export function summaryOf({ rides, receipts, journal, faults, standstills, fleet, beside }: Evidence): string {
   const driven = rides.filter(({ mode, driver }) => mode === 'live' && driver).length;
   const created = journal.filter(({ status }) => status === 201).length;
   return (
     `${faults.length} faults, ${journal.length} requests, ${created} creations acknowledged, ${rides.length} rides, ` +
-    `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones; ` +
+    `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them repeated; ` +
     `${fleet.drivers.length} drivers made ${fleet.calls.length} requests and drove ${driven} rides` +
     (beside ? besideSummary(beside) : '') +
     standstillSummary(standstills, faults)

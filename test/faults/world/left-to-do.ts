@@ -2,7 +2,9 @@ import { mails } from '../../../shared/mail/mail-row.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 
-/** How many rides, resends, test events and mails have work left. The rides of the past are left out: some never end. */
+/**
+ * The number of rides, resends, test events and mails with open work. Old rides do not count: some of them never end.
+ */
 export async function leftToDo(pastKeyIds: ReadonlySet<string>): Promise<number> {
   const isOpen = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
   const counts = await Promise.all([

@@ -4,9 +4,9 @@ import { serverOf } from '../../support/mongo-proxy.ts';
 import { connectUpstream, type Upstream } from '../../support/upstream.ts';
 import { type Fault, outside } from '../faults-log.ts';
 
-/** What the machine did to a run by itself, beside the faults that the run made. */
+/** Watches a run for standstills of the machine that no made fault explains. */
 export interface MachineWatch {
-  /** Times in which a server, or this process (`machine`), did nothing for too long. It grows until `stop`. */
+  /** Times in which a server, or this process (`machine`), did not respond for too long. Grows until `stop`. */
   standstills: Fault[];
   stop(): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface MachineWatch {
 export interface MachineWatchOptions {
   mongoUrl: string;
   redisUrl: string;
-  /** The faults that are made: what is missing during them is their doing. */
+  /** The made faults. Missing answers during them are no standstill. */
   faults: readonly Fault[];
   say?(line: string): void;
   now?(): number;
@@ -22,53 +22,53 @@ export interface MachineWatchOptions {
 
 const everyMs = 100;
 const lateMs = 400;
-/** After a made fault this watch needs a moment to reach the server again. */
+/** Time that the watch needs to reconnect to a server after a made fault. */
 const reconnectMs = 1_000;
 
-/** One of those that are watched. `ask` resolves when it answers. */
-interface Watched {
+/** A server, or this process. `ask` resolves when it answers. */
+interface WatchTarget {
   hit: 'mongo' | 'redis' | 'machine';
   ask(): Promise<unknown>;
   end(): void;
 }
 
 /**
- * Asks MongoDB and Redis every 100 ms for a sign of life, past all wires and proxies, and looks at this process's own timer.
- * What comes over 400 ms late is noted: a server that does not answer this process cannot answer the service either.
+ * Pings MongoDB and Redis every 100 ms, directly and not through wires or proxies, and checks this process's own timer.
+ * Records delays of more than 400 ms: a server that does not answer this process cannot answer the service either.
  */
 export function startMachineWatch(options: MachineWatchOptions): MachineWatch {
   const { mongoUrl, redisUrl, faults, say, now = Date.now } = options;
   const standstills: Fault[] = [];
   const stopping = new AbortController();
-  let toldUntil = 0;
+  let reportedUntil = 0;
 
-  const note = (hit: Watched['hit'], from: number, until: number) => {
+  const record = (hit: WatchTarget['hit'], from: number, until: number) => {
     const made = faults
       .filter((fault) => fault.hit === hit)
       .map((fault) => ({ ...fault, until: fault.until + reconnectMs }));
-    for (const stretch of outside({ from, until }, made)) {
-      const ms = stretch.until - stretch.from;
+    for (const span of outside({ from, until }, made)) {
+      const ms = span.until - span.from;
       if (ms <= everyMs + lateMs) continue;
-      standstills.push({ what: 'the machine stood still', hit, ...stretch });
-      if (hit === 'machine' || stretch.from <= toldUntil) continue;
-      toldUntil = stretch.until;
+      standstills.push({ what: 'the machine stood still', hit, ...span });
+      if (hit === 'machine' || span.from <= reportedUntil) continue;
+      reportedUntil = span.until;
       say?.(`the machine stood still for ${(ms / 1_000).toFixed(1)} s`);
     }
   };
 
-  const watch = async ({ hit, ask }: Watched) => {
+  const watch = async ({ hit, ask }: WatchTarget) => {
     let answeredAt = now();
     while (!stopping.signal.aborted) {
       await setTimeout(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
       const isAnswered = !stopping.signal.aborted && (await isDone(ask()));
       if (!isAnswered && !stopping.signal.aborted) continue;
       const at = now();
-      note(hit, answeredAt, at);
+      record(hit, answeredAt, at);
       answeredAt = at;
     }
   };
 
-  const watched: Watched[] = [mongoAt(mongoUrl), redisAt(redisUrl), { hit: 'machine', async ask() {}, end() {} }];
+  const watched: WatchTarget[] = [mongoAt(mongoUrl), redisAt(redisUrl), { hit: 'machine', async ask() {}, end() {} }];
   const done = watched.map(watch);
   return {
     standstills,
@@ -86,8 +86,8 @@ const isDone = (asked: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** A connection without a driver: it waits for as long as the server hangs. */
-function mongoAt(url: string): Watched {
+/** A raw connection without a driver, so that a request waits until a hanging server answers. */
+function mongoAt(url: string): WatchTarget {
   let connection: Upstream | undefined;
   return {
     hit: 'mongo',
@@ -101,7 +101,7 @@ function mongoAt(url: string): Watched {
   };
 }
 
-function redisAt(url: string): Watched {
+function redisAt(url: string): WatchTarget {
   const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50, disconnectTimeout: 50 });
   redis.on('error', () => {});
   return { hit: 'redis', ask: () => redis.ping(), end: () => redis.disconnect() };

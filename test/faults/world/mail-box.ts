@@ -1,10 +1,11 @@
 import { type MailServer, type ReceivedMail, startMailServer } from '../../support/mail-server.ts';
 
-/** The mail server of a world. It can be away for a while, at the same address. */
+/** The mail server of a world. */
 export interface MailBox {
   url: string;
-  /** All mails that it has accepted. */
+  /** All accepted mails. */
   readonly mails: ReceivedMail[];
+  /** Stops the server, runs `work`, and restarts the server on the same port. */
   away(work: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }

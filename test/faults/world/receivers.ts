@@ -6,13 +6,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { AttemptKind } from '../../../shared/webhooks/attempts.ts';
 import { between, type Random } from '../random.ts';
 
-/** How a partner's receiver answers: at once, after 0 to 9 s, with 500, by closing the connection, or not at all. */
+/** Kinds of receivers: answers immediately, after 0 to 9 s, with 500, by closing the connection, or never. */
 export const manners = ['prompt', 'slow', 'failing', 'resetting', 'silent'] as const;
 export type Manner = (typeof manners)[number];
 
-/** One attempt as the receiver saw it. */
+/** One attempt as its receiver got it. */
 export interface Receipt {
-  /** By its headers: an event's own attempt, a resend, or a test event. */
+  /** From its headers: the attempt of an event, a resend, or a test event. */
   kind: AttemptKind;
   keyId: string;
   rideId: string;
@@ -27,37 +27,40 @@ export interface Receipt {
 
 export interface Receivers {
   origin: string;
-  /** Events, in the order in which they came. */
+  /** Received events, in order of arrival. */
   receipts: Receipt[];
-  /** Resends and test events, in the order in which they came. */
+  /** Received resends and test events, in order of arrival. */
   asked: Receipt[];
-  /** The webhook URL of a key whose receiver answers in that manner. */
+  /** The webhook URL of a key with this kind of receiver. */
   urlOf(keyId: string, manner: Manner): string;
-  /** Called when an event has come whole, and when its answer has been written. */
-  watch(watcher: { taken?(receipt: Receipt): void; answered?(receipt: Receipt): void }): () => void;
+  /**
+   * Calls `received` when an event has arrived completely, and `answered` when its answer is written. Returns how to
+   * stop.
+   */
+  watch(watcher: { received?(receipt: Receipt): void; answered?(receipt: Receipt): void }): () => void;
   close(): void;
 }
 
-/** The query may hold a secret of the receiver's; no log may show it. */
+/** The query of a webhook URL may contain a secret of the receiver, so no log may contain it. */
 export const canaryOfUrls = 'CANARY-url-query';
 
-/** The signature's time may be off by the age of a claim, never by a wrong clock's hour. */
+/** Tolerance of the signature's time: more than the age of a claim, much less than the hour of a wrong clock. */
 const signatureAgeMs = 60_000;
 
-/** The receivers of all partners, on one port of loopback. `secretsOf` knows each key's signing secrets. */
+/** Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key. */
 export async function startReceivers(secretsOf: (keyId: string) => string[], random: Random): Promise<Receivers> {
   const receipts: Receipt[] = [];
   const asked: Receipt[] = [];
   const watchers = new Set<Parameters<Receivers['watch']>[0]>();
 
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, manner = '', keyId = ''] = new URL(request.url ?? '/', 'http://receiver').pathname.split('/');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(keyId));
     const isEvent = receipt.kind === 'event';
     (isEvent ? receipts : asked).push(receipt);
-    if (isEvent) for (const { taken } of watchers) taken?.(receipt);
+    if (isEvent) for (const { received } of watchers) received?.(receipt);
     if (manner === 'silent') return;
     if (manner === 'slow') await setTimeout(between(random, 0, 9_000));
     if (manner === 'resetting') return void request.socket.destroy();
@@ -67,8 +70,8 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
     });
   }
 
-  // A sender that was killed in the middle is no fault of the receiver.
-  const server = createServer((request, response) => void take(request, response).catch(() => {}));
+  // Ignores errors, because senders are killed in the middle of a request.
+  const server = createServer((request, response) => void receive(request, response).catch(() => {}));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -102,7 +105,7 @@ function receiptOf(request: IncomingMessage, keyId: string, raw: Buffer, secrets
     seq: Number(request.headers['x-service-sequence']),
     eventId: `${request.headers['x-service-event-id']}`,
     body,
-    // Judged when it is read: a secret may be known a moment after the event that is signed with it.
+    // Checked when it is read, because a new secret may become known a moment after the first event signed with it.
     get isSigned() {
       return isTimely && secretsNow().some((secret) => signedWith(secret) === signature);
     },

@@ -5,7 +5,7 @@ export interface RedisServers {
   redisGroup?: Pick<RedisGroup, 'primaries'>;
 }
 
-/** The servers that hold Redis's data now. */
+/** The URLs of the Redis servers that currently hold the data. */
 export async function redisUrlsOf({ redis, redisGroup }: RedisServers): Promise<string[]> {
   return redisGroup ? (await redisGroup.primaries()).map(({ url }) => url) : [redis.url];
 }

@@ -5,27 +5,28 @@ import type { RedisKind } from '../../support/redis-group.ts';
 export interface WorldOptions {
   /** The folder of the compiled service. */
   build: string;
-  /** Processes of the API; 2 by default. */
+  /** Number of API processes; 2 by default. */
   apis?: number;
-  /** Which pools run, and how many processes each has; all, and 2, by default. */
+  /** The pools that run; all by default. */
   pools?: readonly PoolName[];
+  /** Number of processes of each pool; 2 by default. */
   copies?: number;
-  /** One process for all of these pools, rather than some for each. */
+  /** Runs all pools in the same process, instead of separate processes for each pool. */
   together?: boolean;
   /**
-   * Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s, and a live ride is opened to more
-   * drivers each second.
+   * Settings in addition to those of every world, which are fast: a trip lasts 3 s, the bidding 8 s, and a dispatch
+   * round of a live ride runs about every second.
    */
   settings?: Record<string, string>;
-  /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
+  /** Puts wires between each process and its servers, so that it can be killed at certain places of its work. */
   wired?: boolean;
-  /** Makes MongoDB the primary of a replica set for every process. */
+  /** MongoDB acts as the primary of a replica set. */
   replicated?: boolean;
   /** MongoDB's clock can be set: `mongo` is a SteppableMongo. Linux only. */
   hasSteppableMongo?: boolean;
-  /** Servers that take each other's place, rather than one Redis. Such a world has no wires. */
+  /** A Redis Cluster or Sentinel group instead of one Redis. Such a world cannot be wired. */
   redis?: RedisKind;
-  /** The database holds old rides, which are due for the sums of usage and for the retention. */
+  /** Inserts old rides into the database, which are due for the usage sums and the retention. */
   withPast?: boolean;
   /** Further arguments of Node, for every process. */
   nodeArgs?: string[];
@@ -55,7 +56,7 @@ export function settingsOf(options: WorldOptions, { mongoUrl, redisUrl, receiver
     WEBHOOK_LOCAL_TARGETS: receiversOrigin,
     SMTP_URL: smtpUrl,
     MAIL_FROM: 'Rides <rides@rides.example>',
-    // People come from addresses of their own.
+    // Allows people to have different client addresses (X-Forwarded-For).
     TRUSTED_PROXY_HOPS: '1',
     SIMULATION_SPEED: '5',
     BIDDING_TIMEOUT_MS: '8000',

@@ -1,4 +1,7 @@
-/** Preloaded with `--import`: the process's clock is off by SHIFTED_CLOCK_MS. Timers and intervals go on as ever. */
+/**
+ * Preloaded with `--import`. Shifts the process's clock (Date) by SHIFTED_CLOCK_MS. Timers and intervals are not
+ * affected.
+ */
 const shiftMs = Number(process.env.SHIFTED_CLOCK_MS);
 const RealDate = Date;
 

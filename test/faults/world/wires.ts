@@ -3,12 +3,13 @@ import net from 'node:net';
 import { serverOf } from '../../support/mongo-proxy.ts';
 import type { ReplicaSet } from '../../support/replica-set.ts';
 
-/** A change of a ride: alone, or with others. */
+/** MongoDB commands that change one ride or several. */
 const update = ['findAndModify\0', 'update\0', 'bulkWrite\0'];
 
 /**
- * Places in the work of a process at which it can be killed to the byte, since they show on its connections to MongoDB and
- * Redis: just before the server sees a command (`asked`), or when it has done it and no one knows yet (`answered`).
+ * Places in the work of a process where it can be killed exactly, because they are visible on its connections to
+ * MongoDB and Redis: just before the server receives a command (`asked`), or after the server has executed it but
+ * before the process gets the reply (`answered`).
  */
 const places = {
   'before the insert': { server: 'mongo', when: 'asked', has: ['insert\0', 'rides\0'] },
@@ -46,29 +47,32 @@ export interface Wires {
   mongoUrl: string;
   redisUrl: string;
   /**
-   * Calls `trip` in the tick in which the process comes to the place; the command (or its answer) is not passed on.
-   * Answers how to disarm.
+   * Calls `trip` in the tick in which the process reaches the place. The command, or its reply, is not forwarded.
+   * Returns a function that disarms it.
    */
   arm(place: Place, trip: () => void): () => void;
-  /** The rides whose events this process has asked to claim, each with when (ms). */
+  /** When this process last tried to claim an event of a ride (Unix ms), by ride id. */
   claimed: Map<string, number>;
   close(): void;
 }
 
 type Armed = { place: Place; trip: () => void };
 
-/** Stands between one process and its servers. The primary of a replica set is given instead of the engine behind it. */
+/**
+ * Puts a proxy between one process and its servers. With `replicaSet`, the wire leads to its primary, not to the
+ * engine.
+ */
 export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: ReplicaSet): Promise<Wires> {
   const armed = new Set<Armed>();
   const claimed = new Map<string, number>();
-  const noteClaim = (bytes: Buffer) => {
+  const recordClaim = (bytes: Buffer) => {
     if (!bytes.includes('$claim.until')) return;
     for (const [rideId] of bytes.toString('latin1').matchAll(/ride_[0-9A-Za-z]+/g)) claimed.set(rideId, Date.now());
   };
   const found = (server: 'mongo' | 'redis', bytes: Buffer): Armed | undefined =>
     [...armed].find(({ place }) => {
-      const { server: its, has } = places[place];
-      return its === server && has.every((text) => [text].flat().some((alternative) => bytes.includes(alternative)));
+      const { server: own, has } = places[place];
+      return own === server && has.every((text) => [text].flat().some((alternative) => bytes.includes(alternative)));
     });
 
   const lay = (server: 'mongo' | 'redis', target: () => net.NetConnectOpts) => {
@@ -86,7 +90,7 @@ export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: 
       let hitAtAnswer: Armed | undefined;
       for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', end);
       client.on('data', (bytes) => {
-        if (server === 'mongo') noteClaim(bytes);
+        if (server === 'mongo') recordClaim(bytes);
         const hit = found(server, bytes);
         if (hit && places[hit.place].when === 'asked') return spring(hit);
         hitAtAnswer ??= hit;
@@ -107,7 +111,7 @@ export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: 
   await Promise.all([once(mongo, 'listening'), once(redis, 'listening')]);
   const portOf = (server: net.Server) => (server.address() as net.AddressInfo).port;
   const host = `127.0.0.1:${portOf(mongo)}`;
-  // A primary calls itself by the address of the wire, or its client would go round the wire.
+  // The primary reports the wire's address as its own; otherwise the client would bypass the wire.
   if (replicaSet) mongoServer = { host: '127.0.0.1', port: await replicaSet.front(host) };
   return {
     mongoUrl: replicaSet ? replicaSet.urlAt(host) : `mongodb://${host}/rides?directConnection=true`,

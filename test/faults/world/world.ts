@@ -25,8 +25,8 @@ import { type Manner, type Receivers, startReceivers } from './receivers.ts';
 import { poolsOfProcesses, settingsOf, type WorldOptions } from './settings.ts';
 import { layWires, type Wires } from './wires.ts';
 
-/** A process of the service in a world, at the address of its own where it is an API. */
-export interface Inhabitant extends ServiceProcess {
+/** A process of the service in a world. Only an API process has a usable `url`. */
+export interface WorldProcess extends ServiceProcess {
   kind: 'api' | PoolName;
   url: string;
   wires?: Wires;
@@ -39,52 +39,55 @@ export interface FleetDriver extends Car {
   key: string;
 }
 
-/** What no log, queue or error may hold of a driver. */
+/** Personal data of drivers. No log, queue or error may contain it. */
 export const driverCanaries = { name: 'CANARY-driver', phone: '+15550007777' };
 
 /** The whole service as real processes on loopback, with its own servers and its partners' receivers. */
 export interface World {
-  /** Of the processes' settings. This process is connected to the same MongoDB. */
+  /** The configuration of the processes. This process is connected to the same MongoDB. */
   config: Readonly<Config>;
   env: NodeJS.ProcessEnv & { SECRETS_KEY: string };
   mongo: Restartable;
   redis: Restartable;
-  /** Where the world has several: all of them. Then `redis` is the first. */
+  /** All Redis servers, if the world has several. `redis` is then the first of them. */
   redisGroup?: RedisGroup;
-  /** Where the world is replicated: what stands before `mongo`. */
+  /** The proxy in front of `mongo`, if the world is replicated. */
   replicaSet?: ReplicaSet;
-  apis: Inhabitant[];
-  workers: Inhabitant[];
+  apis: WorldProcess[];
+  workers: WorldProcess[];
   receivers: Receivers;
-  /** The mail server that mails are given to. */
+  /** The mail server of the service. */
   mail: MailBox;
-  /** Whose all keys of `newKey` are. */
+  /** The account of all keys from `newKey`. */
   accountId: string;
-  /** What is old in the database. */
+  /** The old rides in the database. */
   past: Past;
   keys: Map<string, NewKey>;
-  /** Signing secrets that a roll has replaced: an event that was under way may have them. */
+  /** Signing secrets that a roll has replaced, by key id. Attempts in flight may still be signed with them. */
   rolledSecrets: Map<string, string[]>;
   /** Keys that a page of the dashboard has shown. */
   shownKeys: Set<string>;
-  /** How the receiver of each key answers. */
+  /** The kind of receiver of each key. */
   manners: Map<string, Manner | 'none'>;
   /** The drivers' secret keys. */
   driverKeys: Set<string>;
-  /** A new driver. */
   newDriver(car: Car): Promise<FleetDriver>;
-  /** A new key whose events go to a receiver of that manner; `none` has no webhook URL. */
+  /** Creates a key with this kind of receiver; `none` means no webhook URL. */
   newKey(options?: { mode?: Mode; manner?: Manner | 'none' }): Promise<NewKey>;
-  /** Where the processes' logs are, and where Redis keeps its data. */
+  /** The folder of the processes' logs. */
   logDir: string;
+  /** The folder of Redis's data. */
   redisDir: string;
-  /** A further process, which the caller starts, ends, and puts into `apis` or `workers` for as long as it is part of the world. */
-  another(kind: Inhabitant['kind']): Promise<Inhabitant>;
-  /** A further worker process, which the caller starts and ends; `shiftMs` sets its clock off. */
-  moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): Inhabitant;
-  /** Waits until no ride, resend, test event or mail has anything left to do. Resolves with how many have after maxMs. */
+  /** Creates a further process. The caller starts and stops it, and adds it to `apis` or `workers` and removes it. */
+  newProcess(kind: WorldProcess['kind']): Promise<WorldProcess>;
+  /** Creates a further worker process for several pools. The caller starts and stops it. `shiftMs` shifts its clock. */
+  moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): WorldProcess;
+  /**
+   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number that still
+   * has.
+   */
   quiet(maxMs: number): Promise<number>;
-  /** Ends everything and removes its folder, unless that is to be kept. Answers how each process ended, and when. */
+  /** Stops everything and deletes the folder, unless `keep`. Resolves with how and when each process ended. */
   stop(options?: { keep?: boolean }): Promise<{ name: string; how: string; ms: number }[]>;
 }
 
@@ -125,10 +128,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
   const past = emptyPast();
-  // Before the first process: so its first turn of the sums and of the retention has work.
+  // Before the first process starts, so that its first run of the sums and the retention has work.
   if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
-  const inhabitant = async (kind: Inhabitant['kind'], name: string, pools: readonly PoolName[] = []) => {
+  const createProcess = async (kind: WorldProcess['kind'], name: string, pools: readonly PoolName[] = []) => {
     const wires = options.wired ? await layWires(mongo.url, redis.url, replicaSet) : undefined;
     const port = kind === 'api' ? await freePort() : 0;
     const started = serviceProcess({
@@ -140,19 +143,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
       output: { logDir },
     });
-    return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies Inhabitant;
+    return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies WorldProcess;
   };
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-  const apis = await Promise.all(numbered(options.apis ?? 2).map((n) => inhabitant('api', `api-${n}`)));
+  const apis = await Promise.all(numbered(options.apis ?? 2).map((n) => createProcess('api', `api-${n}`)));
   const workers = await Promise.all(
     poolsOfProcesses(options).flatMap(([first, ...more]) =>
-      numbered(options.copies ?? 2).map((n) => inhabitant(first, `${first}-${n}`, [first, ...more])),
+      numbered(options.copies ?? 2).map((n) => createProcess(first, `${first}-${n}`, [first, ...more])),
     ),
   );
-  await Promise.all([...apis, ...workers].map((process) => process.start()));
   let others = 0;
 
-  return {
+  const world: World = {
     config,
     env,
     mongo,
@@ -184,11 +186,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner), 'anyone');
       return key;
     },
-    another(kind) {
+    newProcess(kind) {
       others += 1;
-      return inhabitant(kind, `${kind}-other-${others}`, kind === 'api' ? [] : [kind]);
+      return createProcess(kind, `${kind}-other-${others}`, kind === 'api' ? [] : [kind]);
     },
-    moreWorkers(name, { shiftMs = 0, pools: its = poolNames } = {}) {
+    moreWorkers(name, { shiftMs = 0, pools = poolNames } = {}) {
       const nodeArgs = shiftMs ? ['--import', 'tsx', '--import', clockShifter] : [];
       const shifted = { ...env, SHIFTED_CLOCK_MS: String(shiftMs) };
       const script = 'workers/main';
@@ -197,12 +199,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         name,
         build,
         script,
-        args: [...its],
+        args: [...pools],
         nodeArgs,
         env: shifted,
         output: { logDir },
       });
-      return Object.assign(started, { kind: its[0] ?? 'bidding', url: '' });
+      return Object.assign(started, { kind: pools[0] ?? 'bidding', url: '' });
     },
     async quiet(maxMs) {
       const deadline = Date.now() + maxMs;
@@ -228,4 +230,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return ends;
     },
   };
+  const starts = await Promise.allSettled([...apis, ...workers].map((process) => process.start()));
+  const failed = starts.find((start) => start.status === 'rejected');
+  if (failed) {
+    await world.stop({ keep: true });
+    throw failed.reason;
+  }
+  return world;
 }

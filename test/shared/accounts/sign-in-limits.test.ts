@@ -11,17 +11,17 @@ import { aBrowser, startMs, useSignInCodes } from '../../support/sign-in-codes.t
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-describe('a code to sign in', () => {
+describe('limits of sign-in codes', () => {
   const { ctx, ask, codeFor, enter, outcome } = useSignInCodes();
 
-  describe('entered wrong', () => {
+  describe('wrong codes', () => {
     const tryWrong = async (email: string, browser: Browser, code: string, times: number, nowMs = startMs) => {
       const outcomes: string[] = [];
       for (let tried = 0; tried < times; tried++) outcomes.push(await outcome(email, browser, wrongCode(code), nowMs));
       return outcomes;
     };
 
-    it('5 times works no more, and says how many tries are left', async () => {
+    it('a code stops working after 5 wrong tries, and each try reports the remaining tries', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       for (const triesLeft of [4, 3, 2, 1, 0]) {
@@ -30,14 +30,14 @@ describe('a code to sign in', () => {
       expect(await outcome(email, browser, code, startMs + minuteMs)).to.equal('no code');
     });
 
-    it('4 times works still', async () => {
+    it('a code still works after 4 wrong tries', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       await tryWrong(email, browser, code, 4);
       expect(await outcome(email, browser, code)).to.equal('right');
     });
 
-    it('counts, and a right code in between does not', async () => {
+    it('wrong tries count over several codes, and a correct code in between does not count', async () => {
       const [email, browser, other] = [someone(), aBrowser(), aBrowser()];
       const code = await codeFor(email, browser);
       await tryWrong(email, browser, code, 4);
@@ -47,7 +47,7 @@ describe('a code to sign in', () => {
     });
 
     const dayMs = 24 * hourMs;
-    /** Enters wrong codes of many browsers, each as soon as the pause is over. Resolves with when each was entered. */
+    /** Enters wrong codes in many browsers, each as soon as the pause is over. Resolves with the times of the tries. */
     async function tryWrongAllDay(email: string, device: string | null = null): Promise<number[]> {
       const entered: number[] = [];
       for (let nowMs = startMs; nowMs < startMs + dayMs; ) {
@@ -64,7 +64,7 @@ describe('a code to sign in', () => {
       return entered;
     }
 
-    it('20 times closes the address for a day, over all its codes and browsers, also for a new code', async () => {
+    it('20 wrong tries over all codes and browsers lock an address for a day, even for a new code', async () => {
       const email = someone();
       expect(await tryWrongAllDay(email)).to.have.length(20);
       const browser = aBrowser();
@@ -73,7 +73,7 @@ describe('a code to sign in', () => {
       expect(refused).to.include({ result: 'too many' });
     });
 
-    it('has no pause five times, and then growing ones up to an hour', async () => {
+    it('the first five wrong tries need no pause, then the pause grows up to an hour', async () => {
       const email = someone();
       const entered = await tryWrongAllDay(email);
       expect((entered[4] as number) - startMs).to.equal(0);
@@ -84,7 +84,7 @@ describe('a code to sign in', () => {
       expect(pauses.at(-1)).to.be.at.least(hourMs);
     });
 
-    it('is refused during the pause, also when the code is right', async () => {
+    it('during the pause even a correct code is refused', async () => {
       const [email, first] = [someone(), aBrowser()];
       await tryWrong(email, first, await codeFor(email, first), 5);
       const browser = aBrowser();
@@ -96,7 +96,7 @@ describe('a code to sign in', () => {
       expect(await outcome(email, browser, code, startMs + minuteMs)).to.equal('right');
     });
 
-    it('counts for the address once for one form, however often the form is sent', async () => {
+    it('a wrong try counts once if its form is sent repeatedly', async () => {
       const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
       const code = await codeFor(email, browser);
       for (let sent = 0; sent < 7; sent++) {
@@ -106,7 +106,7 @@ describe('a code to sign in', () => {
       expect(await enter(email, browser, wrongCode(code))).to.include({ triesLeft: 3, wrongToday: 2 });
     });
 
-    it('counts once for each code, also with the same digits in the same form', async () => {
+    it('the same wrong digits in the same form count again for a new code', async () => {
       const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
       const first = await codeFor(email, browser);
       const later = startMs + codeLifetimeMs;
@@ -121,7 +121,7 @@ describe('a code to sign in', () => {
       expect(again).to.include({ result: 'wrong', wrongToday: 3 });
     });
 
-    it('after its code has ended in the same moment does not count', async () => {
+    it('a wrong try does not count if its code expires at the same time', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       onceInsteadOf(signIns, 'findOneAndUpdate', async () => null);
@@ -129,14 +129,14 @@ describe('a code to sign in', () => {
       expect(await enter(email, browser, wrongCode(code))).to.include({ wrongToday: 1, triesLeft: 4 });
     });
 
-    it('100 times at once counts at most 5', async () => {
+    it('of 100 concurrent wrong tries, 5 are admitted', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(email, browser, wrongCode(code))));
       expect(outcomes.filter((one) => one === 'wrong')).to.have.length(5);
     });
 
-    it('by a stranger does not lock out a browser in which the owner has signed in before', async () => {
+    it('wrong tries of a stranger do not lock out a browser in which the owner has signed in before', async () => {
       const [email, stranger] = [someone(), aBrowser()];
       await tryWrong(email, stranger, await codeFor(email, stranger), 5);
       for (let asked = 0; asked < 4; asked++) await codeFor(email, stranger);
@@ -145,7 +145,7 @@ describe('a code to sign in', () => {
       expect(await outcome(email, known, await codeFor(email, known))).to.equal('right');
     });
 
-    it('in a known browser has limits of its own', async () => {
+    it('a known browser has its own limit of wrong tries', async () => {
       const [email, device] = [someone(), randomBase62(22)];
       expect(await tryWrongAllDay(email, device)).to.have.length(20);
       const [known, other] = [aBrowser(device), aBrowser()];
@@ -155,8 +155,8 @@ describe('a code to sign in', () => {
     });
   });
 
-  describe('is sent', () => {
-    it('5 times an hour to an address at most, over all browsers', async () => {
+  describe('mails with codes', () => {
+    it('an address gets at most 5 codes an hour, over all browsers', async () => {
       const email = someone();
       const askMany = await Promise.all(Array.from({ length: 30 }, () => ask(email, aBrowser())));
       expect(askMany.filter((made) => 'code' in made)).to.have.length(5);
@@ -165,7 +165,7 @@ describe('a code to sign in', () => {
       expect(await ask(email, aBrowser(), startMs + hourMs)).to.have.property('code');
     });
 
-    it('20 times an hour for a client at most, over all addresses', async () => {
+    it('a client gets at most 20 codes an hour, over all addresses', async () => {
       const client = randomBase62(8);
       const made = await Promise.all(Array.from({ length: 50 }, () => ask(someone(), aBrowser(), startMs, client)));
       expect(made.filter((one) => 'code' in one)).to.have.length(20);
@@ -175,7 +175,7 @@ describe('a code to sign in', () => {
       });
     });
 
-    it('at most so often to new browsers of the whole service in an hour; a browser that has signed in before is not counted', async () => {
+    it('new browsers share an hourly limit of codes; a browser that has signed in before is not counted', async () => {
       const atMs = startMs + 365 * 24 * hourMs;
       const few = { ...ctx.config, signInMailsPerHour: 3 };
       const askFew = (browser: Browser, nowMs = atMs, client = randomBase62(8), email = someone()) =>
@@ -183,7 +183,7 @@ describe('a code to sign in', () => {
       const emails = Array.from({ length: 20 }, someone);
       const made = await Promise.all(emails.map((email) => askFew(aBrowser(), atMs, email, email)));
       expect(made.filter((one) => 'code' in one)).to.have.length(3);
-      // A refused one is charged neither to its address nor to its client.
+      // A refused code is charged neither to its address nor to its client.
       const rows = emails.flatMap((email) => [`code-mails-to:${sha256(email)}`, `code-mails-for:${email}`]);
       expect(await LimitModel.countDocuments({ _id: { $in: rows } })).to.equal(6);
       expect(await askFew(aBrowser(), atMs + 10 * minuteMs)).to.deep.equal({
@@ -196,7 +196,7 @@ describe('a code to sign in', () => {
       expect(await askFew(aBrowser(), atMs + hourMs)).to.have.property('code');
     });
 
-    it('also where two browsers are the first of the hour at once', async () => {
+    it('two browsers that are concurrently the first of the hour both get a code', async () => {
       const atMs = startMs + 367 * 24 * hourMs;
       onceInsteadOf(LimitModel.collection, 'updateOne', async () => {
         await ask(someone(), aBrowser(), atMs);
@@ -205,7 +205,7 @@ describe('a code to sign in', () => {
       expect(await ask(someone(), aBrowser(), atMs)).to.have.property('code');
     });
 
-    it('once for one form, charged once in the count of the whole service', async () => {
+    it('a repeated form is charged once to the limit of the service', async () => {
       const atMs = startMs + 366 * 24 * hourMs;
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
       for (let sent = 0; sent < 5; sent++) {
@@ -216,7 +216,7 @@ describe('a code to sign in', () => {
       expect(row?.count).to.equal(1);
     });
 
-    it('once for one form, charged once, with the same code', async () => {
+    it('a repeated form gets the same code and is charged once', async () => {
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
       const made = await Promise.all(Array.from({ length: 30 }, () => ask(email, browser, startMs, client, formId)));
       expect(new Set(made.map((one) => JSON.stringify(one))).size).to.equal(1);
@@ -224,7 +224,7 @@ describe('a code to sign in', () => {
       expect(await ask(email, aBrowser())).to.include({ tooMany: 'to the address' });
     });
 
-    it('not at all when a limit is reached: a refused request stores nothing', async () => {
+    it('a refused request for a code stores nothing', async () => {
       const [email, browser] = [someone(), aBrowser()];
       for (let asked = 0; asked < 5; asked++) await ask(email, aBrowser());
       const stored = async () => [await LimitModel.find({}).sort('_id').lean(), await SignInModel.countDocuments({})];
@@ -235,11 +235,11 @@ describe('a code to sign in', () => {
       expect(await stored()).to.deep.equal(before);
     });
 
-    it('to a full address without a charge to the client', async () => {
+    it('codes that are refused for their address are not charged to the client', async () => {
       const [email, client] = [someone(), randomBase62(8)];
       await Promise.all(Array.from({ length: 15 }, () => ask(email, aBrowser(), startMs, client)));
       for (let asked = 0; asked < 40; asked++) await ask(email, aBrowser(), startMs, client);
-      // Five of the client's 20 are used.
+      // The client has used 5 of its 20 codes.
       for (let asked = 0; asked < 15; asked++) {
         expect(await ask(someone(), aBrowser(), startMs, client)).to.have.property('code');
       }

@@ -21,10 +21,10 @@ import { aBrowser, startMs, useSignInCodes } from '../../support/sign-in-codes.t
 
 const minuteMs = 60_000;
 
-describe('a code to sign in', () => {
+describe('sign-in codes', () => {
   const { ctx, mailFor, codeFor, enter, outcome, withKeys } = useSignInCodes();
 
-  it('has six digits, works once, and only in the browser that asked', async () => {
+  it('a code has six digits, and works once and only in the browser that requested it', async () => {
     const [email, own, other] = [someone(), aBrowser(), aBrowser()];
     const code = await codeFor(email, own);
     expect(code).to.match(/^\d{6}$/);
@@ -34,14 +34,14 @@ describe('a code to sign in', () => {
     expect(await outcome(email, own, code)).to.equal('no code');
   });
 
-  it('works once when it is entered 20 times at once', async () => {
+  it('of 20 concurrent entries of a code, one succeeds', async () => {
     const [email, browser] = [someone(), aBrowser()];
     const code = await codeFor(email, browser);
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome(email, browser, code)));
     expect(outcomes.filter((one) => one === 'right')).to.have.length(1);
   });
 
-  it('works for 15 minutes', async () => {
+  it('a code works for 15 minutes', async () => {
     const [email, browser] = [someone(), aBrowser()];
     const code = await codeFor(email, browser);
     expect(await outcome(email, browser, code, startMs + codeLifetimeMs)).to.equal('no code');
@@ -49,7 +49,7 @@ describe('a code to sign in', () => {
     expect(await outcome(email, browser, next, startMs + 2 * codeLifetimeMs - 1)).to.equal('right');
   });
 
-  it('is the same when the same browser asks again, since mails can be late: a guess is compared with one code', async () => {
+  it('a browser that requests a code again gets the same code, so there is only one code to guess', async () => {
     const [email, browser] = [someone(), aBrowser()];
     const first = await mailFor(email, browser);
     expect(await mailFor(email, browser, startMs + 10 * minuteMs)).to.deep.equal(first);
@@ -59,7 +59,7 @@ describe('a code to sign in', () => {
     expect(await outcome(email, browser, first.code, startMs + 24 * minuteMs)).to.equal('no code');
   });
 
-  it('is another one once it has ended, and the link stays the same', async () => {
+  it('after a code expires, a new request gets a new code with the same link', async () => {
     const [email, browser] = [someone(), aBrowser()];
     const first = await mailFor(email, browser);
     const second = await mailFor(email, browser, startMs + codeLifetimeMs);
@@ -67,7 +67,7 @@ describe('a code to sign in', () => {
     expect(second.link).to.equal(first.link);
   });
 
-  it('is completed by the form that entered it, sent again, and by no other form', async () => {
+  it('only the form that entered a code can be repeated', async () => {
     const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
     const code = await codeFor(email, browser);
     expect(await enter(email, browser, code, startMs, formId)).to.include({ result: 'right', isDone: false });
@@ -81,16 +81,16 @@ describe('a code to sign in', () => {
     expect(await enter(email, browser, code, startMs, formId)).to.include({ result: 'right', isDone: true });
   });
 
-  it('is entered beside a process of the version before, which keeps several codes', async () => {
+  it('a code works while a process of the previous version stores several codes', async () => {
     const [email, browser] = [someone(), aBrowser()];
     await codeFor(email, browser);
-    const old = { mac: 'of the version before', tries: 0, expiresAt: new Date(startMs + codeLifetimeMs) };
+    const old = { mac: 'of the previous version', tries: 0, expiresAt: new Date(startMs + codeLifetimeMs) };
     await SignInModel.updateOne({ email }, { $push: { codes: old } });
     const code = await codeFor(email, browser);
     expect(await outcome(email, browser, code)).to.equal('right');
   });
 
-  it('ends when the same browser asks for another address', async () => {
+  it('a code stops working when its browser requests a code for another address', async () => {
     const [first, second, browser] = [someone(), someone(), aBrowser()];
     const code = await codeFor(first, browser);
     await codeFor(second, browser);
@@ -98,7 +98,7 @@ describe('a code to sign in', () => {
     expect(await outcome(second, browser, code)).to.be.oneOf(['wrong', 'right']);
   });
 
-  it('is stored as an HMAC, and makes no account', async () => {
+  it('a code is stored as an HMAC, and creates no account', async () => {
     const [email, browser] = [someone(), aBrowser()];
     const { code, link } = await mailFor(email, browser);
     const rows = await SignInModel.find({ email }).lean();
@@ -108,14 +108,14 @@ describe('a code to sign in', () => {
     expect(await AccountModel.countDocuments({ email })).to.equal(0);
   });
 
-  it('is verified with every listed SECRETS_KEY, and made with the first', async () => {
+  it('a code is created with the first SECRETS_KEY and verified with every listed one', async () => {
     const [old, next] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2))];
     const [email, browser] = [someone(), aBrowser()];
-    const asked = { email, browser, client: 'keys', formId: randomBase62(22) };
-    const made = await newCode(withKeys(old), asked, startMs);
+    const request = { email, browser, client: 'keys', formId: randomBase62(22) };
+    const made = await newCode(withKeys(old), request, startMs);
     if (!('code' in made)) throw new Error('refused');
     const { code, link } = made;
-    expect((await newCode(withKeys(next, old), asked, startMs)) as typeof made).to.include({ code });
+    expect((await newCode(withKeys(next, old), request, startMs)) as typeof made).to.include({ code });
     const entered = () => ({ email, browser, code, formId: randomBase62(22) });
     expect(await enterCode(withKeys(next), entered(), startMs)).to.include({ result: 'wrong' });
     expect(await openLink(withKeys(next), { browser, link }, startMs)).to.equal(null);
@@ -123,11 +123,11 @@ describe('a code to sign in', () => {
     expect(await enterCode(withKeys(next, old), entered(), startMs)).to.include({ result: 'right' });
   });
 
-  describe('has a link beside it that', () => {
+  describe('sign-in links', () => {
     const use = (browser: Browser, link: string, nowMs = startMs, formId = randomBase62(22)) =>
       enterLink(ctx.config, { browser, link, formId }, nowMs);
 
-    it('has 128 random bits at least, and works once, within an hour, only in the browser that asked', async () => {
+    it('a link has 22 characters, and works once, within an hour, only in the browser that requested it', async () => {
       const [email, browser, other] = [someone(), aBrowser(), aBrowser()];
       const { link } = await mailFor(email, browser);
       expect(link).to.match(/^[\w-]{22}$/);
@@ -139,7 +139,7 @@ describe('a code to sign in', () => {
       expect(await use(browser, link)).to.equal(null);
     });
 
-    it('works once with 20 forms at once, and ends the code', async () => {
+    it('of 20 concurrent uses of a link, one succeeds, and the code stops working', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const { code, link } = await mailFor(email, browser);
       const used = await Promise.all(Array.from({ length: 20 }, () => use(browser, link)));
@@ -147,14 +147,14 @@ describe('a code to sign in', () => {
       expect(await outcome(email, browser, code)).to.equal('no code');
     });
 
-    it('ends with the code', async () => {
+    it('a link stops working when its code is used', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const { code, link } = await mailFor(email, browser);
       expect(await outcome(email, browser, code)).to.equal('right');
       expect(await use(browser, link)).to.equal(null);
     });
 
-    it('works while the address is closed for codes, so that nobody locks the owner out', async () => {
+    it('a link works while the address is locked for codes, so that nobody can lock the owner out', async () => {
       const [email, stranger, owner] = [someone(), aBrowser(), aBrowser()];
       const wrong = wrongCode(await codeFor(email, stranger));
       for (let tried = 0; tried < 5; tried++) await enter(email, stranger, wrong);
@@ -163,7 +163,7 @@ describe('a code to sign in', () => {
       expect(await use(owner, link)).to.include({ result: 'right' });
     });
 
-    it('is opened any number of times without being used up, as mail scanners do', async () => {
+    it('opening a link does not use it up, because mail scanners open links', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const { link } = await mailFor(email, browser);
       for (let opened = 0; opened < 30; opened++) {
@@ -173,7 +173,7 @@ describe('a code to sign in', () => {
     });
   });
 
-  it('is for an address in lower case that mail can reach, and never for the operator', () => {
+  it('readEmail returns a valid address in lower case, but not the address of the operator', () => {
     expect(readEmail('  Dana@Partner.Example ')).to.equal('dana@partner.example');
     for (const typed of [
       '',
@@ -189,14 +189,14 @@ describe('a code to sign in', () => {
     expect(readEmail(`${'a'.repeat(250)}@b.example`)).to.equal(null);
   });
 
-  it('is read as it was typed', () => {
+  it('readCode accepts six digits with spaces and hyphens, and rejects other texts', () => {
     for (const typed of ['123456', '123 456', ' 123-456 ', '１２３４５６', '123\u00a0456']) {
       expect(readCode(typed), typed).to.equal('123456');
     }
     for (const typed of ['', '12345', '1234567', 'abcdef', '12 34 5x']) expect(readCode(typed), typed).to.equal(null);
   });
 
-  it('has a device cookie that is good for its address alone, under every listed SECRETS_KEY', () => {
+  it('a device cookie is valid only for its address, with every listed SECRETS_KEY', () => {
     const [old, next] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2))];
     const cookie = newDevice(withKeys(old), 'dana@partner.example');
     const id = deviceId(withKeys(next, old), cookie, 'dana@partner.example');

@@ -20,9 +20,9 @@ const anywhere = fc.record({
 const ringsAround = (middle: Point, radiusKm: number) =>
   [...zonesAround(middle, radiusKm)].flatMap(({ rings }) => rings);
 
-describe('the cells of a place', () => {
+describe('cells', () => {
   for (const radiusKm of [0.1, 3, 6, 12, 100]) {
-    it(`are among those of every circle of ${radiusKm} km that holds it, also at the poles and at 180 degrees`, () => {
+    it(`the cells of a circle of ${radiusKm} km cover each place in it, also at the poles and at 180 degrees`, () => {
       fc.assert(
         fc.property(
           anywhere,
@@ -30,7 +30,7 @@ describe('the cells of a place', () => {
           fc.integer({ min: 0, max: 359 }),
           (middle, share, heading) => {
             const place = pointAt(middle, radiusKm * share, heading);
-            // pointAt rounds, and keeps a centimetre away from the poles.
+            // pointAt rounds, and stays a centimetre away from the poles.
             fc.pre(haversineKm(middle, place) <= radiusKm);
             const covered = new Set(ringsAround(middle, radiusKm).flat());
             expect(cellsAt(place).some((cell) => covered.has(cell))).to.equal(true);
@@ -41,7 +41,7 @@ describe('the cells of a place', () => {
     });
   }
 
-  it('are in rings, each of which is about as near as it says, and no cell is in two', () => {
+  it('a ring contains only cells of about its distance, and no cell is in two rings', () => {
     const middle = { lat: 40.7128, lng: -74.006 };
     const rings = ringsAround(middle, 12);
     const all = rings.flat();
@@ -56,7 +56,7 @@ describe('the cells of a place', () => {
     expect(new Set(found)).to.have.property('size', found.length);
   });
 
-  it('are few enough for a query of each zone: at most 3 zones of 10 rings and 500 cells for 12 km, anywhere', () => {
+  it('a circle of 12 km has at most 3 zones of 10 rings and 500 cells, anywhere on earth', () => {
     fc.assert(
       fc.property(anywhere, (middle) => {
         const zones = [...zonesAround(middle, 12)];
@@ -70,7 +70,7 @@ describe('the cells of a place', () => {
     );
   });
 
-  it('have ids that MongoDB and JavaScript keep exactly', () => {
+  it('cell ids are integers that MongoDB and JavaScript represent exactly', () => {
     fc.assert(
       fc.property(anywhere, (place) => {
         for (const cell of cellsAt(place)) expect(Number.isSafeInteger(cell) && cell >= 0).to.equal(true);

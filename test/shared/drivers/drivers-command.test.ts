@@ -18,7 +18,7 @@ describe('the command line of drivers', () => {
   const { log, error } = console;
   afterEach(() => Object.assign(console, { log, error }));
 
-  /** Runs one command and catches what it prints. It needs no SECRETS_KEY. */
+  /** Runs one command and captures its output. It needs no SECRETS_KEY. */
   async function run(...argv: string[]) {
     const out: string[] = [];
     const err: string[] = [];
@@ -34,7 +34,7 @@ describe('the command line of drivers', () => {
   const listed = async (driverId: string) =>
     (await run('list', '--json')).json().find((driver: { driverId: string }) => driver.driverId === driverId);
 
-  it('creates a driver and prints id and key in one line of JSON', async () => {
+  it('create prints the id and key of the new driver in one line of JSON', async () => {
     const { code, out, err, json } = await run('create', ...dana, ...car, '--rating', '4.5', '--json');
     expect({ code, err, lines: out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
     const made = json();
@@ -54,7 +54,7 @@ describe('the command line of drivers', () => {
     });
   });
 
-  it('stores no key, and lists none', async () => {
+  it('the secret key is neither stored nor listed', async () => {
     const { driverId, key } = await create();
     await connectMongo(process.env.TEST_MONGO_URL ?? '');
     const stored = JSON.stringify(await DriverModel.findById(driverId).lean());
@@ -67,12 +67,12 @@ describe('the command line of drivers', () => {
     }
   });
 
-  it('gives a driver the rating 5 where none is named', async () => {
+  it('create gives a driver the rating 5 by default', async () => {
     const { driverId } = await create();
     expect((await listed(driverId)).rating).to.equal(5);
   });
 
-  it('rotates, suspends, resumes and revokes', async () => {
+  it('rotate, suspend, resume and revoke change a driver, and fail after a revocation', async () => {
     const { driverId, key } = await create();
     const rotated = (await run('rotate', driverId, '--json')).json();
     expect(Object.keys(rotated)).to.deep.equal(['driverId', 'key']);
@@ -87,7 +87,7 @@ describe('the command line of drivers', () => {
     }
   });
 
-  it('says what to do next in its last line', async () => {
+  it('create and suspend end with a line about the next step or effect', async () => {
     const { out } = await run('create', ...dana, ...car);
     const lines = out.join('\n').split('\n');
     expect(lines.at(-1)).to.equal('Keep the secret key: it is not shown again.');
@@ -95,7 +95,7 @@ describe('the command line of drivers', () => {
     expect((await run('suspend', driverId)).out.join('\n')).to.match(/Offers and ride end within seconds\.$/);
   });
 
-  it('lists in labelled, aligned columns, and shows no control character of a name', () => {
+  it('list prints labelled, aligned columns, and replaces control characters in names', () => {
     const driver = {
       driverId: 'driver_1a2B3c4D5e6F7g',
       name: 'a\u001b[31m\nb',
@@ -121,7 +121,7 @@ describe('the command line of drivers', () => {
   });
 
   for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
-    it(`says for "${argv.join(' ')}" in 60 columns how it is used, with an example`, async () => {
+    it(`"${argv.join(' ')}" prints the usage in 60 columns, with an example`, async () => {
       const { code, out, err } = await run(...argv);
       const lines = out.join('\n').split('\n');
       expect({ code, err }).to.deep.equal({ code: 0, err: [] });
@@ -150,7 +150,7 @@ describe('the command line of drivers', () => {
     ['revoke', 'driver_x', 'driver_y'],
     ['revoke', 'driver_x', '--seats', '4'],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
+    it(`"${argv.join(' ')}" exits with code 2 and prints the usage`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).to.deep.equal({ code: 2, out: [] });
       expect(err.join('\n')).to.match(/^drivers: .+\nUsage: /);
@@ -170,7 +170,7 @@ describe('the command line of drivers', () => {
     ['create', ...dana, '--car-type', 'comfort', '--seats', '1.5'],
     ['create', ...dana, ...car, '--rating', '5.1'],
   ]) {
-    it(`ends "${argv.join(' ').slice(0, 90)}" with exit code 1 and one line`, async () => {
+    it(`"${argv.join(' ').slice(0, 90)}" exits with code 1 and prints one line`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
       expect(err[0])

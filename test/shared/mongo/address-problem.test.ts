@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { addressProblem } from '../../../shared/base/mongo/connection.ts';
 
-describe('a MONGO_URL that no connection comes about with', () => {
+describe('a MONGO_URL that cannot be connected to', () => {
   async function problemOf(url: string): Promise<string> {
     try {
       const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: 50 });
@@ -16,7 +16,7 @@ describe('a MONGO_URL that no connection comes about with', () => {
     }
   }
 
-  it('is told with the hosts and ports that were asked, and nothing else of it', async () => {
+  it('is reported with the hosts and ports that were tried, and no other part of the URL', async () => {
     const problem = await problemOf('mongodb://uSeR:pAsS@127.0.0.1:1,127.0.0.1:2/dAtA?appName=qUeRy');
     expect(problem).to.equal(': no MongoDB answers at 127.0.0.1:1 (ECONNREFUSED), 127.0.0.1:2 (ECONNREFUSED)');
   });
@@ -26,14 +26,14 @@ describe('a MONGO_URL that no connection comes about with', () => {
     'mongodb://uSeR:p/sS@127.0.0.1:1/rides',
     'mongodb:///x',
   ]) {
-    it(`is told without any of it where it is no connection string: ${url}`, async () => {
+    it(`is reported without any part of the URL if it is not a valid connection string: ${url}`, async () => {
       expect(await problemOf(url)).to.equal(' is not a valid connection string');
     });
   }
 
-  it('is told where the server is of another replica set, or of none', async () => {
+  it('is reported if the server does not belong to the replica set', async () => {
     const url = new URL(process.env.TEST_MONGO_URL ?? '');
     url.search = '?replicaSet=another';
-    expect(await problemOf(url.href)).to.match(/^: no MongoDB there is of its replica set$/);
+    expect(await problemOf(url.href)).to.match(/^: no MongoDB of this replica set was found$/);
   });
 });

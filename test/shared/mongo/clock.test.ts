@@ -4,9 +4,9 @@ import { followMongoClock, type MongoClock } from '../../../shared/base/mongo/cl
 
 const hourMs = 3_600_000;
 
-describe("the time on MongoDB's clock", () => {
+describe("the estimate of MongoDB's clock", () => {
   const real = { wall: Date.now, monotonic: performance.now };
-  /** The clocks of the host and of MongoDB (ms), which go on only where a test says so. */
+  /** The clocks of the host and of MongoDB (ms). Only the test advances them. */
   let wall: number;
   let monotonic: number;
   let mongo: number;
@@ -15,14 +15,14 @@ describe("the time on MongoDB's clock", () => {
     wall += ms;
     mongo += ms;
   };
-  /** The monotonic clock stands still meanwhile. */
+  /** The monotonic clock stops while the host sleeps. */
   const hostSleeps = (ms: number) => {
     wall += ms;
     mongo += ms;
   };
 
   let asked: number;
-  /** How long the next answers are on their way; 0 for those after them. */
+  /** Delays of the next answers; later answers have none. */
   let answersTakeMs: number[];
   const ask = async () => {
     asked += 1;
@@ -45,13 +45,13 @@ describe("the time on MongoDB's clock", () => {
     Date.now = real.wall;
     performance.now = real.monotonic;
   });
-  /** The answer to the last of them has been taken in too. */
+  /** Resolves after the answer to the last of these requests has been processed. */
   const isAsked = async (times: number) => {
     while (asked < times) await setTimeout(5);
     await setTimeout();
   };
 
-  it('is right whatever the clock of the host says', async () => {
+  it('does not depend on the wall clock of the host', async () => {
     clock = await followMongoClock(ask);
     expect(clock.now()).to.equal(mongo);
     pass(12_345);
@@ -62,7 +62,7 @@ describe("the time on MongoDB's clock", () => {
     ['back', -hourMs],
     ['ahead', hourMs],
   ] as const) {
-    it(`is not moved when the host's clock is set ${title} by an hour`, async () => {
+    it(`does not change when the host's clock is set ${title} by an hour`, async () => {
       clock = await followMongoClock(ask);
       wall += stepMs;
       expect(clock.now()).to.equal(mongo);
@@ -71,7 +71,7 @@ describe("the time on MongoDB's clock", () => {
     });
   }
 
-  it('is known without the steps ahead of the last seconds, and with those before', async () => {
+  it('is available without the forward steps of the last seconds, but with earlier ones', async () => {
     clock = await followMongoClock(ask, 5);
     mongo += 20_000;
     await isAsked(asked + 2);
@@ -84,7 +84,7 @@ describe("the time on MongoDB's clock", () => {
     expect(clock.nowBeforeSteps(13_000)).to.be.closeTo(mongo, 1);
   });
 
-  it('is asked for again when the host has slept', async () => {
+  it('is corrected after the host has slept', async () => {
     clock = await followMongoClock(ask);
     hostSleeps(hourMs);
     expect(clock.now()).to.equal(mongo - hourMs);
@@ -92,7 +92,7 @@ describe("the time on MongoDB's clock", () => {
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('is asked for again when MongoDB did not answer after a step', async () => {
+  it('is corrected after a step even if the first request to MongoDB fails', async () => {
     let fails = false;
     clock = await followMongoClock(async () => {
       if (!fails) return ask();
@@ -105,14 +105,14 @@ describe("the time on MongoDB's clock", () => {
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('is not made worse by a slow answer', async () => {
+  it('does not get worse by a slow answer', async () => {
     clock = await followMongoClock(ask, 10);
     answersTakeMs = [300, 300];
     await isAsked(5);
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('is made right by a quick answer after a slow one', async () => {
+  it('is corrected by a fast answer after a slow one', async () => {
     answersTakeMs = [300];
     clock = await followMongoClock(ask);
     expect(clock.now()).to.equal(mongo);

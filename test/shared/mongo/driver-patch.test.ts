@@ -4,7 +4,7 @@ import mongoose from 'mongoose';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 
-/** What the driver keeps to itself: the connections with which it watches a server and works on it. */
+/** The driver's internal monitoring connections. */
 interface Driver {
   topology: { s: { servers: Map<string, { monitor: { connection: Connection } }> } };
 }
@@ -13,7 +13,7 @@ interface Connection {
   command(namespace: { db: string }, command: object, options: object): Promise<unknown>;
 }
 
-describe('the driver of MongoDB', () => {
+describe('the patched MongoDB driver', () => {
   beforeEach(() => connectMongo(process.env.TEST_MONGO_URL ?? ''));
   afterEach(() => disconnectMongo());
 
@@ -25,14 +25,14 @@ describe('the driver of MongoDB', () => {
   };
   const hello = (connection: Connection) => connection.command({ db: 'admin' }, { hello: 1 }, {});
 
-  it('fails a command on a socket that was destroyed a moment ago, instead of waiting for ever', async () => {
+  it('rejects a command on a socket that was just destroyed, instead of waiting forever', async () => {
     const connection = monitorConnection();
     connection.socket.destroy();
     const error = await hello(connection).catch((thrown) => thrown);
     expect(isOutageOfMongo(error)).to.equal(true);
   });
 
-  it('fails a command whose socket is closed while it waits to be written', async () => {
+  it('rejects a command whose socket closes while the command waits to be written', async () => {
     const connection = monitorConnection();
     connection.socket.write = () => {
       connection.socket.destroy();

@@ -41,7 +41,7 @@ describe('a replica set', () => {
     Array.from({ length: count }, (_, index) => ({ _id: `${name}_${index}`, count: 0 }));
   const oneMore = ({ _id }: Pick<Counted, '_id'>) => update({ filter: { _id }, change: { $inc: { count: 1 } } });
   const note = ({ _id }: Pick<Counted, '_id'>) => write({ filter: { _id }, change: { $set: { isNoted: true } } });
-  /** Alone and together, each write goes its own way to the server. */
+  /** Single and batched writes use different commands, so this sends both kinds. */
   const writeAll = async (name: string) => {
     const [alone, ...together] = several(name, 4) as [Counted, ...Counted[]];
     await insert(alone);
@@ -56,7 +56,7 @@ describe('a replica set', () => {
 
   for (const [title, isMongos] of [
     ['acknowledges every durable write by its majority, within a time limit', false],
-    ['behind a mongos acknowledges every durable write by its majority too', true],
+    ['acknowledges every durable write by its majority behind a mongos', true],
   ] as const) {
     it(title, async () => {
       await connect({ isMongos });
@@ -72,7 +72,7 @@ describe('a replica set', () => {
     });
   }
 
-  it('says of no write of a batch that it is made while its majority lags', async () => {
+  it('confirms no write of a batch while its majority lags', async () => {
     const server = await connect();
     await writeAll('lagging');
     server.hold(20);
@@ -87,7 +87,7 @@ describe('a replica set', () => {
     }
   });
 
-  it('says of no write alone that it is made while its majority lags', async () => {
+  it('confirms no single write while its majority lags', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('lagging_alone');
     for (const writeOne of [oneMore, note, () => insert({ _id: 'unknown_alone', count: 0 })]) {
@@ -101,7 +101,7 @@ describe('a replica set', () => {
     }
   });
 
-  it('that lags is an error before it is a cut connection', async () => {
+  it('fails with a write concern error, not with a closed connection, when its majority lags', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('late');
     let broken = 0;
@@ -114,7 +114,7 @@ describe('a replica set', () => {
     expect([error.name, broken]).to.deep.equal(['MongoWriteConcernError', 0]);
   });
 
-  it('is served again as soon as its primary is elected, without what no majority had', async () => {
+  it('is used again as soon as a primary is elected, without the writes that no majority had', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('rolled_back');
     server.hold();
@@ -124,7 +124,7 @@ describe('a replica set', () => {
     expect(await counts.findOne({ _id: id })).to.include({ count: 1 });
   });
 
-  it('does a write once that it is sent again after its answer was lost', async () => {
+  it('applies a write once even if the driver resends it after a lost answer', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('retried');
     const slow = counts.findOneAndUpdate({ _id: id }, { $inc: { count: 1 } }, { returnDocument: 'after' });

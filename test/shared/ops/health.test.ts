@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/base/logger.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/process/ops/health.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 
-describe('health of a process, without Koa', () => {
+describe('health endpoints', () => {
   let server: http.Server;
   let url: string;
   let logged: object[];
@@ -28,14 +28,14 @@ describe('health of a process, without Koa', () => {
 
   const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status;
 
-  it('is ready where every check passes', async () => {
+  it('answer /readyz with 200 if every check passes', async () => {
     const answer = await fetch(`${url}/readyz`);
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(await answer.json()).to.deep.equal({ status: 'ready' });
   });
 
-  it('is not ready where one check fails, names it in the log alone, and still lives', async () => {
+  it('answer /readyz with 503 if one check fails, log its name, and keep /healthz at 200', async () => {
     checks.redis = () => Promise.reject(new Error('redis://user:password@host'));
     const answer = await fetch(`${url}/readyz`);
     expect(answer.status).to.equal(503);
@@ -47,7 +47,7 @@ describe('health of a process, without Koa', () => {
     expect(await statusOf('/healthz')).to.equal(200);
   });
 
-  it('runs a check once for requests that arrive while it runs, and logs its failure once', async () => {
+  it('run a check once for all requests that arrive while it runs, and log its failure once', async () => {
     let arrived = 0;
     checks.mongo = () =>
       new Promise((_resolve, reject) => {
@@ -61,14 +61,14 @@ describe('health of a process, without Koa', () => {
     expect(logged).to.have.length(1);
   });
 
-  it('answers HEAD and a query, and no other method or path', async () => {
+  it('answer HEAD and ignore the query, and refuse other methods and paths', async () => {
     expect(await statusOf('/healthz?x=1')).to.equal(200);
     expect(await statusOf('/readyz', 'HEAD')).to.equal(200);
     expect(await statusOf('/readyz', 'POST')).to.equal(405);
     expect(await statusOf('/metrics')).to.equal(404);
   });
 
-  it('answers a request target that begins with scheme and host', async () => {
+  it('answer a request target that begins with scheme and host', async () => {
     const { port } = server.address() as AddressInfo;
     const lines = ['GET http://rides.example/healthz?x=1 HTTP/1.1', 'Host: rides.example', 'Connection: close'];
     expect((await rawRequest(`http://127.0.0.1:${port}`, requestText(lines))).status).to.equal(200);

@@ -13,7 +13,7 @@ import { useTestService } from '../../support/workers.ts';
 
 const figureIn = (text: string, name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
 
-describe('the metrics of a process', () => {
+describe('metrics of a process', () => {
   const receiver = useReceiver();
   const service = useTestService(() => ({
     SIMULATION_SPEED: '50',
@@ -28,7 +28,7 @@ describe('the metrics of a process', () => {
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${ops?.port}/metrics`)).text();
 
-  it('count a whole ride, and hold no id, no URL and no word of a client', async () => {
+  it('count a complete ride, and contain no id, no URL and no text from a client', async () => {
     const partner = await service.partner('test', receiver.url);
     const { body } = await partner.createRide();
     await receiver.received(5);
@@ -52,21 +52,21 @@ describe('the metrics of a process', () => {
     for (const canary of ['CANARY', body.rideId, partner.keyId, receiver.origin, 'http:', 'ride_']) {
       expect(text).not.to.include(canary);
     }
-    // The reason `secrets_key_missing` is no id.
+    // The word boundary excludes the reason `secrets_key_missing`, which is not an id.
     expect(text).not.to.match(/\bkey_/);
   });
 
-  it('load no OpenTelemetry', () => {
+  it('do not load OpenTelemetry', () => {
     const loaded = Object.keys(createRequire(import.meta.url).cache);
     expect(loaded.filter((file) => file.includes('prom-client'))).not.to.deep.equal([]);
     expect(loaded.filter((file) => file.includes('@opentelemetry'))).to.deep.equal([]);
   });
 });
 
-describe('the metrics of what all processes share', () => {
+describe('metrics of state that all processes share', () => {
   const ctx = useTestContext();
 
-  it('tell from MongoDB how long the oldest event and timer wait, also after Redis is emptied', async () => {
+  it('report from MongoDB how long the oldest event and timer wait, also after Redis is flushed', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     const anHourAgo = new Date(ctx.now() - 3_600_000);
     await rides.updateOne({ _id: rideId }, { $set: { unsettledSince: anHourAgo, nextDueAt: anHourAgo } });
@@ -78,7 +78,7 @@ describe('the metrics of what all processes share', () => {
     expect(figureIn(text, 'rides_queue_jobs{queue="webhooks",state="wait"}')).to.equal(0);
   });
 
-  it('say that the backlog is unknown, not 0, when MongoDB does not answer', async () => {
+  it('report the backlog as unknown, not as 0, when MongoDB does not answer', async () => {
     failOnce(database(), 'aggregate', new Error('away'));
     const text = await scraper(ctx)();
     expect(text).to.match(/^rides_oldest_unsettled_event_seconds NaN$/im);
@@ -86,21 +86,21 @@ describe('the metrics of what all processes share', () => {
   });
 });
 
-describe('a read that many ask for', () => {
-  it('runs once for all who ask meanwhile and within the time', async () => {
+describe('sharedRead', () => {
+  it('reads once for all concurrent callers and within the interval', async () => {
     let reads = 0;
     const ask = sharedRead(async () => ++reads, { everyMs: 3_600_000, limitMs: 60_000 });
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([1, 1, 1]);
     expect(await ask()).to.equal(1);
   });
 
-  it('runs again when the time is over', async () => {
+  it('reads again when the interval has passed', async () => {
     let reads = 0;
     const ask = sharedRead(async () => ++reads, { everyMs: 0, limitMs: 60_000 });
     expect([await ask(), await ask()]).to.deep.equal([1, 2]);
   });
 
-  it('keeps nobody waiting longer than its limit, and does not begin again before it has ended', async () => {
+  it('returns null after the time limit, and starts no second read while one is running', async () => {
     let reads = 0;
     const ask = sharedRead(
       () => {
@@ -113,7 +113,7 @@ describe('a read that many ask for', () => {
     expect(reads).to.equal(1);
   });
 
-  it('is unknown where it fails', async () => {
+  it('returns null if the read fails', async () => {
     const ask = sharedRead(() => Promise.reject(new Error('away')), { everyMs: 0, limitMs: 60_000 });
     expect(await ask()).to.equal(null);
   });

@@ -17,7 +17,7 @@ describe('the command line of operators', () => {
   const { log, error } = console;
   afterEach(() => Object.assign(console, { log, error }));
 
-  /** Runs one command and catches what it prints. It needs no SECRETS_KEY. */
+  /** Runs one command and captures its output. No ops command needs SECRETS_KEY. */
   async function run(argv: readonly string[], more: NodeJS.ProcessEnv = {}) {
     const out: string[] = [];
     const err: string[] = [];
@@ -30,7 +30,7 @@ describe('the command line of operators', () => {
     return { code, out, err };
   }
 
-  it('prints one line of JSON with --json, else lines for people', async () => {
+  it('prints one line of JSON with --json, and labelled lines without it', async () => {
     const json = await run(['ride', rideId, '--json']);
     expect({ code: json.code, err: json.err, lines: json.out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
     expect(JSON.parse(json.out[0] ?? '')).to.include({ rideId, status: 'bidding' });
@@ -42,20 +42,20 @@ describe('the command line of operators', () => {
     expect(out.join('\n')).not.to.include('Ring twice');
   });
 
-  it('shows the queues as a table, and pauses as it says', async () => {
+  it('shows the queues as a table, and marks a paused pool until it is resumed', async () => {
     expect((await run(['pause', 'mail'])).out.join('\n')).to.match(
-      /^Pool +mail\nPaused +yes\nIts workers take no more/,
+      /^Pool +mail\nPaused +yes\nIts workers start no new jobs/,
     );
     const { out } = await run(['queues']);
     expect(out.join('\n')).to.match(
       /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nOldest event not sent/,
     );
-    expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers take jobs again\.$/);
+    expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers start jobs again\.$/);
     expect((await run(['queues'])).out.join('\n')).not.to.include('paused');
   });
 
   for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
-    it(`says for "${argv.join(' ')}" in 60 columns how it is used, with an example`, async () => {
+    it(`prints the usage with an example in 60 columns for "${argv.join(' ')}"`, async () => {
       const { code, out, err } = await run(argv);
       const lines = out.join('\n').split('\n');
       expect({ code, err }).to.deep.equal({ code: 0, err: [] });
@@ -91,7 +91,7 @@ describe('the command line of operators', () => {
     ['resend', '--since', '2026-11-05T10:05Z', '--until', '2026-11-05T09:30Z'],
     ['sweep', '--send'],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
+    it(`ends "${argv.join(' ')}" with exit code 2 and the usage`, async () => {
       const { code, out, err } = await run(argv);
       expect({ code, out }).to.deep.equal({ code: 2, out: [] });
       expect(err.join('\n')).to.match(/^ops: .+\nUsage: /);
@@ -110,7 +110,7 @@ describe('the command line of operators', () => {
     });
   }
 
-  it('says that Redis does not answer, and suspends without it', async () => {
+  it('reports that Redis does not answer, but suspends without it', async () => {
     const away = { REDIS_URL: 'redis://127.0.0.1:9' };
     expect(await run(['pause', 'mail'], away)).to.deep.equal({ code: 1, out: [], err: ['ops: Redis does not answer'] });
     const { err } = await run(['suspend', 'key', 'key_unknown'], away);

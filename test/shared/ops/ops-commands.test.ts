@@ -23,14 +23,14 @@ import { useTestApi } from '../../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
-describe('the operator', () => {
+describe('ops commands', () => {
   const api = useTestApi();
   before(async () => {
     await api.ctx.redis.flushall();
   });
 
-  /** Runs a command as its command line does. */
-  // biome-ignore lint/suspicious/noExplicitAny: each command has an answer of its own.
+  /** Runs a command line without printing the answer. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command has a different answer.
   async function ops(line: string): Promise<any> {
     const { run } = readCommandLine(program, [...line.split(' '), '--by', 'Grace']);
     return (await run(api.ctx)).answer;
@@ -56,8 +56,8 @@ describe('the operator', () => {
   const accepted = [201, 404];
   const refused = [401, 401];
 
-  describe('suspends', () => {
-    it('a key from its next request on, until it is resumed, and nobody else', async () => {
+  describe('suspension', () => {
+    it('of a key refuses only its requests, until it is resumed', async () => {
       const { accountId, key } = await newAccount();
       const [suspended, other] = [await key(), await key('live')];
       expect(await statusOf(suspended)).to.deep.equal(accepted);
@@ -75,7 +75,7 @@ describe('the operator', () => {
       expect(await lastEntry(accountId)).to.include({ action: 'key_resumed', by: 'Grace' });
     });
 
-    it('all keys of an account, also those that are created later, until it is resumed', async () => {
+    it('of an account refuses the requests of all its keys, also of new ones, until it is resumed', async () => {
       const { accountId, key } = await newAccount();
       const [first, second, alone] = [await key(), await key('live'), await key()];
       await ops(`suspend key ${alone.keyId}`);
@@ -84,10 +84,10 @@ describe('the operator', () => {
       expect(await lastEntry(accountId)).to.include({ action: 'account_suspended', by: 'Grace' });
       expect(await ops(`resume account ${accountId}`)).to.deep.equal({ accountId, activeKeys: 4, suspended: false });
       for (const one of [first, second]) expect(await statusOf(one)).to.deep.equal(accepted);
-      expect(await statusOf(alone), 'suspended by itself').to.deep.equal(refused);
+      expect(await statusOf(alone), 'suspended separately').to.deep.equal(refused);
     });
 
-    it('an account, whose people can then look at their dashboard and change nothing but to sign out', async () => {
+    it('of an account only lets its users view the dashboard and sign out', async () => {
       const { visitor, accountId, key } = await newAccount();
       const { keyId } = await key();
       await ops(`suspend account ${accountId}`);
@@ -104,7 +104,7 @@ describe('the operator', () => {
       expect((await visitor.post('/dashboard/sign-out')).status).to.equal(303);
     });
 
-    it('a driver, whose key is dead on its next request', async () => {
+    it("of a driver refuses the driver's key on the next request", async () => {
       const { driverId, key } = await createDriver({
         ...{ name: 'Dana', phone: '+12025550100', vehicle: 'Prius', plate: 'T 1', carType: 'regular', seats: 4 },
       });
@@ -124,18 +124,18 @@ describe('the operator', () => {
     });
 
     for (const kind of ['account', 'key', 'driver']) {
-      it(`no ${kind} that there is not`, async () => {
+      it(`of an unknown ${kind} fails`, async () => {
         expect(await refusal(`suspend ${kind} x_unknown`)).to.match(/^No .*has this id$/);
         expect(await refusal(`resume ${kind} x_unknown`)).to.match(/^No .*has this id$/);
       });
     }
   });
 
-  describe('at the queues', () => {
+  describe('queue commands', () => {
     const stateOf = async (pool: PoolName) =>
       (await ops('queues')).queues.find((one: { pool: string }) => one.pool === pool);
 
-    it('sees what each one holds, and how late the oldest event and timer are by MongoDB', async () => {
+    it('queues shows the jobs of each queue, and from MongoDB how late the oldest event and timer are', async () => {
       const { queues, backlog } = await ops('queues');
       expect(queues.map(({ pool }: { pool: string }) => pool)).to.deep.equal(poolNames);
       const before = (await stateOf('webhooks')).waiting;
@@ -149,7 +149,7 @@ describe('the operator', () => {
       );
     });
 
-    it('sees whose events wait, the most in front', async () => {
+    it('queues lists the keys with waiting events, the one with the most rides first', async () => {
       await rides.deleteMany({});
       const { accountId, key } = await newAccount();
       const [slow, other] = [await key('live'), await key('live')];
@@ -164,7 +164,7 @@ describe('the operator', () => {
       expect(own[1]).to.deep.equal({ keyId: other.keyId, name: 'Front desk', rides: 1 });
     });
 
-    it('pauses a pool, whose jobs then wait without being lost or repeated, and resumes it', async () => {
+    it('pause stops a pool until resume, and no job is lost or repeated', async () => {
       await api.ctx.redis.flushall();
       const connection = connectWorkerRedis(api.ctx.config.secrets.redisUrl, api.ctx.log);
       const worker = startPool(api.ctx, connection, 'bidding');
@@ -188,7 +188,7 @@ describe('the operator', () => {
       }
     });
 
-    it('has missing jobs looked for and added at once', async () => {
+    it('sweep finds and adds missing jobs at once', async () => {
       const { rideId } = await rideIn(api.ctx, 'bidding');
       const sweeper = startSweeper(api.ctx, { intervalMs: 100 });
       try {
@@ -204,8 +204,8 @@ describe('the operator', () => {
     });
   });
 
-  describe('at a ride', () => {
-    it('sees what happened and how its events were delivered, and nobody who takes part', async () => {
+  describe('ride commands', () => {
+    it('ride shows the history of a ride and the deliveries of its events, without personal data', async () => {
       const ride = await endedRide(api.ctx, 1);
       await storedAttempts([
         { rideId: ride._id, accountId: ride.accountId, kind: 'redelivery', seq: 2, outcome: 'timeout' },
@@ -228,7 +228,7 @@ describe('the operator', () => {
       expect((await ops(`ride ${ride._id}`)).erasedAt).to.be.instanceOf(Date);
     });
 
-    it('cancels it once, as the operator in its timeline, and the partner is told', async () => {
+    it('ride --cancel cancels a ride once, and its timeline and the audit log name the operator', async () => {
       const { accountId, key } = await newAccount();
       const { keyId } = await key('live');
       const { rideId } = await rideIn(api.ctx, 'driver_arriving', { keyId, accountId });
@@ -244,7 +244,7 @@ describe('the operator', () => {
       expect((await storedRide(rideId)).rev).to.equal(ride.rev);
     });
 
-    it('erases it at once when it has ended and settled, and refuses others', async () => {
+    it('erase erases a ride that has ended and has no pending event, and refuses any other ride', async () => {
       const ride = await endedRide(api.ctx, 0);
       expect(await ops(`erase ${ride._id}`)).to.deep.equal({ rideId: ride._id, erased: true });
       expect(await personalIn(ride._id)).to.deep.equal([]);
@@ -259,7 +259,7 @@ describe('the operator', () => {
       expect(await refusal('ride ride_unknown')).to.equal('Ride not found');
     });
 
-    it('lists the events that failed in a stretch of time, resends them in order on request, and only once', async () => {
+    it('resend lists the events that failed in a period, and with --send resends them in order, only once', async () => {
       const { accountId, key } = await newAccount();
       const { keyId } = await key('live');
       const { rideId } = await rideIn(api.ctx, 'in_progress', { keyId, accountId });

@@ -7,14 +7,14 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { testConfig, useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-describe('the watch over what takes nothing out of service', () => {
+describe('the watch for problems that do not make a process unready', () => {
   const ctx = useTestContext();
   afterEach(async () => {
     await ctx.redis.config('SET', 'maxmemory-policy', 'noeviction');
     await migrate(ctx.config.secrets.keys);
   });
 
-  it('warns in log and metrics of a Redis that evicts or forgets, of a missing index, and of nothing else', async () => {
+  it('warns in log and metrics of a Redis that evicts or is not persistent, and of a missing index', async () => {
     expect(await redisSettings(ctx.redis)).to.deep.equal({ evicts: false, isPersistent: false });
     await ctx.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await rides.dropIndex('trackToken_if_any');
@@ -33,7 +33,7 @@ describe('the watch over what takes nothing out of service', () => {
     expect(await registry.metrics()).to.match(/rides_warning\{warning="index_missing"\} 1/);
   });
 
-  it('warns of clocks that differ by more than a minute, whichever is ahead, and not of less', async () => {
+  it('warns of clocks that differ by more than a minute in either direction, but not by less', async () => {
     const logged: { warning: string; aheadMs: number }[] = [];
     const log = { warn: (line: never) => logged.push(line), debug: () => {} };
     for (const [aheadMs, expected] of [

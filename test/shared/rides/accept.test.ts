@@ -6,13 +6,13 @@ import { newDriver, newRide, offerOn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
-describe('accepting an offer', () => {
+describe('offers of a ride', () => {
   const ctx = useTestContext();
 
   const accept = (rideId: string, offerId: string, owner: RideOwner = 'anyone') =>
     applyAction(ctx, rideId, { action: 'accept', offerId }, owner);
 
-  it('keeps the fare, the offer with its driver, and the agreed price', async () => {
+  it('an accept stores the offer, its driver and the agreed price, and keeps the fare', async () => {
     const rideId = await newRide(ctx, { fare: 25 });
     const driver = newDriver({ name: 'Ines Duarte' });
     await offerOn(ctx, rideId, { price: 20 });
@@ -23,7 +23,7 @@ describe('accepting an offer', () => {
     expect(visibleOffers(ride).map((offer) => offer.offerId)).to.deep.equal([offerId]);
   });
 
-  it('does not compile without an owner', () => {
+  it('reading or changing a ride without an owner does not compile', () => {
     const withoutOwner = [
       // @ts-expect-error: the owner is missing
       () => applyAction(ctx, 'ride_1', { action: 'arrive' }),
@@ -31,13 +31,13 @@ describe('accepting an offer', () => {
       () => changeRide(ctx, { rideId: 'ride_1' }, () => ({ change: null, result: null })),
       // @ts-expect-error: the owner is missing
       () => readRide({ rideId: 'ride_1' }),
-      // @ts-expect-error: a key that may be undefined is no owner
+      // @ts-expect-error: a key that may be undefined is not an owner
       (keyId?: string) => readRide({ rideId: 'ride_1', owner: { keyId } }),
     ];
     expect(withoutOwner).to.have.length(4);
   });
 
-  it('takes a new offer of a driver who has withdrawn one, and counts both', async () => {
+  it('a driver can make a new offer after withdrawing one, and both count', async () => {
     const rideId = await newRide(ctx);
     const driver = newDriver();
     const first = await offerOn(ctx, rideId, { driver, price: 20 });

@@ -12,7 +12,7 @@ import { endBidding, jobFor, makeDue, outcomeOf, statusesSent, storedRide } from
 describe('the bidding time', () => {
   const ctx = useTestContext();
 
-  it('is 10 minutes where no setting says otherwise, and has a job of its own', async () => {
+  it('bidding lasts 10 minutes by default, and its end has a job', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const ride = await storedRide(rideId);
     expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
@@ -23,7 +23,7 @@ describe('the bidding time', () => {
     expect((job?.timestamp ?? 0) + (job?.opts.delay ?? 0)).to.equal(ride.biddingEndsAt.getTime());
   });
 
-  it('ends a ride when it is over: cancelled by timeout, one event, no timer left', async () => {
+  it('the end of bidding cancels a ride by timeout, with one event and no remaining timer', async () => {
     const rideId = await newRide(ctx);
     await endBidding(rideId);
     expect(await fireTimer(ctx, rideId, 'expire')).to.include({ result: 'done', status: 'cancelled' });
@@ -34,20 +34,20 @@ describe('the bidding time', () => {
     expect(JSON.parse(ride.events[0]?.body ?? '')).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
   });
 
-  it('tells a timer that fires early how long to wait, and writes nothing', async () => {
+  it('a timer that fires early gets the remaining time and writes nothing', async () => {
     const rideId = await newRide(ctx);
     const before = await storedRide(rideId);
     const askedAt = await mongoNow();
     const fired = await fireTimer(ctx, rideId, 'expire');
     const endsAt = before.biddingEndsAt.getTime();
-    // MongoDB says how long, and its time is known here from just before and just after.
+    // The remaining time is by MongoDB's clock, which is read just before and just after.
     const [longest, shortest] = [endsAt - askedAt.getTime(), endsAt - (await mongoNow()).getTime()];
     expect(fired.result).to.equal('early');
     expect('remainingMs' in fired && fired.remainingMs).to.be.within(shortest, longest);
     expect(await storedRide(rideId)).to.deep.equal(before);
   });
 
-  it('ends a ride once, however often its timer fires', async () => {
+  it('a timer that fires repeatedly cancels the ride once', async () => {
     const rideId = await newRide(ctx);
     await endBidding(rideId);
     const fired = await Promise.all([1, 2, 3, 4].map(() => fireTimer(ctx, rideId, 'expire')));
@@ -56,7 +56,7 @@ describe('the bidding time', () => {
     expect(statusesSent(await storedRide(rideId))).to.deep.equal(['cancelled']);
   });
 
-  it('does nothing to a ride whose offer was accepted, nor to one that is unknown', async () => {
+  it('a late expire timer changes neither a ride with an accepted offer nor an unknown ride', async () => {
     const { rideId } = await rideIn(ctx, 'driver_arriving');
     const before = await storedRide(rideId);
     expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
@@ -64,7 +64,7 @@ describe('the bidding time', () => {
     expect(await fireTimer(ctx, 'ride_of_nobody', 'expire')).to.deep.equal({ result: 'stale' });
   });
 
-  it('lets neither offers nor accepts count after its end, though the expiry is late; a cancel still does', async () => {
+  it('after the end of bidding, offers and accepts are refused even before the expiry runs; a cancel is allowed', async () => {
     const { rideId, offerId } = await rideIn(ctx, 'bidding');
     await endBidding(rideId);
     const before = await storedRide(rideId);
@@ -75,7 +75,7 @@ describe('the bidding time', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
-  it('refuses an accept that is read before the deadline and written after it', async () => {
+  it('an accept that reads the ride before the deadline and writes after it is refused', async () => {
     const { rideId, offerId } = await rideIn(ctx, 'bidding');
     const { find } = rides;
     // The deadline passes between the read and the write.
@@ -101,10 +101,10 @@ describe('the bidding time', () => {
   });
 });
 
-describe('a trip that makes no progress', () => {
+describe('trips without progress', () => {
   const ctx = useTestContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
 
-  /** A live ride whose driver was told of it. */
+  /** A live ride whose `driver` timer has run. */
   async function settledRideIn(status: RideStatus): Promise<string> {
     const { rideId } = await rideIn(ctx, status);
     await runDispatch(ctx, rideId, 'driver');
@@ -113,7 +113,7 @@ describe('a trip that makes no progress', () => {
 
   const hours = { driver_arriving: 2, arrived: 2, in_progress: 12 } as const;
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`has ${hours[status]} hours while it is ${status}, counted from then, and no job`, async () => {
+    it(`a ride that is ${status} times out ${hours[status]} hours after it got that status, without a job`, async () => {
       const rideId = await settledRideIn(status);
       const ride = await storedRide(rideId);
       const dueAt = new Date(ride.statusAt.getTime() + hours[status] * 3_600_000);
@@ -124,7 +124,7 @@ describe('a trip that makes no progress', () => {
       }
     });
 
-    it(`is cancelled by timeout when they are over in ${status}`, async () => {
+    it(`a ride that is ${status} for too long is cancelled by timeout`, async () => {
       const rideId = await settledRideIn(status);
       await makeDue(rideId, 'stall');
       expect(await fireTimer(ctx, rideId, 'stall')).to.include({ result: 'done', status: 'cancelled' });
@@ -135,7 +135,7 @@ describe('a trip that makes no progress', () => {
   }
 
   for (const status of ['completed', 'cancelled'] as const) {
-    it(`has no timer once it is ${status}`, async () => {
+    it(`a ride that is ${status} has no timer`, async () => {
       const rideId = await settledRideIn(status);
       const ride = await storedRide(rideId);
       expect(ride.timers).to.deep.equal([]);

@@ -9,40 +9,40 @@ const ride = (changes: Partial<RideState>) =>
   ({ mode: 'live', status: 'bidding', asked, offers: [], ...changes }) as RideState;
 const driver = { driverId: 'b' } as RideState['driver'];
 
-describe('the drivers whose streams a change of a ride concerns', () => {
-  const changes: [what: string, before: RideState, after: RideState, concerned: string[]][] = [
-    ['a round: those newly asked', ride({ asked: asked.slice(0, 1) }), ride({}), ['b', 'c']],
-    ['an offer: its driver', ride({}), ride({ offers: [offerOf('c')] }), ['c']],
+describe('concernedDrivers', () => {
+  const changes: [title: string, before: RideState, after: RideState, concerned: string[]][] = [
+    ['a dispatch round concerns the newly asked drivers', ride({ asked: asked.slice(0, 1) }), ride({}), ['b', 'c']],
+    ['an offer concerns its driver', ride({}), ride({ offers: [offerOf('c')] }), ['c']],
     [
-      'a withdrawn offer: its driver',
+      'a withdrawn offer concerns its driver',
       ride({ offers: [offerOf('a'), offerOf('c')] }),
       ride({ offers: [offerOf('a'), offerOf('c', new Date())] }),
       ['c'],
     ],
-    ['a raised fare: all who were asked', ride({ fare: 20 }), ride({ fare: 25 }), ['a', 'b', 'c']],
+    ['a raised fare concerns all asked drivers', ride({ fare: 20 }), ride({ fare: 25 }), ['a', 'b', 'c']],
     [
-      'the accept: the chosen driver and all who were asked',
+      'an accept concerns the chosen driver and all asked drivers',
       ride({}),
       ride({ status: 'driver_arriving', driver }),
       [...['b', 'a', 'c']],
     ],
-    ['a cancel while bidding: all who were asked', ride({}), ride({ status: 'cancelled' }), ['a', 'b', 'c']],
+    ['a cancel while bidding concerns all asked drivers', ride({}), ride({ status: 'cancelled' }), ['a', 'b', 'c']],
     [
-      'a step of the trip: the driver alone',
+      'a step of the trip concerns only the assigned driver',
       ride({ status: 'driver_arriving', driver }),
       ride({ status: 'arrived', driver }),
       ['b'],
     ],
     [
-      'the end of the trip: the driver alone',
+      'the end of the trip concerns only the assigned driver',
       ride({ status: 'in_progress', driver }),
       ride({ status: 'cancelled', driver }),
       ['b'],
     ],
-    ['a test ride: nobody', ride({ mode: 'test' }), ride({ mode: 'test', status: 'cancelled' }), []],
+    ['a test ride concerns no driver', ride({ mode: 'test' }), ride({ mode: 'test', status: 'cancelled' }), []],
   ];
-  for (const [what, before, after, concerned] of changes) {
-    it(what, () => {
+  for (const [title, before, after, concerned] of changes) {
+    it(title, () => {
       expect(concernedDrivers(before, after)).to.deep.equal(concerned);
     });
   }

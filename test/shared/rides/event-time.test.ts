@@ -15,11 +15,11 @@ import { until } from '../../support/until.ts';
 describe('the time of an event', () => {
   const ctx = useTestContext();
 
-  it('is never 2 s before its write: a write that comes so late is decided again', async () => {
+  it('an event that would be written 2 s after its time is decided again', async () => {
     const rideId = await newRide(ctx);
     const before = await mongoNow();
     const { find } = rides;
-    // As if the write came so long after the read.
+    // As if the write came 2 s after the read.
     onceInsteadOf(rides, 'find', (...args) => {
       const cursor = find.apply(rides, args as never) as unknown as { toArray(): Promise<{ now: Date }[]> };
       const late = (read: { now: Date }) => ({ ...read, now: new Date(read.now.getTime() - writeLimitMs) });
@@ -32,17 +32,17 @@ describe('the time of an event', () => {
   });
 });
 
-describe('an event that leaves its process too late for the feed', () => {
+describe('an event that is too late for the feed', () => {
   const ctx = useTestContext();
 
-  it('is not sent to MongoDB, but decided again', async () => {
+  it('an event that is too late for the feed is not sent to MongoDB but decided again', async () => {
     const rideId = await newRide(ctx);
     const { updateOne } = rides;
     const { now } = performance;
     let tries = 0;
     onceInsteadOf(rides, 'updateOne', async (...args) => {
       tries += 1;
-      // As if it had waited for a connection.
+      // As if the write had waited for a connection.
       performance.now = () => now.call(performance) + 2_000;
       try {
         return await updateOne.apply(rides, args as never);
@@ -61,7 +61,7 @@ describe('an event that leaves its process too late for the feed', () => {
 });
 
 describe('the event feed on a replica set', () => {
-  it('shows nothing that a failover takes back, and then what took its place', async () => {
+  it('the feed never shows an event that a failover rolls back, and shows the committed events afterwards', async () => {
     const engine = await testContext();
     await engine.close();
     const replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '');
@@ -80,7 +80,7 @@ describe('the event feed on a replica set', () => {
       let shown: string[] | undefined;
       await until(async () => {
         const page = await readFeed(keyId, null, 10, Date.now() - 3_000).catch((error) => {
-          // The driver has noticed the failover only during the read.
+          // The MongoDB driver noticed the failover only during the read.
           if (!isOutageOfMongo(error)) throw error;
         });
         shown = page?.events.map(({ rideId }) => rideId);

@@ -10,12 +10,12 @@ import { makeDue, storedRide } from '../../support/stored-rides.ts';
 
 const bodyOf = (ride: Ride, seq: number) => JSON.parse(ride.events[seq - 1]?.body ?? '');
 
-describe('the body of an event', () => {
+describe('the bodies of events', () => {
   const ctx = useTestContext({ TRACK_BASE_URL: 'https://track.example/map' });
 
   const driver = newDriver({ name: 'Noor Aziz', phone: '+12025550117', rating: 4.6, vehicle: 'Kia Rio', plate: 'A-1' });
 
-  it('of offer.received has the offer as the partner lists it, the count, the fare, the link and the time', async () => {
+  it('offer.received contains the offer as the API lists it, the count of offers, the fare, the track URL and the time', async () => {
     const rideId = await newRide(ctx, { fare: 25 });
     await offerOn(ctx, rideId);
     const { offerId } = await offerOn(ctx, rideId, { driver, price: 27.5, etaMinutes: 6 });
@@ -36,7 +36,7 @@ describe('the body of an event', () => {
     });
   });
 
-  it('of ride.status has what the contract lists; the agreed price is added, the fare stays', async () => {
+  it('ride.status contains the fields of the contract, with the original fare and the agreed price', async () => {
     const rideId = await newRide(ctx, { fare: 25 });
     const { offerId } = await offerOn(ctx, rideId, { driver, price: 27.5 });
     const steps: Command[] = [
@@ -62,7 +62,7 @@ describe('the body of an event', () => {
   });
 
   for (const by of ['partner', 'driver', 'timeout'] as const) {
-    it(`says that ${by} cancelled, with a driver of null where there is none`, async () => {
+    it(`ride.status of a ride cancelled by ${by} has cancelledBy, and driver null if none was assigned`, async () => {
       const rideId = await newRide(ctx, { fare: 12 });
       await applyAction(ctx, rideId, { action: 'cancel', by }, 'anyone');
       const ride = await storedRide(rideId);
@@ -79,7 +79,7 @@ describe('the body of an event', () => {
     });
   }
 
-  it('names the driver who was on the way when the ride was cancelled', async () => {
+  it('ride.status of a cancelled ride contains the driver who was assigned', async () => {
     const rideId = await newRide(ctx);
     const { offerId } = await offerOn(ctx, rideId, { driver });
     await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
@@ -91,7 +91,7 @@ describe('the body of an event', () => {
     });
   });
 
-  it('says testMode on every event of a test ride, and on none of a live one', async () => {
+  it('every event of a test ride has testMode, and no event of a live ride has it', async () => {
     const testRide = await newRide(ctx, { mode: 'test' });
     await makeDue(testRide, 'offer');
     await fireTimer(ctx, testRide, 'offer');
@@ -107,7 +107,7 @@ describe('the body of an event', () => {
     for (const { body } of events) expect(body).not.to.contain('testMode');
   });
 
-  it('never contains the passenger, the notes or our id of the driver', async () => {
+  it('no event contains the passenger, the notes or the id of the driver', async () => {
     const rideId = await newRide(ctx, {
       passenger: { name: 'Canary Passenger', phone: '+12025559999' },
       notes: 'Canary notes',
@@ -120,7 +120,7 @@ describe('the body of an event', () => {
       expect(sent).not.to.contain(canary);
   });
 
-  it('is later than the one before, also where the clock of MongoDB has gone back', async () => {
+  it("each event is later than the previous one, even after MongoDB's clock is set back", async () => {
     const rideId = await newRide(ctx);
     const lastEventAt = new Date(Date.now() + 60_000);
     await rides.updateOne({ _id: rideId }, { $set: { lastEventAt } });
@@ -130,7 +130,7 @@ describe('the body of an event', () => {
     expect([1, 2].map((seq) => bodyOf(ride, seq).at - lastEventAt.getTime())).to.deep.equal([1, 2]);
   });
 
-  it('shows no phone number of a driver before an offer is accepted', async () => {
+  it('no event contains the phone number of a driver before an offer is accepted', async () => {
     const rideId = await newRide(ctx);
     await offerOn(ctx, rideId, { driver });
     expect((await storedRide(rideId)).events[0]?.body).not.to.contain(driver.phone);

@@ -4,16 +4,16 @@ import { type ShowingMarks, showingMarks, shownAfterMs } from '../../../shared/r
 import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/write-change.ts';
 
 /**
- * A model of how events get their position and how positions are shown: writers and readers that pause anywhere, a MongoDB
- * that pauses, fails over, and whose clock is set at any moment. It assumes that a command which has left its process
- * reaches MongoDB within a second of its running time. Time is in ms.
+ * A model of how events get their feed time and when they are shown. Writers and readers pause anywhere. MongoDB
+ * pauses, fails over, and its clock is set at any time. Assumption: a command that has left its process reaches MongoDB
+ * within a second of MongoDB's running time. Times are in ms.
  */
 interface Rules {
   copyLimitMs: number;
   sendLimitMs: number;
   writeLimitMs: number;
   behindLimitMs: number;
-  /** The feed as it was: an event's position is its time, and MongoDB's clock says what is shown. */
+  /** An earlier design: an event's feed time is its time, and MongoDB's clock decides which events are shown. */
   isByClock: boolean;
   showing(): ShowingMarks;
 }
@@ -26,12 +26,12 @@ const readers = 2;
 const lostAfterMs = 1_300;
 const steps = [-3_600_000, -60_000, -8_000, -5_000, -3_000, -2_000, 2_000, 5_000, 8_000, 60_000, 3_600_000];
 
-/** Plays one history; resolves with how many events were written, and how many of them at a place that was passed. */
+/** Plays one history. Returns the number of written events, and of those that a reader's cursor had already passed. */
 function play(seed: number, { copyLimitMs, sendLimitMs, writeLimitMs, behindLimitMs, isByClock, showing }: Rules) {
   const random = randomOf(seed);
   const upTo = (ms: number) => Math.floor(random() * ms);
   const pick = <T>(from: readonly T[]) => from[upTo(from.length)] as T;
-  /** Mostly short, at times longer than every limit. */
+  /** Usually short, sometimes longer than every limit. */
   const pauseMs = () => (random() < 0.9 ? upTo(20) : upTo(random() < 0.5 ? 1_500 : 12_000));
 
   let time = 0;
@@ -47,7 +47,7 @@ function play(seed: number, { copyLimitMs, sendLimitMs, writeLimitMs, behindLimi
   let written = 0;
   let skipped = 0;
 
-  /** Runs a command in MongoDB within a second of its running time, then the answer, if it comes before it is given up. */
+  /** Runs a command in MongoDB within a second of its running time. Then delivers the answer, unless it is too late. */
   function ask<Answer>(command: () => Answer, answered: (answer: Answer) => void, lost: () => void): void {
     const askedAt = time;
     const arrive = () => {
@@ -65,19 +65,19 @@ function play(seed: number, { copyLimitMs, sendLimitMs, writeLimitMs, behindLimi
       after(pauseMs(), () => ask(clock, (now) => after(pauseMs(), () => decide(mark, now)), write));
     }
     function decide(mark: number, now: number): void {
-      const position = isByClock ? now : Math.max(now, mark + 1);
+      const feedTime = isByClock ? now : Math.max(now, mark + 1);
       if (time - askedAt > copyLimitMs) write();
-      else after(pauseMs(), () => send(position, now));
+      else after(pauseMs(), () => send(feedTime, now));
     }
-    function send(position: number, now: number): void {
+    function send(feedTime: number, now: number): void {
       if (time - askedAt >= sendLimitMs) write();
-      else ask(() => store(position, now), write, write);
+      else ask(() => store(feedTime, now), write, write);
     }
   }
-  function store(position: number, now: number): void {
+  function store(feedTime: number, now: number): void {
     if (clock() >= now + writeLimitMs || clock() <= now - behindLimitMs) return;
     written += 1;
-    if (position <= passed) skipped += 1;
+    if (feedTime <= passed) skipped += 1;
   }
 
   function show(marks: ShowingMarks): void {
@@ -142,7 +142,9 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Shows a mark as soon as it is stored for long enough by the given clocks of its answers. */
+/**
+ * Shows a mark as soon as `isOver` says so, by the time on this process's and on MongoDB's clock since it was stored.
+ */
 function hasty(isOver: (mono: number, clock: number) => boolean): () => ShowingMarks {
   return () => {
     const noted: { mark: number; answeredAt: number; clock: number }[] = [];
@@ -174,20 +176,20 @@ function skippedIn(changed: Partial<Rules>): { written: number; skipped: number 
 }
 
 describe('the model of the event feed', () => {
-  it('writes no event at a place that was passed, whatever the clock of MongoDB does', () => {
+  it("the feed skips no event, however MongoDB's clock is set", () => {
     const { written, skipped } = skippedIn({});
     expect(written).to.be.greaterThan(histories * 20);
     expect(skipped).to.equal(0);
   });
 
   for (const [title, changed] of [
-    ['that goes by the clock of MongoDB', { isByClock: true }],
+    ["that uses only MongoDB's clock", { isByClock: true }],
     ['whose writers use a copy of any age', { copyLimitMs: Infinity, sendLimitMs: Infinity }],
     ['whose events may leave their process at any time', { sendLimitMs: Infinity }],
-    ['whose events are written by any clock', { writeLimitMs: Infinity, behindLimitMs: Infinity }],
-    ['that shows a mark after 3 s of the clock of MongoDB', { showing: hasty((_, clock) => clock >= shownAfterMs) }],
+    ['whose events are written at any time of the clock', { writeLimitMs: Infinity, behindLimitMs: Infinity }],
+    ["that shows a mark after 3 s of MongoDB's clock", { showing: hasty((_, clock) => clock >= shownAfterMs) }],
   ] as const) {
-    it(`finds a skipped event in a feed ${title}`, () => {
+    it(`the model detects skipped events in a feed ${title}`, () => {
       expect(skippedIn(changed).skipped).to.be.greaterThan(0);
     });
   }

@@ -9,7 +9,7 @@ import { newDriver, newRide } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { endBidding, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
-/** Of one ride: a driver drives one ride at a time. */
+/** New drivers for each ride, because a driver can be on only one ride at a time. */
 const newDrivers = () => [0, 1, 2, 3].map(() => newDriver());
 
 function commandOf(
@@ -44,8 +44,8 @@ describe('decide', () => {
       timers: [{ name: 'expire', dueAt: new Date(start + 600_000) }],
     }) as unknown as RideState;
 
-  /** Decides and applies as the one write does. */
-  function take(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
+  /** Decides, and applies the change like the write in MongoDB. */
+  function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
     const before = structuredClone(ride);
     try {
       const change = decide(ride, command, at, timing);
@@ -59,7 +59,7 @@ describe('decide', () => {
     }
   }
 
-  it('agrees with a simple model of the contract after any sequence of actions, and never changes its input', () => {
+  it('decide agrees with a simple model of the contract for any sequence of actions, and never mutates its input', () => {
     fc.assert(
       fc.property(someSteps, (steps) => {
         const model = new LifecycleModel();
@@ -74,10 +74,10 @@ describe('decide', () => {
             ride = { ...ride, biddingEndsAt: new Date(nowMs) };
             continue;
           }
-          const taken = take(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
-          ride = taken.ride;
-          expect(taken.outcome, JSON.stringify(step)).to.equal(expected);
-          if (taken.change?.event) sent.push(taken.change.event === 'ride.status' ? ride.status : taken.change.event);
+          const next = perform(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
+          ride = next.ride;
+          expect(next.outcome, JSON.stringify(step)).to.equal(expected);
+          if (next.change?.event) sent.push(next.change.event === 'ride.status' ? ride.status : next.change.event);
         }
         expect(ride.status).to.equal(model.status);
         expect(sent).to.deep.equal(model.sent);
@@ -96,7 +96,7 @@ describe('decide', () => {
 describe('rides in MongoDB', () => {
   const ctx = useTestContext();
 
-  async function take(rideId: string, step: Step, drivers: readonly Driver[]): Promise<string> {
+  async function applyStep(rideId: string, step: Step, drivers: readonly Driver[]): Promise<string> {
     if (step.do === 'endBidding') {
       await endBidding(rideId);
       return 'nothing';
@@ -124,13 +124,13 @@ describe('rides in MongoDB', () => {
     expect('nextDueAt' in ride).to.equal(due.length > 0);
   }
 
-  it('agree with a simple model of the contract after any sequence of actions: status, event numbers, times, offers, timers', async () => {
+  it('stored rides agree with a simple model of the contract for any sequence of actions: status, event numbers, times, offers, timers', async () => {
     await fc.assert(
       fc.asyncProperty(someSteps, async (steps) => {
         const rideId = await newRide(ctx);
         const [model, drivers] = [new LifecycleModel(), newDrivers()];
         for (const step of steps)
-          expect(await take(rideId, step, drivers), JSON.stringify(step)).to.equal(model.take(step));
+          expect(await applyStep(rideId, step, drivers), JSON.stringify(step)).to.equal(model.take(step));
         expectInvariants(await storedRide(rideId), model);
       }),
       { numRuns: 60 },

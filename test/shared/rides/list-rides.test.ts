@@ -9,7 +9,7 @@ import { newDriver, newRide, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
-describe('the list of rides', () => {
+describe('lists of rides', () => {
   const ctx = useTestContext();
 
   /** Two keys of a new account, a live and a test one, each with a ride in each status. */
@@ -28,7 +28,7 @@ describe('the list of rides', () => {
     return (await listRides(filter, limit, { accountId })).rides.map(({ _id }) => _id);
   }
 
-  it("holds the account's rides that pass every filter, the newest first", async () => {
+  it("listRides returns the account's rides that match every filter, newest first", async () => {
     const { accountId, keys, stored } = await accountWithRides();
     const [from, to] = [stored[9]?.createdAt, stored[2]?.createdAt];
     const passes = (ride: Ride, { keyId, mode, status, from, to }: RideFilter) =>
@@ -48,7 +48,7 @@ describe('the list of rides', () => {
     }
   });
 
-  it('shows of a ride its offers and the events that did not arrive as numbers', async () => {
+  it('listRides counts the offers and the undelivered events of each ride', async () => {
     const accountId = newAccountId();
     const { rideId } = await rideIn(ctx, 'completed', { accountId, offers: [{}, {}] });
     const at = new Date();
@@ -70,7 +70,7 @@ describe('the list of rides', () => {
     expect({ offersCount, missedCount, seq }).to.deep.equal({ offersCount: 2, missedCount: 3, seq: 6 });
   });
 
-  it('reads about as many index entries as a page has rides, whatever the filter and however many there are', async () => {
+  it('a page reads about as many index entries as it has rides, for any filter and number of rides', async () => {
     const accountId = newAccountId();
     const keyId = newKeyId();
     const template = await storedRide(await newRide(ctx, { accountId, keyId }));

@@ -15,7 +15,7 @@ describe('the job of the next delivery', () => {
 
   const delivered = { outcome: 'delivered', durationMs: 12, at: new Date() } as const;
 
-  /** Accepts an offer, and settles its event between the reading of the ride and the change: no next event is known then. */
+  /** Accepts an offer, and settles the offer's event between the read of the ride and the write of the accept. */
   const acceptWhileSettling = async () => {
     const { rideId, offerId } = await rideIn(ctx, 'bidding');
     await claimEvent(rideId, 1, 'a');
@@ -28,13 +28,13 @@ describe('the job of the next delivery', () => {
   };
   const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', { rideId, seq: 2 });
 
-  it('is added by a change whose event has become the oldest unsettled one while it was decided', async () => {
+  it('a change adds the job of its event if the earlier events are settled while it is decided', async () => {
     const { _id } = await acceptWhileSettling();
     expect(await storedRide(_id)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
     expect((await nextJobOf(_id))?.data).to.include({ rideId: _id, seq: 2 });
   });
 
-  it('is added, and the change confirmed, also when MongoDB fails right after the change', async () => {
+  it('a change succeeds and adds the job of its event even if MongoDB fails right after the write', async () => {
     rides.find = ((filter: object, options: { projection?: object } = {}) => {
       if (!('settledSeq' in (options.projection ?? {}))) return find.call(rides, filter, options);
       throw new mongoose.mongo.MongoNetworkError('connection lost');

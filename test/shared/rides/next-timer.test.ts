@@ -13,7 +13,7 @@ describe('the job of the next timer', () => {
   const dueMs = (job: Awaited<ReturnType<typeof jobFor>>) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
   const stepOf = (rideId: string, timer: TimerName) => jobFor(ctx, 'simulator', { rideId, timer });
 
-  it('is the only one of a ride: the timer after it has its job when this one has fired', async () => {
+  it('only the next timer of a ride has a job; the following timer gets one when the next timer fires', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
     expect((await stepOf(rideId, 'offer'))?.data).to.deep.equal({ rideId, timer: 'offer' });
     expect(await expiryOf(rideId)).to.equal(undefined);
@@ -23,7 +23,7 @@ describe('the job of the next timer', () => {
     expect(expiry?.data).to.deep.equal({ rideId, timer: 'expire' });
   });
 
-  it('is due when the timer is, however long the creation, the change or the sweep took', async () => {
+  it('the job of a timer is due with the timer after a creation, a change and a sweep', async () => {
     const nextIsExpiry = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const nextIsOffer = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
     const jobIsDueWithTimer = async (rideId: string) =>
@@ -37,7 +37,7 @@ describe('the job of the next timer', () => {
     await jobIsDueWithTimer(nextIsExpiry);
   });
 
-  it('stays as it is while a change leaves it the next', async () => {
+  it('a change that does not change the next timer keeps its job', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const before = await expiryOf(rideId);
     expect(before?.data).to.deep.equal({ rideId, timer: 'expire' });
@@ -45,7 +45,7 @@ describe('the job of the next timer', () => {
     expect((await expiryOf(rideId))?.id).to.equal(before?.id);
   });
 
-  it('is that of the bidding time again when the script has come to its end', async () => {
+  it('the expire timer gets a job when the script of the scenario has ended', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'offer_withdrawn' });
     await makeDue(rideId, 'offer');
     await fireTimer(ctx, rideId, 'offer');
@@ -55,11 +55,11 @@ describe('the job of the next timer', () => {
     expect((await expiryOf(rideId))?.data).to.deep.equal({ rideId, timer: 'expire' });
   });
 
-  it('is added again, and the event with it, by a run that finds the change made', async () => {
+  it('a repeated run adds the jobs of the next timer and of the event again', async () => {
     const rideId = await newRide(ctx, { mode: 'test' });
     await makeDue(rideId, 'offer');
     await fireTimer(ctx, rideId, 'offer');
-    // The first run has ended before it added what follows.
+    // As if the first run had crashed before it added the jobs.
     await ctx.queues.simulator.obliterate({ force: true });
     await ctx.queues.webhooks.obliterate({ force: true });
     expect(await fireTimer(ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });

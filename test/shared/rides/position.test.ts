@@ -12,7 +12,7 @@ const at = (leg: Leg, share: number, status: RideStatus = 'in_progress') =>
   positionAt({ status, leg }, startAt.getTime() + share * durationMs);
 
 describe('great-circle distance', () => {
-  it('is a degree of latitude, a quarter of the earth, half of it, nothing, to two decimals', () => {
+  it('greatCircleKm is correct to two decimals for a degree, a quarter and half of the earth, and zero', () => {
     const km = (from: [number, number], to: [number, number]) =>
       greatCircleKm({ lat: from[0], lng: from[1] }, { lat: to[0], lng: to[1] });
     // R = 6371.0088 km: 111.19508, 10007.557, 20015.114
@@ -27,7 +27,7 @@ describe('great-circle distance', () => {
 });
 
 describe('the position of the car', () => {
-  it('is at the start, a quarter, half and at the end of the way at those fractions of the time', () => {
+  it('the car has driven the same fraction of the way as of the time', () => {
     const leg = drive([0, 10], [0, 11]);
     expect(at(leg, 0)).to.deep.include({ lat: 0, lng: 10, heading: 90, status: 'in_progress' });
     expect(at(leg, 0.25)).to.deep.include({ lat: 0, lng: 10.25, heading: 90, status: 'in_progress' });
@@ -35,13 +35,13 @@ describe('the position of the car', () => {
     expect(at(leg, 1)).to.deep.include({ lat: 0, lng: 11, heading: 90, status: 'in_progress' });
   });
 
-  it('stays at the end when it is late, and at the start before it has begun', () => {
+  it('the car is at the start before the drive, and at the end after it', () => {
     const leg = drive([10, 20], [11, 20]);
     expect(at(leg, 500)).to.include({ lat: 11, lng: 20, heading: 0 });
     expect(at(leg, -500)).to.include({ lat: 10, lng: 20, heading: 0 });
   });
 
-  it('is at the end of the drive once the driver has arrived, whatever the clock says', () => {
+  it('the car is at the end of the drive once the driver has arrived, at any time', () => {
     expect(at(drive([10, 20], [11, 20]), 0.3, 'arrived')).to.include({
       lat: 11,
       lng: 20,
@@ -50,14 +50,14 @@ describe('the position of the car', () => {
     });
   });
 
-  it('heads by the compass: north, east, south, west', () => {
+  it('the heading is 0 for north, 90 for east, 180 for south and 270 for west', () => {
     expect(drive([0, 0], [1, 0]).heading).to.equal(0);
     expect(drive([0, 0], [0, 1]).heading).to.equal(90);
     expect(drive([1, 0], [0, 0]).heading).to.equal(180);
     expect(drive([0, 1], [0, 0]).heading).to.equal(270);
   });
 
-  it('heads as the great circle does at that place: from New York to Tokyo first north, then south-west', () => {
+  it('the heading follows the great circle: from New York to Tokyo first north-west, then south-west', () => {
     const leg = drive([40.7128, -74.006], [35.6762, 139.6503]);
     expect(at(leg, 0)?.heading).to.be.closeTo(333, 0.1);
     expect(at(leg, 0.5)?.heading).to.be.closeTo(262.4, 0.1);
@@ -65,22 +65,22 @@ describe('the position of the car', () => {
     expect(at(leg, 0, 'arrived')?.heading).to.equal(at(leg, 1)?.heading);
   });
 
-  it('stands with the heading of its arrival, and keeps it on a trip that goes nowhere', () => {
+  it('a waiting car keeps the heading of its arrival, also on a trip of zero length', () => {
     const pickup = drive([40.7128, -74.006], [35.6762, 139.6503]);
     const trip = drive([35.6762, 139.6503], [35.6762, 139.6503], arrivalHeading(pickup));
-    const standing = at(pickup, 7, 'arrived')?.heading;
-    for (const share of [0, 0.5, 1]) expect(at(trip, share)?.heading).to.equal(standing);
-    expect(at(trip, 1, 'arrived')?.heading).to.equal(standing);
+    const waiting = at(pickup, 7, 'arrived')?.heading;
+    for (const share of [0, 0.5, 1]) expect(at(trip, share)?.heading).to.equal(waiting);
+    expect(at(trip, 1, 'arrived')?.heading).to.equal(waiting);
   });
 
-  it('keeps its last heading where the destination is the pickup', () => {
+  it('the car keeps its last heading if the destination is the pickup', () => {
     const leg = drive([40, -70], [40, -70], 123.4);
     for (const share of [0, 0.5, 1, 2]) {
       expect(at(leg, share)).to.deep.include({ lat: 40, lng: -70, heading: 123.4, status: 'in_progress' });
     }
   });
 
-  it('crosses the antimeridian the short way', () => {
+  it('a drive crosses the antimeridian the short way', () => {
     const east = drive([0, 179.5], [0, -179.5]);
     expect(east.heading).to.equal(90);
     expect(at(east, 0.25)).to.include({ lng: 179.75 });
@@ -90,7 +90,7 @@ describe('the position of the car', () => {
     expect(at(west, 0.75)).to.include({ lng: 179.75 });
   });
 
-  it('crosses the pole', () => {
+  it('a drive crosses a pole', () => {
     const leg = drive([89, 0], [89, 180]);
     expect(at(leg, 0.25)).to.include({ lat: 89.5, lng: 0 });
     expect(at(leg, 0.75)?.lat).to.equal(89.5);
@@ -102,14 +102,14 @@ describe('the position of the car', () => {
     }
   });
 
-  it('is shown while the ride moves, and neither before nor after', () => {
+  it('a ride has a position only while it is moving', () => {
     const leg = drive([10, 20], [11, 20]);
     const shown = rideStatuses.filter((status) => positionAt({ status, leg }, startAt.getTime()) !== null);
     expect(shown).to.deep.equal(['driver_arriving', 'arrived', 'in_progress']);
     expect(positionAt({ status: 'in_progress', leg: undefined }, startAt.getTime())).to.equal(null);
   });
 
-  it('is a place on earth on the way from one end to the other, for any drive at any time', () => {
+  it('the position is valid and on the way between the ends, for any drive at any time', () => {
     const place = fc.record({
       lat: fc.double({ min: -90, max: 90, noNaN: true }),
       lng: fc.double({ min: -180, max: 180, noNaN: true }),
@@ -139,7 +139,7 @@ describe('the heading of the car', () => {
   const turn = (one: number, other: number) => Math.abs(((one - other + 540) % 360) - 180);
   const anyShare = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it('leads to where the car is a moment later, for any drive at any time', () => {
+  it('the heading points to the next position of the car, for any drive at any time', () => {
     fc.assert(
       fc.property(place, place, anyShare, (from, to, share) => {
         fc.pre(isApart(from, to));
@@ -147,14 +147,14 @@ describe('the heading of the car', () => {
         const [here, later] = [at(leg, share * 0.99), at(leg, share * 0.99 + 0.01)];
         if (!here || !later) throw new Error('no position');
         const stepKm = greatCircleKm(from, to) / 100;
-        // A tenth of a degree and a rounded place, over so many km.
+        // The tolerance covers a heading rounded to a tenth of a degree and rounded coordinates.
         expect(greatCircleKm(pointAt(here, stepKm, here.heading), later)).to.be.at.most(0.02 + stepKm * 0.002);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('changes steadily up to the end, where it is that of the way back, turned round', () => {
+  it('the heading changes continuously; at the end it is opposite to the start of the way back', () => {
     fc.assert(
       fc.property(place, place, (from, to) => {
         fc.pre(isApart(from, to));
@@ -170,7 +170,7 @@ describe('the heading of the car', () => {
 });
 
 describe('a point at a distance', () => {
-  it('lies so far away in that direction', () => {
+  it('pointAt returns a point at the given distance and heading', () => {
     const from = { lat: 40.7128, lng: -74.006 };
     for (const heading of [0, 77, 180, 301]) {
       expect(greatCircleKm(from, pointAt(from, 1.2, heading))).to.equal(1.2);

@@ -7,9 +7,9 @@ import { makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stor
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-/** The texts are one of the ways in which a race may end. */
-const expectOneOf = (texts: unknown[], ways: string[][]) =>
-  expect(texts.join(' ')).to.be.oneOf(ways.map((way) => way.join(' ')));
+/** Expects that a race ended with one of the allowed results. */
+const expectOneOf = (texts: unknown[], allowed: string[][]) =>
+  expect(texts.join(' ')).to.be.oneOf(allowed.map((result) => result.join(' ')));
 
 describe('concurrent actions on a ride', () => {
   const ctx = useTestContext();
@@ -17,8 +17,8 @@ describe('concurrent actions on a ride', () => {
   const accept = (rideId: string, offerId: string) => applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
   const cancel = (rideId: string) => applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
 
-  describe('50 offers', () => {
-    it('are all taken, with the right numbers, counts, times and bodies, and the 51st is refused', async () => {
+  describe('concurrent offers', () => {
+    it('a ride accepts 50 concurrent offers with correct numbers, counts, times and bodies, and refuses the 51st', async () => {
       const rideId = await newRide(ctx);
       const made = await Promise.all(
         times(50, (index) => offerOn(ctx, rideId, { price: 10 + index, etaMinutes: 1 + index })),
@@ -43,14 +43,14 @@ describe('concurrent actions on a ride', () => {
       expect((await storedRide(rideId)).offers).to.have.length(50);
     });
 
-    it('are the most a ride takes, withdrawn ones included', async () => {
+    it('a ride receives at most 50 offers, including withdrawn ones', async () => {
       const rideId = await newRide(ctx);
       const [first] = await Promise.all(times(50, () => offerOn(ctx, rideId)));
       await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
       expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('offers_full');
     });
 
-    it('of one driver are one offer and 49 refusals', async () => {
+    it('of 50 concurrent offers of one driver, one succeeds and 49 are refused', async () => {
       const rideId = await newRide(ctx);
       const driver = newDriver();
       const outcomes = await Promise.all(times(50, () => outcomeOf(offerOn(ctx, rideId, { driver }))));
@@ -60,7 +60,7 @@ describe('concurrent actions on a ride', () => {
     });
   });
 
-  it('accepts one of 50 offers under 200 concurrent accepts, and sends one event', async () => {
+  it('200 concurrent accepts of 50 offers accept one offer and create one event', async () => {
     const rideId = await newRide(ctx);
     for (let made = 0; made < 50; made++) await offerOn(ctx, rideId);
     const { offers } = await storedRide(rideId);
@@ -78,7 +78,7 @@ describe('concurrent actions on a ride', () => {
     expect(ride).to.include({ status: 'driver_arriving', seq: 51, rev: 51 });
   });
 
-  it('lets either accept or expiry win, with one event', async () => {
+  it('a race of accept and expiry has one winner and one event', async () => {
     await Promise.all(
       times(30, async () => {
         const { rideId, offerId } = await rideIn(ctx, 'bidding');
@@ -99,7 +99,7 @@ describe('concurrent actions on a ride', () => {
     );
   });
 
-  it('lets either cancel or expiry win, with one event that says who cancelled', async () => {
+  it('a race of cancel and expiry has one winner and one event with the right cancelledBy', async () => {
     await Promise.all(
       times(30, async () => {
         const rideId = await newRide(ctx);
@@ -118,7 +118,7 @@ describe('concurrent actions on a ride', () => {
     );
   });
 
-  it('keeps to the lifecycle under accept, cancel and expiry, with one event for each that won', async () => {
+  it('a race of accept, cancel and expiry follows the lifecycle, with one event for each that succeeds', async () => {
     await Promise.all(
       times(30, async () => {
         const { rideId, offerId } = await rideIn(ctx, 'bidding');
@@ -132,7 +132,7 @@ describe('concurrent actions on a ride', () => {
         expectOneOf(
           [accepted, cancelled, expired.result, ...statusesSent(ride).slice(1)],
           [
-            // A cancel that lost to the accept is legal after it.
+            // A cancel after the accept is allowed.
             ['done', 'done', 'stale', 'driver_arriving', 'cancelled'],
             ['ride_not_bidding', 'done', 'stale', 'cancelled'],
             ['ride_not_bidding', 'ride_ended', 'done', 'cancelled'],
@@ -143,7 +143,7 @@ describe('concurrent actions on a ride', () => {
     );
   });
 
-  it('sends one event where the partner and the simulator accept the same offer', async () => {
+  it('partner and simulator accept the same offer concurrently with one event', async () => {
     await Promise.all(
       times(20, async () => {
         const rideId = await newRide(ctx, { mode: 'test' });

@@ -4,10 +4,10 @@ import { rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
-describe('reading a ride', () => {
+describe('readRide', () => {
   const ctx = useTestContext();
 
-  it("brings all of its fields but its events, and MongoDB's clock", async () => {
+  it("reads all fields of a ride except its events, and MongoDB's clock", async () => {
     const { rideId } = await rideIn(ctx, 'in_progress');
     const read = await readRide({ rideId, owner: 'anyone' });
     const { events, ...state } = await storedRide(rideId);

@@ -8,7 +8,7 @@ import { outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 type Action = Command['action'];
 
-// Written down from the contract, section 3, and not from the table in the code: what each status allows.
+// The actions that each status allows, copied from the contract (section 3) and not from the table in the code.
 const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event: string | null]>>> = {
   bidding: {
     offer: ['bidding', 'offer.received'],
@@ -40,7 +40,7 @@ const actions = Object.keys(refusals) as Action[];
 const commandOf = (action: Action, offerId: string) =>
   ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5, fare: 90 }) as Command;
 
-// The offer that is named was not accepted: accepting the accepted one again has tests of its own.
+// Uses an offer that was not accepted. Other tests cover a repeated accept of the accepted offer.
 describe('every action in every status', () => {
   const ctx = useTestContext();
 
@@ -49,7 +49,7 @@ describe('every action in every status', () => {
       const legal = allowed[status][action];
       if (legal) {
         const [to, event] = legal;
-        it(`${action} takes a ride that is ${status} to ${to} and sends ${event ?? 'nothing'}`, async () => {
+        it(`${action} moves a ride from ${status} to ${to} and sends ${event ?? 'no event'}`, async () => {
           const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
           const answered = await applyAction(ctx, rideId, commandOf(action, offers[1]?.offerId ?? ''), 'anyone');
@@ -65,7 +65,7 @@ describe('every action in every status', () => {
           expect(after.unsettled - before.unsettled).to.equal(event ? 1 : 0);
         });
       } else {
-        it(`${action} is refused with ${refusals[action]} on a ride that is ${status}, and nothing is written`, async () => {
+        it(`${action} on a ride that is ${status} fails with ${refusals[action]} and writes nothing`, async () => {
           const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
           expect(

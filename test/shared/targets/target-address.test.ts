@@ -4,7 +4,7 @@ import { isPublicAddress } from '../../../shared/targets/target.ts';
 import { embedding, notPublicIpv4 } from '../../support/webhook-addresses.ts';
 
 describe('isPublicAddress', () => {
-  it('passes public unicast', () => {
+  it('accepts public unicast addresses', () => {
     for (const address of [
       '1.1.1.1',
       '93.184.216.34',
@@ -17,19 +17,19 @@ describe('isPublicAddress', () => {
     }
   });
 
-  it('passes no special-purpose range of IANA, at neither of its ends', () => {
+  it('rejects the first and last address of every special-purpose range of IANA', () => {
     for (const range of specialRanges) {
       for (const address of range.split(' ')) expect(isPublicAddress(address), address).to.equal(false);
     }
   });
 
-  it('passes the addresses right beside those ranges', () => {
+  it('accepts the addresses next to the special-purpose ranges', () => {
     for (const address of besideSpecialRanges.join(' ').split(' ')) {
       expect(isPublicAddress(address), address).to.equal(true);
     }
   });
 
-  it('passes nothing but addresses in the usual notation', () => {
+  it('rejects texts that are not addresses in standard notation', () => {
     for (const text of [
       '',
       'example.com',
@@ -45,11 +45,11 @@ describe('isPublicAddress', () => {
     expect(isPublicAddress('2606:4700::1111%eth0')).to.equal(false);
   });
 
-  it('passes no IPv6 address that carries an IPv4 address that is not public', () => {
+  it('rejects IPv6 addresses that contain a non-public IPv4 address', () => {
     fc.assert(fc.property(notPublicIpv4, embedding, (octets, embed) => !isPublicAddress(embed(octets))));
   });
 
-  it('passes no IPv6 address outside of 2000::/3', () => {
+  it('rejects IPv6 addresses outside of 2000::/3', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const outside = group.filter((first) => first >> 13 !== 1);
     fc.assert(

@@ -11,12 +11,12 @@ describe('days and months of usage', () => {
     ['2027-01-01 00:30', '2026-12-31'],
     ['2027-01-01 01:00', '2027-01-01'],
   ] as const) {
-    it(`sums the days before ${until} at ${now}: a day is summed an hour after its end`, () => {
+    it(`allows the days before ${until} to be summed at ${now}: an hour after the end of a day`, () => {
       expect(overUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
     });
   }
 
-  it('end a month where the next one begins, leap years and the end of a year included', () => {
+  it('computes the ends of months, also in leap years and at the end of a year', () => {
     expect(endOfMonth('2026-12')).to.deep.equal(at('2027-01-01 00:00'));
     expect(endOfMonth('2028-02')).to.deep.equal(at('2028-03-01 00:00'));
     expect(previousMonth('2027-01')).to.equal('2026-12');
@@ -28,14 +28,14 @@ describe('days and months of usage', () => {
     ]);
   });
 
-  it('accept no month that does not exist', () => {
+  it('rejects months that do not exist or are malformed', () => {
     expect(['2026-11', '2026-00', '2026-13', '2026-1', '26-11', '2026-11-05', ''].filter(isMonth)).to.deep.equal([
       '2026-11',
     ]);
   });
 });
 
-describe('a price in cents', () => {
+describe('centsOf', () => {
   for (const [usd, cents] of [
     [0.01, 1],
     [0.1 + 0.2, 30],
@@ -44,7 +44,7 @@ describe('a price in cents', () => {
     [24.5, 2_450],
     [1_234_567.89, 123_456_789],
   ] as const) {
-    it(`is ${cents} for ${usd} USD`, () => {
+    it(`rounds ${usd} USD to ${cents} cents`, () => {
       expect(centsOf(usd)).to.equal(cents);
     });
   }

@@ -7,23 +7,23 @@ import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { rideIn } from '../../support/rides.ts';
-import { at, newKey, ridesAt, sumThrough, tripsAt, useUsageContext, type Whose } from '../../support/usage.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt, type UsageKey, useUsageContext } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const afterOctober = at('2026-11-01 00:00');
 
-describe('a statement', () => {
+describe('statements', () => {
   const ctx = useUsageContext();
 
-  const october = ({ accountId }: Whose, page = 1) => readStatement(accountId, '2026-10', page, now);
-  async function linesOf({ accountId }: Whose, month = '2026-10'): Promise<TripLine[]> {
+  const october = ({ accountId }: UsageKey, page = 1) => readStatement(accountId, '2026-10', page, now);
+  async function linesOf({ accountId }: UsageKey, month = '2026-10'): Promise<TripLine[]> {
     const lines: TripLine[] = [];
     for await (const some of allLines(accountId, month)) lines.push(...some);
     return lines;
   }
 
-  /** Trips of October, and some of the months around it. More of them share a moment than a part holds. */
-  async function manyTrips(count = 2 * linesPerPart + 3): Promise<Whose> {
+  /** Trips in October and in the neighbouring months. More trips end at the same time than one part contains. */
+  async function manyTrips(count = 2 * linesPerPart + 3): Promise<UsageKey> {
     const key = await newKey();
     const start = at('2026-10-01 00:00').getTime();
     const moments = Array.from({ length: count }, (_, index) => {
@@ -35,7 +35,7 @@ describe('a statement', () => {
     return key;
   }
 
-  it('holds the completed live trips that ended in the month, to the millisecond, in the order of their ends', async () => {
+  it('a statement lists the completed live trips that ended in its month, to the millisecond, ordered by end', async () => {
     const key = await newKey();
     const desk = await newKey({ accountId: key.accountId });
     const [late] = await tripsAt(key, 12.5, at('2026-10-31 23:59:59.999'));
@@ -59,7 +59,7 @@ describe('a statement', () => {
     }
   });
 
-  it('holds a trip as soon as it is completed through the lifecycle', async () => {
+  it('a statement lists a trip as soon as its ride is completed', async () => {
     const key = await newKey();
     const { rideId } = await rideIn(ctx, 'completed', { keyId: key.keyId, offers: [{ price: 31.25 }] });
     await rideIn(ctx, 'cancelled', { keyId: key.keyId });
@@ -68,7 +68,7 @@ describe('a statement', () => {
     expect(first).to.include({ trips: 1, cents: 3_125, isSoFar: true });
   });
 
-  it('has the same pages before its month is closed and after, however many trips share a moment', async () => {
+  it('a statement has the same pages before and after its month is closed, even if many trips end at the same time', async () => {
     const key = await manyTrips();
     const whole = await linesOf(key);
     expect(whole).to.have.length(2 * linesPerPart + 3);
@@ -84,7 +84,7 @@ describe('a statement', () => {
     }
   });
 
-  it('is stored once, even when its month is closed many times and at once', async () => {
+  it('a statement is stored once, even if its month is closed repeatedly and concurrently', async () => {
     const key = await manyTrips();
     const whole = await linesOf(key);
     await Promise.all(Array.from({ length: 5 }, () => sumThrough(afterOctober)));
@@ -93,7 +93,7 @@ describe('a statement', () => {
     expect((await tripSums.findOne({ _id: key.accountId }))?.statements).to.have.all.keys('2026-09', '2026-10');
   });
 
-  it('is whole when the closing dies before any of its queries', async () => {
+  it('a statement is complete after the closing of its month crashes before any of its queries', async () => {
     const key = await manyTrips(linesPerPart + 1);
     const whole = await linesOf(key);
     for (let steps = 0, isDone = false; !isDone; steps++) {
@@ -112,7 +112,7 @@ describe('a statement', () => {
     expect((await october(key)).isSoFar).to.equal(false);
   });
 
-  it('stays as it is when its rides are deleted', async () => {
+  it('a statement is unchanged after its rides are deleted', async () => {
     const key = await manyTrips();
     const whole = await linesOf(key);
     await sumThrough(afterOctober);
@@ -122,7 +122,7 @@ describe('a statement', () => {
     expect(await october(key)).to.include({ trips: whole.length, cents: whole.length * 1_001, isSoFar: false });
   });
 
-  it('holds a trip that commits within the hour after its month', async () => {
+  it('a statement includes a trip that commits within the hour after its month', async () => {
     const key = await newKey();
     await tripsAt(key, 5, at('2026-10-31 10:00'));
     await sumThrough(at('2026-10-31 00:00'));
@@ -132,7 +132,7 @@ describe('a statement', () => {
     expect(await october(key)).to.include({ trips: 2, cents: 1_100, isSoFar: false });
   });
 
-  it('is listed for each month that has trips, and for the present one', async () => {
+  it('lists a total for each month with trips and for the current month', async () => {
     const key = await newKey();
     await tripsAt(key, 1, at('2026-08-05 10:00'), at('2026-10-05 10:00'), at('2026-10-06 10:00'));
     const months = (isSoFar: boolean) => [
@@ -145,7 +145,7 @@ describe('a statement', () => {
     expect(await monthTotals(key.accountId, now)).to.deep.equal(months(false));
   });
 
-  it('holds no trip of another account', async () => {
+  it('a statement excludes trips of other accounts', async () => {
     const key = await manyTrips(3);
     const other = await newKey();
     for (const until of [undefined, at('2026-11-21 00:00')]) {

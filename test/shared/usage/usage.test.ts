@@ -18,9 +18,9 @@ import {
   newKey,
   ridesAt,
   sumThrough,
+  type UsageKey,
   usageSummary,
   useUsageContext,
-  type Whose,
 } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
@@ -30,13 +30,13 @@ describe('the usage of an account', () => {
   const ctx = useUsageContext();
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
-  const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
+  const ridesOf = async ({ accountId, keyId }: UsageKey) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
   /** The days that have rides. */
-  const daysOf = async ({ accountId }: Whose, period = november) =>
+  const daysOf = async ({ accountId }: UsageKey, period = november) =>
     (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
 
-  describe('counts each ride once', () => {
-    it('as soon as it is created through the API', async () => {
+  describe('counting of rides', () => {
+    it('counts a ride as soon as the API has created it', async () => {
       const key = await newKey({ mode: 'test' });
       const request = { fare: 25, pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 } } as const;
       const fields = { carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 0 } as const;
@@ -46,7 +46,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('whether its day is summed or not', async () => {
+    it('counts the same rides before and after their days are summed', async () => {
       const key = await newKey();
       const days = ['2026-10-30', '2026-10-31', '2026-11-01', '2026-11-19', '2026-11-20', '2026-11-21'];
       for (const [index, day] of days.entries()) {
@@ -66,7 +66,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('on its day, to the millisecond around midnight', async () => {
+    it('counts a ride on its day, to the millisecond around midnight', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-04 23:59:59.999'), at('2026-11-05 00:00'), at('2026-11-05 23:59:59.999'));
       await ridesAt(key, at('2026-11-06 00:00'));
@@ -82,13 +82,13 @@ describe('the usage of an account', () => {
       expect(await daysOf(key)).to.deep.equal(expected);
     });
 
-    it('when it commits after midnight with a time before midnight', async () => {
+    it('counts a ride that commits after midnight with a time before midnight', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-04 08:00'));
       await sumThrough(at('2026-11-05 00:00'));
       await ridesAt(key, at('2026-11-05 08:00'));
       expect(await ridesOf(key)).to.equal(2);
-      // 00:40 of the next day: a page was shown meanwhile, and the day is not summed yet.
+      // 00:40 of the next day: a page has been shown since, and the day is not summed yet.
       await ridesAt(key, at('2026-11-05 23:59:59.999'));
       expect(await ridesOf(key)).to.equal(3);
       await sumThrough(at('2026-11-06 00:00'));
@@ -96,7 +96,7 @@ describe('the usage of an account', () => {
       expect((await daysOf(key)).at(-1)).to.deep.equal({ day: '2026-11-05', live: 2, test: 0 });
     });
 
-    it('when its days are summed twice, and by many processes at once', async () => {
+    it('counts each ride once if its day is summed repeatedly and by many processes at once', async () => {
       const key = await newKey();
       const made = [at('2026-11-01 10:00'), at('2026-11-01 11:00'), at('2026-11-03 10:00'), at('2026-11-21 10:00')];
       await ridesAt(key, ...made);
@@ -108,7 +108,7 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(4);
     });
 
-    it('when the summing dies before any of its queries', async () => {
+    it('counts each ride once if the summing crashes before any of its queries', async () => {
       const key = await newKey();
       const other = await newKey({ accountId: key.accountId, mode: 'test' });
       await ridesAt(
@@ -136,7 +136,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('after days on which nobody summed', async () => {
+    it('counts each ride once after days without summing', async () => {
       const key = await newKey();
       const hours = Array.from(
         { length: 24 * 40 },
@@ -150,7 +150,7 @@ describe('the usage of an account', () => {
       expect(days.map(({ live }) => live)).to.deep.equal(Array(40).fill(24));
     });
 
-    it('whatever number of rides a query counts at most', async () => {
+    it('counts each ride once for any limit of rides per query', async () => {
       const key = await newKey();
       const perDay = { '2026-11-01': 3, '2026-11-02': 1, '2026-11-05': 7, '2026-11-06': 2 };
       for (const [day, count] of Object.entries(perDay)) {
@@ -163,7 +163,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('when its key has had no rides for days', async () => {
+    it('counts each ride once if its key had no rides for days', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-01 10:00'));
       for (const day of ['02', '03', '04', '05']) await sumThrough(at(`2026-11-${day} 00:00`));
@@ -173,7 +173,7 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(2);
     });
 
-    it('when its key is summed through a later day than another key of the account', async () => {
+    it('counts each ride once if one key is summed through a later day than another key of the account', async () => {
       const behind = await newKey();
       const { accountId } = behind;
       const ahead = await newKey({ accountId });
@@ -186,7 +186,7 @@ describe('the usage of an account', () => {
       expect([...counts.values()]).to.deep.equal([1, 2]);
     });
 
-    it('after it was deleted, once its day is summed', async () => {
+    it('counts a deleted ride if its day was summed before', async () => {
       const key = await newKey();
       await ridesAt(key, at('2025-10-01 10:00'), at('2026-11-21 10:00'));
       await sumThrough(at('2026-11-21 00:00'));
@@ -197,8 +197,8 @@ describe('the usage of an account', () => {
     });
   });
 
-  describe('in figures', () => {
-    it('counts active keys, rides by mode, keys with traffic and the busiest, revoked and rotated keys included', async () => {
+  describe('the usage summary', () => {
+    it('shows active keys, rides by mode, keys with traffic and the busiest key, including revoked and rotated keys', async () => {
       const live = await newKey({ name: 'lobby' });
       const { accountId } = live;
       const test = await newKey({ accountId, mode: 'test', name: 'developers' });
@@ -232,7 +232,7 @@ describe('the usage of an account', () => {
       });
     });
 
-    it('names no busiest key while there is no ride, and has figures without keys', async () => {
+    it('has no busiest key without rides, and is zero without keys', async () => {
       const { accountId } = await newKey();
       expect(await usageSummary(accountId, now)).to.deep.equal({
         ...{ activeKeys: 1, ridesCreated: 0, live: 0, test: 0, keysWithTraffic: 0 },
@@ -242,7 +242,7 @@ describe('the usage of an account', () => {
       });
     });
 
-    it('holds no ride and no key of another account', async () => {
+    it('excludes rides and keys of other accounts', async () => {
       const mine = await newKey();
       const other = await newKey();
       await ridesAt(other, at('2026-11-01 10:00'), at('2026-11-21 10:00'));
@@ -256,8 +256,8 @@ describe('the usage of an account', () => {
     });
   });
 
-  describe('tells which rides may be deleted', () => {
-    it('a day only when it is summed for all, and a month only when it is closed for all', async () => {
+  describe('the progress of the sums', () => {
+    it('marks a day as summed and a month as closed only once that is done for all accounts', async () => {
       expect([await isSummed('2026-10-31'), await isClosed('2026-10')]).to.deep.equal([false, false]);
       await noteSummed(at('2026-10-31 00:00'));
       expect([await isSummed('2026-10-30'), await isSummed('2026-10-31')]).to.deep.equal([true, false]);
@@ -268,7 +268,7 @@ describe('the usage of an account', () => {
       expect(await isClosed('2026-10')).to.equal(true);
     });
 
-    it('sums a day once, and again when a page has found rides that came by another way', async () => {
+    it('sums a day once, and again after a page finds rides that the API did not insert', async () => {
       const until = at('2026-11-21 00:00');
       expect(await isSumDue(until)).to.equal(true);
       await noteSummed(until);

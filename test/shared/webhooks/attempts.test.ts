@@ -19,7 +19,7 @@ describe('attempts', () => {
   const idsOf = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id);
 
   describe('of another account', () => {
-    it('are as unknown as an attempt that does not exist', async () => {
+    it('attemptOf throws not_found for an attempt of another account, like for an unknown one', async () => {
       const [made] = await storedAttempts([{}]);
       expect(await attemptOf(made?._id ?? '', { accountId: made?.accountId ?? '' })).to.deep.equal(made);
       const stranger = { accountId: newAccountId() };
@@ -27,7 +27,7 @@ describe('attempts', () => {
       expect(await outcomeOf(attemptOf(newAttemptId(0), stranger))).to.equal('not_found');
     });
 
-    it('are in no list, whatever key or ride is asked for', async () => {
+    it('no list contains attempts of another account, even by ride or key', async () => {
       const rideId = newRideId(Date.now());
       const [made] = await storedAttempts([{ rideId }]);
       const stranger = { accountId: newAccountId() };
@@ -37,7 +37,7 @@ describe('attempts', () => {
     });
   });
 
-  it('of a ride are listed in the order in which they were made, and whole but for the claim', async () => {
+  it('attemptsOfRide returns the attempts of a ride in order, complete except for the claim', async () => {
     const accountId = newAccountId();
     const rideId = newRideId(Date.now());
     const claim = { token: 'a', at: new Date(0), until: new Date(0) };
@@ -66,18 +66,18 @@ describe('attempts', () => {
     });
     const list = async (filters: Partial<AttemptFilters> = {}) =>
       idsOf(await listAttempts({ accountId }, { limit: 100, ...filters }));
-    /** The index of each listed attempt, as it was stored. */
+    /** The indexes, in the order of insertion, of the listed attempts. */
     const listed = async (filters: Partial<AttemptFilters>) => (await list(filters)).map((id) => 59 - ids.indexOf(id));
     const expected = (isListed: (index: number) => boolean) =>
       Array.from({ length: 60 }, (_, index) => 59 - index).filter(isListed);
 
-    it('are newest first, without what only the page of one shows', async () => {
+    it('listAttempts returns the newest first, without headers, bodies, answers and claims', async () => {
       expect(await list()).to.deep.equal(ids);
       const [newest] = await listAttempts({ accountId }, { limit: 1 });
       expect(newest).to.not.have.any.keys('headers', 'body', 'answer', 'claim');
     });
 
-    it('are those that pass every filter', async () => {
+    it('listAttempts returns the attempts that match every filter', async () => {
       expect(await listed({ keyId: keyA })).to.deep.equal(expected((index) => index % 2 === 1));
       expect(await listed({ outcome: 'timeout' })).to.deep.equal(expected((index) => index % 6 === 3));
       expect(await listed({ outcome: ['failed', 'timeout'] })).to.deep.equal(
@@ -93,7 +93,7 @@ describe('attempts', () => {
       expect(await listed({ keyId: keyA, from: at(10), to: at(14), after: ids[59 - 15] })).to.deep.equal([13, 11]);
     });
 
-    it('come page by page, each once, also while new ones are made', async () => {
+    it('pages of listAttempts contain each attempt once, even while new ones are inserted', async () => {
       const seen: string[] = [];
       for (;;) {
         const page = await list({ limit: 7, after: seen.at(-1) });
@@ -105,7 +105,7 @@ describe('attempts', () => {
       expect(seen).to.deep.equal(ids);
     });
 
-    it('cost as little as the page is long, whatever the filters', async () => {
+    it('listAttempts reads about as many index entries as the page is long, for any filters', async () => {
       const many = newAccountId();
       await attempts.insertMany(
         Array.from({ length: 3_000 }, (_, index) =>

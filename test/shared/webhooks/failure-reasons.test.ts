@@ -6,7 +6,7 @@ import {
   failureReasons,
 } from '../../../shared/webhooks/failure-reasons.ts';
 
-describe('the reason of a failure', () => {
+describe('failureReason', () => {
   const failed = (reason: string, httpStatus?: number): FailedDelivery => ({ outcome: 'failed', reason, httpStatus });
   const cases: [FailureCode, FailedDelivery][] = [
     ['dns', failed('ENOTFOUND')],
@@ -47,18 +47,18 @@ describe('the reason of a failure', () => {
     ['other', { outcome: 'failed' }],
   ];
   for (const [code, delivery] of cases) {
-    it(`of ${JSON.stringify(delivery)} is ${code}`, () => {
+    it(`explains ${JSON.stringify(delivery)} as ${code}`, () => {
       const [name, remedy] = failureReasons[code];
       expect(failureReason(delivery)).to.deep.equal({ code, name, remedy });
     });
   }
 
-  it('is none for what arrived or waits', () => {
+  it('returns null for delivered and pending events', () => {
     expect(failureReason({ outcome: 'delivered', httpStatus: 200 })).to.equal(null);
     expect(failureReason({ outcome: 'waiting' })).to.equal(null);
   });
 
-  it('always has one sentence of what to do, and a name of its own', () => {
+  it('each failure code has a unique name and a remedy of one sentence', () => {
     const all = Object.values(failureReasons);
     for (const [, remedy] of all) expect(remedy).to.match(/^[A-Z][^.]*(1\.[123][^.]*)*\.$/);
     expect(new Set(all.map(([name]) => name)).size).to.equal(all.length);

@@ -13,7 +13,7 @@ import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
 const startMs = 1_700_000_000_000;
 
-describe('sending again', () => {
+describe('redeliveries', () => {
   const ctx = useTestContext();
 
   const keyOf = async () => {
@@ -23,7 +23,7 @@ describe('sending again', () => {
   };
   type Key = Awaited<ReturnType<typeof keyOf>>;
 
-  /** A ride whose events had these outcomes, a second apart from `fromMs` on; null: not sent yet. */
+  /** A ride whose events have these outcomes, one second apart, starting at `fromMs`. Null: not sent yet. */
   const rideWith = async ({ keyId, owner }: Key, outcomes: (DeliveryOutcome | null)[], fromMs = startMs) => {
     const events: RideEvent[] = outcomes.map((outcome, index) => {
       const at = new Date(fromMs + index * 1_000);
@@ -44,8 +44,8 @@ describe('sending again', () => {
   };
   const waitingOf = async (keyId: string) => attempts.find({ keyId, outcome: 'waiting' }).sort({ dueAt: 1 }).toArray();
 
-  describe('one event', () => {
-    it('makes an attempt that waits, with a job that holds ids alone', async () => {
+  describe('of one event', () => {
+    it('redeliver stores a pending attempt, and adds a job that contains only ids', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'delivered']);
       const attemptId = await redeliver(ctx, { rideId, seq: 2 }, key.owner);
@@ -63,7 +63,7 @@ describe('sending again', () => {
       expect(data).to.deep.equal({ attemptId, keyId: key.keyId });
     });
 
-    it('that already waits for it gives the same attempt', async () => {
+    it('redeliver returns the pending attempt if one already exists', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed']);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, key.owner);
@@ -71,7 +71,7 @@ describe('sending again', () => {
       expect(await waitingOf(key.keyId)).to.have.length(1);
     });
 
-    it('is refused for a ride of another account like for an unknown one, and for an event that there is not', async () => {
+    it('redeliver throws not_found for a ride of another account, an unknown ride and a missing event', async () => {
       const key = await keyOf();
       const other = await keyOf();
       const rideId = await rideWith(key, ['failed']);
@@ -80,7 +80,7 @@ describe('sending again', () => {
       expect(await outcomeOf(redeliver(ctx, { rideId, seq: 2 }, key.owner))).to.equal('not_found');
     });
 
-    it('is refused while its own attempt is not over, and once its body is erased', async () => {
+    it('redeliver refuses an event whose own attempt is not finished, or whose body is erased', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', null]);
       expect(await outcomeOf(redeliver(ctx, { rideId, seq: 2 }, key.owner))).to.equal('not_sent_yet');
@@ -90,8 +90,8 @@ describe('sending again', () => {
     });
   });
 
-  describe('what failed since', () => {
-    it('takes the events that did not arrive, whatever the outcome, and none before that time', async () => {
+  describe('of failed events', () => {
+    it('redeliverFailed resends undelivered events of any outcome, but only from the given time on', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'delivered', 'timeout', 'blocked', 'no_url', null]);
       expect(await redeliverFailed(ctx, key.keyId, { since: new Date(startMs + 1_000) }, key.owner)).to.equal(3);
@@ -102,20 +102,20 @@ describe('sending again', () => {
       ]);
     });
 
-    it('takes the events from a time on and before another, to the millisecond', async () => {
+    it('redeliverFailed resends the events of a half-open time range, to the millisecond', async () => {
       const [since, until] = [new Date(startMs + 1_000), new Date(startMs + 2_000)];
-      for (const [stretch, seqs] of [
+      for (const [range, seqs] of [
         [{ since }, [2, 3]],
         [{ since, until }, [2]],
       ] as const) {
         const key = await keyOf();
         await rideWith(key, ['failed', 'failed', 'timeout']);
-        await redeliverFailed(ctx, key.keyId, stretch, key.owner);
+        await redeliverFailed(ctx, key.keyId, range, key.owner);
         expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal(seqs);
       }
     });
 
-    it('sends the oldest first, in the order of each ride, and at most 10 a second', async () => {
+    it('redeliverFailed plans resends oldest first, in order for each ride, and at most 10 a second', async () => {
       const key = await keyOf();
       const later = await rideWith(key, ['failed', 'failed'], startMs + 500);
       const earlier = await rideWith(key, ['failed', 'failed', 'failed'], startMs);
@@ -134,7 +134,7 @@ describe('sending again', () => {
       }
     });
 
-    it('adds a job for the first event of each ride alone: the others follow it', async () => {
+    it('redeliverFailed adds a job only for the first event of each ride', async () => {
       const key = await keyOf();
       await rideWith(key, ['failed', 'failed']);
       await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
@@ -143,7 +143,7 @@ describe('sending again', () => {
       expect(await jobFor(ctx, 'webhooks', { attemptId: second?._id ?? '' })).to.equal(undefined);
     });
 
-    it('takes 500 at most, and asked again the next ones, after those that still wait', async () => {
+    it('redeliverFailed plans at most 500 resends, and a further call plans the next ones after them', async () => {
       const key = await keyOf();
       for (let made = 0; made < 11; made++) await rideWith(key, Array(50).fill('failed'), startMs + made * 100_000);
       expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(500);
@@ -156,7 +156,7 @@ describe('sending again', () => {
       expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(0);
     });
 
-    it('leaves out what has arrived by hand, and takes again what has not', async () => {
+    it('redeliverFailed skips events whose resend was delivered, and repeats events whose resend failed', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
@@ -167,14 +167,14 @@ describe('sending again', () => {
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([2]);
     });
 
-    it('leaves out events whose body is erased', async () => {
+    it('redeliverFailed skips events whose body is erased', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
       expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(1);
     });
 
-    it('is refused for a key of another account like for an unknown one', async () => {
+    it('redeliverFailed throws not_found for a key of another account and for an unknown key', async () => {
       const key = await keyOf();
       const other = await keyOf();
       await rideWith(key, ['failed']);
@@ -187,7 +187,7 @@ describe('sending again', () => {
     });
   });
 
-  describe('pressed twice', () => {
+  describe('requested repeatedly', () => {
     const events = async (keyId: string) => {
       const found = await attempts.find({ keyId, kind: 'redelivery' }).sort({ _id: 1 }).toArray();
       return found.map(({ rideId, seq }) => `${rideId} ${seq}`);
@@ -195,7 +195,7 @@ describe('sending again', () => {
     const finish = (keyId: string) =>
       attempts.updateMany({ keyId }, { $set: { state: 'done', outcome: 'failed' }, $unset: { dueAt: '' } });
 
-    it('makes one pending resend of each event when several people press at the same moment', async () => {
+    it('concurrent requests create one pending resend per event', async () => {
       const key = await keyOf();
       for (let made = 0; made < 3; made++) await rideWith(key, Array(20).fill('failed'), startMs + made * 500);
       const [rideId = ''] = (await rides.find({ keyId: key.keyId }).toArray()).map(({ _id }) => _id);
@@ -219,7 +219,7 @@ describe('sending again', () => {
       }
     });
 
-    it('keeps the order of a ride of which somebody asks for one event in the same moment', async () => {
+    it('a concurrent request for one event keeps the order of the resends of its ride', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed', 'failed']);
       const later = { ...ctx, now: () => ctx.now() + 5_000 };
@@ -231,7 +231,7 @@ describe('sending again', () => {
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3]);
     });
 
-    it('sends each event once for a form, also after the resend has failed', async () => {
+    it('a repeated form does not resend its events, even after the resends failed', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       const all = () =>
@@ -247,7 +247,7 @@ describe('sending again', () => {
       expect(await events(key.keyId)).to.have.length(3);
     });
 
-    it('completes a form of which MongoDB stored only the first events', async () => {
+    it('a repeated form adds the resends that its first request did not store', async () => {
       const key = await keyOf();
       await rideWith(key, Array(5).fill('failed'));
       const press = () =>
@@ -260,7 +260,7 @@ describe('sending again', () => {
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([3, 4, 5]);
     });
 
-    it('is prevented by an index that pending duplicates of an earlier version do not hinder', async () => {
+    it('migrate creates the index against duplicates although an earlier version left pending duplicates', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed']);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, key.owner);
@@ -270,7 +270,7 @@ describe('sending again', () => {
       await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
       await migrate(ctx.config.secrets.keys);
       expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
-      // A press of this version finds them, and adds none.
+      // A request in this version finds one of them, and adds none.
       expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
       expect(await events(key.keyId)).to.have.length(2);
     });

@@ -10,7 +10,7 @@ import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
-describe('a test event', () => {
+describe('sendTestEvent', () => {
   const ctx = useTestContext();
 
   const keyOf = async (mode: Mode = 'live') => {
@@ -19,7 +19,7 @@ describe('a test event', () => {
     return { keyId, owner: { accountId } };
   };
 
-  it('waits as an attempt of its key, with a job that holds ids alone', async () => {
+  it('a test event is stored as a pending attempt, with a job that contains only ids', async () => {
     const { keyId, owner } = await keyOf('test');
     const attemptId = await sendTestEvent(ctx, keyId, owner);
     const record = await attempts.findOne({ _id: attemptId });
@@ -27,13 +27,13 @@ describe('a test event', () => {
     expect((await jobFor(ctx, 'webhooks', { attemptId }))?.data).to.deep.equal({ attemptId, keyId });
   });
 
-  it('is no ride', async () => {
+  it('a test event creates no ride', async () => {
     const { keyId, owner } = await keyOf();
     await sendTestEvent(ctx, keyId, owner);
     expect(await rides.countDocuments({ keyId })).to.equal(0);
   });
 
-  it('is refused for a key that is unknown, revoked or of another account, alike', async () => {
+  it('sendTestEvent throws not_found for a key that is unknown, revoked or of another account', async () => {
     const { keyId, owner } = await keyOf();
     const other = await keyOf();
     expect(await outcomeOf(sendTestEvent(ctx, other.keyId, owner))).to.equal('not_found');
@@ -42,7 +42,7 @@ describe('a test event', () => {
     expect(await outcomeOf(sendTestEvent(ctx, keyId, owner))).to.equal('not_found');
   });
 
-  it('can be sent 10 times a minute for each key, exactly, also at the same moment', async () => {
+  it('a key can send exactly 10 test events a minute, even concurrently', async () => {
     const { keyId, owner } = await keyOf();
     const outcomes = await Promise.all(Array.from({ length: 25 }, () => outcomeOf(sendTestEvent(ctx, keyId, owner))));
     expect(outcomes.filter((outcome) => outcome === 'done')).to.have.length(10);

@@ -13,7 +13,7 @@ import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';
 import { at, useUsageContext } from '../../support/usage.ts';
 
-describe('the fares of the days that are over', () => {
+describe('fare counts', () => {
   const ctx = useUsageContext();
   beforeEach(async () => {
     await ctx.redis.del(fareCounts.leaseKey);
@@ -30,7 +30,7 @@ describe('the fares of the days that are over', () => {
   const hint = (pickup: Ride['pickup'], carType: Ride['carType'] = 'regular', text = now): Promise<Quartiles | null> =>
     faresPerKm(pickup, carType, at(text).getTime());
 
-  /** Trips from a place, each of the next of so many accounts, at these prices per km. */
+  /** Inserts trips from a place at these prices per km, spread evenly over `accounts` accounts. */
   async function trips(pickup: Ride['pickup'], perKm: number[], accounts: number, changes: Partial<Ride> = {}) {
     const destination = pointAt(pickup, 8, 90);
     const km = greatCircleKm(pickup, destination);
@@ -48,14 +48,14 @@ describe('the fares of the days that are over', () => {
     await rides.insertMany(made);
   }
   const prices = (length: number) => Array.from({ length }, (_, index) => 1 + index / 10);
-  /** Each price is known to 5 %. */
+  /** Prices are counted in steps of 5 %. */
   function expectQuartiles(found: Quartiles | null, wanted: Quartiles): void {
     for (const name of ['lower', 'median', 'upper'] as const) {
       expect(found?.[name], name).to.be.closeTo(wanted[name], wanted[name] / 40);
     }
   }
 
-  it('say median and quartiles per km, to 5 %, from 20 trips of 10 accounts on, over all days', async () => {
+  it('the hint has median and quartiles per km, to 5 %, from 20 trips of 10 accounts over all days', async () => {
     const place = somewhere();
     await trips(place, prices(20).slice(0, 10), 10, { createdAt: at('2026-11-04 23:59') });
     await trips(place, prices(20).slice(10), 10);
@@ -68,7 +68,7 @@ describe('the fares of the days that are over', () => {
     }
   });
 
-  it('say nothing of 19 trips, or of 9 accounts, however many trips they have', async () => {
+  it('there is no hint for 19 trips, or for any number of trips of 9 accounts', async () => {
     const [few, same] = [somewhere(), somewhere()];
     await trips(few, prices(19), 19);
     for (const createdAt of ['2026-11-03 10:00', '2026-11-04 10:00', '2026-11-05 10:00'].map(at)) {
@@ -78,7 +78,7 @@ describe('the fares of the days that are over', () => {
     expect([await hint(few), await hint(same)]).to.deep.equal([null, null]);
   });
 
-  it('say nothing while one account has more than a third of the trips, of all days together', async () => {
+  it('there is no hint while one account has more than a third of the trips of all days', async () => {
     const [third, more] = [somewhere(), somewhere()];
     for (const [place, ofOne] of [
       [third, 10],
@@ -88,7 +88,8 @@ describe('the fares of the days that are over', () => {
       await trips(place, prices(ofOne).slice(1), 1);
     }
     await count();
-    // Account 0 has 10 of 29 trips, and then 11 of 30: one more of others makes it a third.
+    // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`. The next trip, of another account, makes it 10 of
+    // 30 at `third`.
     await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
     await FareProgressModel.deleteMany({});
     await count();
@@ -96,7 +97,7 @@ describe('the fares of the days that are over', () => {
     expect(await hint(more)).to.equal(null);
   });
 
-  it('are made of no counts of an earlier version, which are deleted', async () => {
+  it('the hint ignores counts of earlier versions, and they are deleted', async () => {
     const place = somewhere();
     const day = '2026-11-05';
     const old = { day, trips: 40, accounts: ['acct_1'], prices: [{ step: 100, trips: 40 }] };
@@ -109,7 +110,7 @@ describe('the fares of the days that are over', () => {
     expect(await fareDays.countDocuments({ accounts: 'acct_1' } as never)).to.equal(0);
   });
 
-  it('count a ride that was completed after its day was counted', async () => {
+  it('a ride that is completed after its day was counted is counted later', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10, { status: 'in_progress', createdAt: at('2026-11-05 23:50') });
     await count();
@@ -119,7 +120,7 @@ describe('the fares of the days that are over', () => {
     expect(await hint(place)).not.to.equal(null);
   });
 
-  it('count completed live trips of the car type near the pickup, and nothing else', async () => {
+  it('only completed live standard rides of the same car type near the pickup count', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10);
     await trips(place, Array(30).fill(50), 10, { mode: 'test' });
@@ -140,14 +141,14 @@ describe('the fares of the days that are over', () => {
     expect(await hint(somewhere())).to.equal(null);
   });
 
-  it('are counted once a day, an hour after its end, and a count that runs again changes nothing', async () => {
+  it('a day is counted an hour after its end, and counting it again changes nothing', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10);
     await count('2026-11-06 00:59:59.999');
     expect(await hint(place)).to.equal(null);
     await count();
     const first = await fareDays.find().toArray();
-    // As if the process had died before it noted that the day is done.
+    // As if the process had died before it recorded that the day was counted.
     await FareProgressModel.deleteMany({});
     await count();
     expect(await fareDays.find().toArray()).to.deep.equal(first);
@@ -156,7 +157,7 @@ describe('the fares of the days that are over', () => {
     expect(await fareDays.find().toArray()).to.deep.equal(first);
   });
 
-  it('are forgotten after 28 days', async () => {
+  it('a hint ignores counts after 28 days, and they are deleted', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10);
     await count();
@@ -168,7 +169,7 @@ describe('the fares of the days that are over', () => {
     expect(await fareDays.countDocuments()).to.equal(0);
   });
 
-  it('name no account, ride or driver, and connect no price with an account', async () => {
+  it('the counts contain no account, ride or driver, and no link between prices and accounts', async () => {
     const [here, there] = [somewhere(), somewhere()];
     for (const place of [here, there]) await trips(place, prices(40), 40);
     await count();
@@ -180,11 +181,11 @@ describe('the fares of the days that are over', () => {
       expect(JSON.stringify(day)).not.to.match(/acct_|ride_|driver/);
       for (const each of day.accounts) expect(each).to.have.all.keys('code', 'trips');
     }
-    // An account has another code at every place.
+    // An account has a different code at each place.
     expect(new Set(days.flatMap(({ accounts }) => accounts.map(({ code }) => code)))).to.have.property('size', 80);
   });
 
-  it('are left to another process at once when this one stops', async () => {
+  it('another process can count the fares at once after a process stops during its turn', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10);
     await count(now, AbortSignal.abort());

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
-import { take } from '../../../shared/accounts/limit.ts';
+import { charge } from '../../../shared/accounts/limit.ts';
 import { accountOfSession, SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
@@ -36,7 +36,7 @@ import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
-describe('the retention', () => {
+describe('retention', () => {
   const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase('retention')).url }));
   const { updateMany } = rides;
   beforeEach(async () => {
@@ -53,7 +53,7 @@ describe('the retention', () => {
   const minuteMs = 60_000;
 
   describe('erases', () => {
-    it('what is personal in a ride 30 days after its end, and nothing before that', async () => {
+    it('personal data is erased 30 days after the end of a ride, not earlier', async () => {
       const { _id } = await endedRide(ctx, 30);
       expect(await personalIn(_id)).to.deep.equal(personal);
       expect(await retain(ctx.now() - minuteMs)).to.include({ ridesErased: 0, ridesDeleted: 0 });
@@ -62,7 +62,7 @@ describe('the retention', () => {
       expect(await personalIn(_id)).to.deep.equal([]);
     });
 
-    it('no price, time, outcome or name of a driver, and keeps places to two decimals', async () => {
+    it('an erased ride keeps prices, times, outcomes, driver names, and locations to two decimals', async () => {
       const before = await endedRide(ctx, 31);
       await retain();
       const after = await storedRide(before._id);
@@ -87,7 +87,7 @@ describe('the retention', () => {
       }
     });
 
-    it('what only some rides have: the drive of a simulated driver, and when an event was not delivered', async () => {
+    it('the erasure also removes `leg`, `undeliveredAt`, the track token and the webhook URL', async () => {
       const { _id } = await endedRide(ctx, 31, { mode: 'test' });
       await rides.updateOne({ _id }, { $set: { undeliveredAt: daysAgo(31) } });
       expect(await storedRide(_id)).to.have.property('leg');
@@ -95,14 +95,14 @@ describe('the retention', () => {
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
     });
 
-    it('many rides, although a track token is unique, and each once', async () => {
+    it('several rides are erased, each once, although the index on track tokens is unique', async () => {
       for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
       expect((await retain()).ridesErased).to.equal(3);
       expect(await rides.countDocuments({ trackToken: { $exists: false } })).to.equal(3);
       expect((await retain()).ridesErased).to.equal(0);
     });
 
-    it('a cancelled ride that had no driver', async () => {
+    it('a cancelled ride without a driver is erased', async () => {
       const rideId = await newRide(ctx, { notes: 'Ring twice' });
       await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
       await rides.updateOne({ _id: rideId }, { $set: { statusAt: daysAgo(31), settledSeq: 1, unsettled: 0 } });
@@ -112,7 +112,7 @@ describe('the retention', () => {
       expect(erased.offers).to.deep.equal([]);
     });
 
-    it('neither a ride that goes on, nor one with an event that is still to be sent', async () => {
+    it('an active ride and a ride with an unsettled event are not erased', async () => {
       const { rideId: moving } = await rideIn(ctx, 'in_progress', { notes: 'Ring twice' });
       const { rideId: unsent } = await rideIn(ctx, 'completed', { notes: 'Ring twice' });
       await rides.updateMany({}, { $set: { statusAt: daysAgo(400), createdAt: daysAgo(400) } });
@@ -121,7 +121,7 @@ describe('the retention', () => {
       for (const rideId of [moving, unsent]) expect((await storedRide(rideId)).notes).to.equal('Ring twice');
     });
 
-    it('a ride again that it died at, since a ride counts as erased after its attempts', async () => {
+    it('an interrupted erasure of a ride is repeated, because the ride is marked only after its attempts', async () => {
       const { _id } = await endedRide(ctx, 31);
       rides.updateMany = () => Promise.reject(new TurnOverError());
       const died = await retain().catch((error: unknown) => error);
@@ -132,16 +132,16 @@ describe('the retention', () => {
       expect(await personalIn(_id)).to.deep.equal([]);
     });
 
-    it('the others where one ride cannot be', async () => {
+    it('a ride that cannot be erased does not block the others', async () => {
       const broken = await endedRide(ctx, 33);
       const others = [await endedRide(ctx, 32), await endedRide(ctx, 31)];
-      // No number can be rounded out of a text.
+      // Rounding a text fails.
       await rides.updateOne({ _id: broken._id }, { $set: { pickup: { lat: 'x' as unknown as number, lng: 0 } } });
       expect(await retain()).to.include({ ridesErased: 2, failed: 2 });
       for (const { _id } of others) expect(await personalIn(_id)).to.deep.equal([]);
     });
 
-    it('attempts of 30 days ago that no ride took with it, and deletes test events', async () => {
+    it('attempts from 30 days ago that were not erased with a ride are erased, and test events deleted', async () => {
       const [late, test, fresh] = await storedAttempts([
         { kind: 'redelivery' },
         { kind: 'test', rideId: undefined },
@@ -155,7 +155,7 @@ describe('the retention', () => {
     });
   });
 
-  it('erases a resend that was pending with its ride only once it is made', async () => {
+  it('a redelivery that was pending when its ride was erased is erased after its attempt', async () => {
     const { _id: rideId } = await endedRide(ctx, 31);
     const [resend] = await storedAttempts([{ rideId, kind: 'redelivery', dueAt: new Date() }], ctx.now());
     const stored = () => attempts.findOne({ _id: resend?._id });
@@ -169,11 +169,11 @@ describe('the retention', () => {
   });
 
   describe('deletes', () => {
-    /** The days before now are summed and its months closed. */
-    const allIsSummed = () => noteSummed(overUntil(ctx.now()));
+    /** Records that all finished days are summed and all finished months closed. */
+    const noteAllSummed = () => noteSummed(overUntil(ctx.now()));
 
-    it('a ride with its attempts after 13 months', async () => {
-      await allIsSummed();
+    it('a ride is deleted with its attempts after 13 months', async () => {
+      await noteAllSummed();
       const old = await endedRide(ctx, 397);
       const young = await endedRide(ctx, 395);
       expect((await retain()).ridesDeleted).to.equal(1);
@@ -183,24 +183,24 @@ describe('the retention', () => {
       await storedRide(young._id);
     });
 
-    it('no ride before its day is summed and its month closed', async () => {
+    it('a ride is not deleted before its day is summed and its month closed', async () => {
       const { _id, statusAt } = await endedRide(ctx, 400);
       const month = startOfMonth(monthOf(statusAt));
       for (const through of [undefined, statusAt, new Date(month.getTime() + 20 * dayMs)]) {
         if (through) await noteSummed(through);
         expect((await retain()).ridesDeleted, String(through)).to.equal(0);
       }
-      await allIsSummed();
+      await noteAllSummed();
       askForSums();
       await until(() => isSumDue(overUntil(ctx.now())));
       expect((await retain()).ridesDeleted).to.equal(0);
-      await allIsSummed();
+      await noteAllSummed();
       expect((await retain()).ridesDeleted).to.equal(1);
       expect(await rides.findOne({ _id })).to.equal(null);
     });
 
-    it('more rides than fit into one batch, past those that must stay', async () => {
-      await allIsSummed();
+    it('more rides than one batch holds are deleted, except those that must stay', async () => {
+      await noteAllSummed();
       const { _id: unsent, ...old } = await endedRide(ctx, 500);
       const copies = Array.from({ length: 450 }, (_, index) => ({
         ...old,
@@ -213,7 +213,7 @@ describe('the retention', () => {
       await storedRide(unsent);
     });
 
-    it('sign-in codes, sessions, submissions, limits and sent mails once they have expired', async () => {
+    it('sign-in codes, sessions, form submissions, limits and sent mails are deleted after they expire', async () => {
       const now = ctx.now();
       const browser = { token: 'of a test', device: null };
       await newCode(
@@ -223,7 +223,7 @@ describe('the retention', () => {
       );
       const _id = { accountId: 'acct_of_tests', formId: 'form' };
       await SubmissionModel.create({ _id, about: 'key', expiresAt: new Date(now + 1) });
-      await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
+      await charge({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession((await accountOf('ada@partner.example'))._id, now);
       await driverSessions.start({ driverId: 'drv_of_tests', keyHash: 'of a key' }, now);
       const sent = { _id: newMailId(now), state: 'sent' as const, createdAt: new Date(now), expiresAt: new Date(now) };
@@ -245,35 +245,30 @@ describe('the retention', () => {
       await retain(now + sessionLifetimeMs + 1);
       expect(await SubmissionModel.countDocuments({})).to.equal(0);
       expect(await driverSessions.model.countDocuments({})).to.equal(0);
-      expect(await SessionModel.countDocuments({}), 'used meanwhile').to.equal(1);
+      expect(await SessionModel.countDocuments({}), 'used in the meantime').to.equal(1);
       await retain(now + sessionLifetimeMs + 3 * 3_600_000);
       expect(await SessionModel.countDocuments({})).to.equal(0);
     });
 
-    it('positions of drivers who were last heard 30 days ago, and of revoked drivers who are on no ride', async () => {
-      const hired = async (heardDaysAgo: number, rideId?: string) => {
+    it('the positions of drivers silent for 30 days and of revoked drivers without a ride are deleted', async () => {
+      const hire = async (seenDaysAgo: number, rideId?: string) => {
         const { driverId } = await createDriver({
           ...{ name: 'Dana Okoye', phone: '+12025550100', vehicle: 'Toyota Prius, blue', plate: 'T-104' },
           ...{ carType: 'regular', seats: 4 },
         });
         await goOnline({ driverId, carType: 'regular', seats: 4 }, { lat: 40.7, lng: -74 }, new Date(ctx.now()));
-        await positions.updateOne({ _id: driverId }, { $set: { seenAt: daysAgo(heardDaysAgo) } });
+        await positions.updateOne({ _id: driverId }, { $set: { seenAt: daysAgo(seenDaysAgo) } });
         if (rideId) await noteRide(driverId, rideId, {});
         return driverId;
       };
-      const [old, recent, revoked, driving] = [
-        await hired(31),
-        await hired(29),
-        await hired(0),
-        await hired(0, 'ride_1'),
-      ];
+      const [old, recent, revoked, driving] = [await hire(31), await hire(29), await hire(0), await hire(0, 'ride_1')];
       for (const driverId of [revoked, driving]) await revokeDriver(driverId);
       const kept = async () => positions.distinct('_id', { _id: { $in: [old, recent, revoked, driving] } });
       expect((await retain()).positions).to.equal(2);
       expect(await kept()).to.have.members([recent, driving]);
     });
 
-    it('keys that were revoked 30 days ago and never had a ride', async () => {
+    it('keys that were revoked 30 days ago and never had a ride are deleted', async () => {
       const revokedFor = async (days: number | null) => {
         const { keyId } = await createKey(ctx.config, { accountId: 'acct_of_tests', name: 'desk', mode: 'test' });
         if (days !== null) await keys.updateOne({ _id: keyId }, { $set: { revokedAt: daysAgo(days) } });
@@ -288,24 +283,24 @@ describe('the retention', () => {
       expect(await keys.distinct('_id', { _id: { $in: all } })).to.have.members(all.slice(1));
     });
 
-    it('Idempotency-Keys after 24 hours, and keeps the ride', async () => {
+    it('Idempotency-Keys are deleted after 24 hours, and their rides stay', async () => {
       const { pickup, destination, fare, carType, rideType, passengerCount, distanceKm } = await storedRide(
         await newRide(ctx),
       );
-      const wish: NewRide = {
+      const newRideWithKey: NewRide = {
         key: { keyId: 'key_of_tests', accountId: 'acct_of_tests', mode: 'live' },
         request: { pickup, destination, fare, carType, rideType, passengerCount, distanceKm },
         idempotencyKey: 'booking-4711',
       };
-      const { _id } = await createRide(ctx, wish);
+      const { _id } = await createRide(ctx, newRideWithKey);
       expect((await retain(ctx.now() + dayMs - minuteMs)).idempotencyKeys).to.equal(0);
-      expect((await findReplay(ctx, wish))?._id).to.equal(_id);
+      expect((await findReplay(ctx, newRideWithKey))?._id).to.equal(_id);
       expect((await retain(ctx.now() + dayMs + minuteMs)).idempotencyKeys).to.equal(1);
       expect(await storedRide(_id)).not.to.have.property('idempotency');
-      expect(await findReplay(ctx, wish)).to.equal(null);
+      expect(await findReplay(ctx, newRideWithKey)).to.equal(null);
     });
 
-    it('audit entries after a year', async () => {
+    it('audit entries are deleted after a year', async () => {
       const entry = { accountId: 'acct_of_tests', action: 'signed_in', from: '192.0.2.1' } as const;
       for (const days of [364, 366]) await audit(entry, daysAgo(days).getTime());
       expect((await retain()).auditEntries).to.equal(1);
@@ -313,11 +308,11 @@ describe('the retention', () => {
     });
   });
 
-  describe('in its turn', () => {
+  describe('turns', () => {
     const turn = (signal = new AbortController().signal) => takePacedTurn(ctx, retention, signal);
     const erasedCount = () => rides.countDocuments({ erasedAt: { $exists: true } });
 
-    it('is done by one process in each interval', async () => {
+    it('one process runs the retention in each interval', async () => {
       await Promise.all([turn(), turn(), turn()]);
       await endedRide(ctx, 31);
       await turn();
@@ -327,7 +322,7 @@ describe('the retention', () => {
       expect(await erasedCount()).to.equal(1);
     });
 
-    it('says in one log line how much has gone', async () => {
+    it('the retention logs one line with the numbers of erased and deleted documents', async () => {
       await endedRide(ctx, 31);
       const logged = withLogLines(ctx);
       await takePacedTurn(logged.ctx, retention, new AbortController().signal);
@@ -335,7 +330,7 @@ describe('the retention', () => {
       expect(logged.lines[0]).to.include({ msg: 'retention', ridesErased: 1, ridesDeleted: 0, expired: 0, failed: 0 });
     });
 
-    it('is left to another process at once when this one stops', async () => {
+    it('another process can run the retention at once after a process stops during its turn', async () => {
       await endedRide(ctx, 31);
       await turn(AbortSignal.abort());
       expect(await erasedCount()).to.equal(0);
@@ -344,7 +339,7 @@ describe('the retention', () => {
       expect(await erasedCount()).to.equal(1);
     });
 
-    it('ends where another process has taken its place', async () => {
+    it('a process that loses the lease ends its turn and leaves the lease to the other process', async () => {
       await endedRide(ctx, 31);
       const { now } = performance;
       let skippedMs = 0;
@@ -364,7 +359,7 @@ describe('the retention', () => {
       expect(await ctx.redis.get(retention.leaseKey)).to.equal('another process');
     });
 
-    it('starts with the process, and stops while nothing is to do', async () => {
+    it('startPacedWork runs the retention, and can be stopped while nothing is due', async () => {
       await endedRide(ctx, 31);
       const running = startPacedWork(ctx, retention);
       await until(async () => (await erasedCount()) === 1);
@@ -372,7 +367,7 @@ describe('the retention', () => {
     });
   });
 
-  it('reads every query from an index', async () => {
+  it('every query of the retention uses an index', async () => {
     await noteSummed(overUntil(ctx.now()));
     await endedRide(ctx, 31);
     const plans = await plansOf(() => retain());

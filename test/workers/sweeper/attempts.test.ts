@@ -8,7 +8,7 @@ import { attemptRecord } from '../../support/attempts.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor } from '../../support/stored-rides.ts';
 
-describe('the sweeper, of attempts by hand,', () => {
+describe('sweeper: test events and redeliveries', () => {
   const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
@@ -36,14 +36,14 @@ describe('the sweeper, of attempts by hand,', () => {
     waiting(seconds, { kind: 'redelivery', rideId, ...(keyId && { keyId }) });
   const job = ({ _id }: AttemptRecord) => jobFor(ctx, 'webhooks', { attemptId: _id });
 
-  it('adds the job where it is late by over 10 s, and none that is not', async () => {
+  it('the sweeper adds jobs of resends that are late by over 10 s, and no others', async () => {
     const [late, recent] = [await waiting(-60), await waiting(-1)];
     expect(await sweep(ctx, { everything: false })).to.include({ attempts: 1, failed: 0 });
     expect((await job(late))?.data).to.deep.equal({ attemptId: late._id, keyId: late.keyId });
     expect(await job(recent)).to.equal(undefined);
   });
 
-  it('adds all that are missing where Redis has lost its data, each when it is due', async () => {
+  it('a full sweep adds the missing jobs of all resends, each for its due time', async () => {
     const [now, planned] = [await waiting(0), await waiting(40)];
     await sweep(ctx, { everything: true });
     expect(await job(now)).not.to.equal(undefined);
@@ -51,7 +51,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect((delayed?.timestamp ?? 0) + (delayed?.opts.delay ?? 0)).to.equal(planned.dueAt?.getTime());
   });
 
-  it('adds none twice', async () => {
+  it('the sweeper adds the job of a resend only once', async () => {
     const late = await waiting(-60);
     await sweep(ctx, { everything: true });
     const first = await job(late);
@@ -59,7 +59,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect((await job(late))?.id).to.equal(first?.id);
   });
 
-  it('leaves one that a run holds, and finds it when the claim has lapsed', async () => {
+  it('the sweeper leaves a claimed resend alone until its claim has expired', async () => {
     const late = await waiting(-60);
     await claimResend(late._id, 'a run that was killed');
     await sweep(ctx, { everything: true });
@@ -69,7 +69,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect(await job(late)).not.to.equal(undefined);
   });
 
-  it('adds of each ride the first redelivery alone', async () => {
+  it('the sweeper adds only the job of the first redelivery of each ride', async () => {
     const [rideA, rideB] = [newRideId(0), newRideId(0)];
     const [first, second, other] = [
       await redelivery(-60, rideA),
@@ -82,7 +82,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect(await job(second)).to.equal(undefined);
   });
 
-  it('goes to the second one, when a crash came between the outcome of the first and the job of the next', async () => {
+  it('the sweeper adds the next redelivery if a crash followed the outcome of the first one', async () => {
     const rideId = newRideId(0);
     const [first, second] = [await redelivery(-60, rideId), await redelivery(-50, rideId)];
     await attempts.updateOne(
@@ -93,7 +93,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect(await job(second)).not.to.equal(undefined);
   });
 
-  it('adds those of a slow key to the slow lane', async () => {
+  it('the sweeper adds the resends of a slow key to the slow lane', async () => {
     const keyId = newKeyId();
     await markSlow(ctx, keyId);
     const late = await waiting(-60, { keyId });
@@ -102,7 +102,7 @@ describe('the sweeper, of attempts by hand,', () => {
     expect(await jobFor(ctx, 'webhooks-slow', { attemptId: late._id })).not.to.equal(undefined);
   });
 
-  it('does not look at events nor at what is done', async () => {
+  it('the sweeper ignores the attempts of events and resends that are done', async () => {
     await attempts.insertMany(Array.from({ length: 20 }, () => attemptRecord({ at: secondsFromNow(-60) })));
     expect(await sweep(ctx, { everything: false })).to.include({ attempts: 0 });
   });

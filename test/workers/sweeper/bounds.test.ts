@@ -8,7 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { takeLease } from '../../../workers/periodic/lease.ts';
+import { acquireLease } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
@@ -24,7 +24,7 @@ describe('the sweeper', () => {
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();
-    // What other tests have left waiting would be swept too.
+    // Leftovers of other tests would be swept too.
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
   afterEach(() => {
@@ -32,26 +32,26 @@ describe('the sweeper', () => {
   });
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
-  const turn = (more: { lastLossAt?: number; redisReturnedAt?: number; soonMs?: number } = {}) => {
-    const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
+  const turn = (changes: { lastLossAt?: number; redisReturnedAt?: number; soonMs?: number } = {}) => {
+    const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...changes };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
   const intervalIsOver = () => ctx.redis.del(sweeperLeaseKey);
-  /** Redis has its data, as far as the sweeper knows. */
-  const everythingIsSwept = () => ctx.redis.set(sweptKey, Date.now());
+  /** Records a full sweep, so that no other one is due. */
+  const noteFullSweep = () => ctx.redis.set(sweptKey, Date.now());
 
-  /** Rides with an event that has waited, each a second longer than the next one. */
+  /** Creates rides with a waiting event, each a second older than the next one. Resolves with the oldest first. */
   async function lateEvents(count: number): Promise<Ride[]> {
     const made = Array.from({ length: count }, (_, index) => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
     })) as unknown as Ride[];
-    // In another order than that of their age.
+    // Inserted in another order than by age.
     await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));
     return made;
   }
 
-  /** The rides that were looked at, stretch by stretch. */
+  /** Records the ids of the rides that the sweeper reads. */
   function watchFinds(): string[] {
     const found: string[] = [];
     rides.find = ((...args: Parameters<typeof rides.find>) => {
@@ -67,15 +67,15 @@ describe('the sweeper', () => {
     return found;
   }
 
-  /** Every add takes a new job id, also one that BullMQ swallows. */
+  /** Counts all adds: each one uses up a job id, even an add that BullMQ ignores. */
   const addsSoFar = async () => {
     const counts = await Promise.all(poolNames.map((pool) => ctx.redis.get(ctx.queues[pool].toKey('id'))));
     return counts.reduce((sum, count) => sum + Number(count) - 1, 0);
   };
 
-  describe('keeps the lease', () => {
-    it('to itself: a process that has lost it neither renews it nor ends it', async () => {
-      const lost = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+  describe('lease', () => {
+    it('a process that has lost the lease neither renews nor ends it', async () => {
+      const lost = await acquireLease(ctx.redis, { key: sweeperLeaseKey });
       await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
       expect(await lost?.keep()).to.equal(false);
       await lost?.rest(1);
@@ -83,8 +83,8 @@ describe('the sweeper', () => {
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(50_000);
     });
 
-    it('for as long as it renews it', async () => {
-      const lease = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+    it('a process keeps the lease as long as it renews it', async () => {
+      const lease = await acquireLease(ctx.redis, { key: sweeperLeaseKey });
       await ctx.redis.pexpire(sweeperLeaseKey, 500);
       expect(await lease?.keep()).to.equal(true);
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(500);
@@ -93,9 +93,9 @@ describe('the sweeper', () => {
     });
   });
 
-  describe('costs the same for one process and for many', () => {
-    it('sweeps once in an interval, however many processes take their turn', async () => {
-      await everythingIsSwept();
+  describe('cost with many processes', () => {
+    it('one sweep runs per interval, even if many processes take their turns', async () => {
+      await noteFullSweep();
       await lateEvents(1);
       const found = watchFinds();
       await Promise.all(Array.from({ length: 20 }, () => turn()));
@@ -108,7 +108,7 @@ describe('the sweeper', () => {
       expect(found).to.have.length(2);
     });
 
-    it('rests for an interval after a turn, and for a shorter time while a full sweep is unfinished', async () => {
+    it('the lease rests for an interval after a turn, and shorter while a full sweep is unfinished', async () => {
       await turn({ soonMs: 1_000, lastLossAt: Date.now() + 60_000 });
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1, 1_000);
       await intervalIsOver();
@@ -116,10 +116,10 @@ describe('the sweeper', () => {
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1_001, intervalMs);
     });
 
-    it('sweeps everything until 2.5 s after Redis came back, and then no more', async () => {
+    it('full sweeps run until 2.5 s after Redis is available again, and no longer', async () => {
       let nowMs = Date.now();
       const returnedAt = nowMs + 2_500;
-      // Each look at the clock of Redis is 2.5 s after the one before.
+      // Each read of Redis's clock is 2.5 s after the previous one.
       Object.assign(ctx.redis, {
         eval: async () => {
           nowMs += 2_500;
@@ -140,8 +140,8 @@ describe('the sweeper', () => {
       }
     });
 
-    it('sweeps everything once, however many processes have lost Redis and found it again', async () => {
-      await everythingIsSwept();
+    it('one full sweep runs after an outage of Redis, even if many processes were affected', async () => {
+      await noteFullSweep();
       await turn();
       const [{ _id }] = (await lateEvents(1)) as [Ride];
       const found = watchFinds();
@@ -153,9 +153,9 @@ describe('the sweeper', () => {
     });
   });
 
-  describe('costs the same with a backlog and without', () => {
-    it('looks at a bounded number of rides, the oldest first, goes on where it ended, and adds nothing', async () => {
-      await everythingIsSwept();
+  describe('cost with a backlog', () => {
+    it('a sweep reads a limited number of rides with jobs, oldest first; the next sweep continues there', async () => {
+      await noteFullSweep();
       const made = await lateEvents(1_300);
       for (const ride of made) void enqueueNextDelivery(ctx, ride);
       await until(async () => (await ctx.queues.webhooks.getWaitingCount()) === made.length);
@@ -179,8 +179,8 @@ describe('the sweeper', () => {
       expect(await addsSoFar()).to.equal(adds);
     });
 
-    it('adds all that is missing in one go, the oldest first', async () => {
-      await everythingIsSwept();
+    it('one sweep adds all missing jobs, the oldest first', async () => {
+      await noteFullSweep();
       const made = await lateEvents(1_500);
       await turn();
       const { webhooks } = ctx.queues;
@@ -189,8 +189,8 @@ describe('the sweeper', () => {
     });
   });
 
-  describe('goes on', () => {
-    it('past a ride that cannot be swept, and counts as a sweep of everything', async () => {
+  describe('failures', () => {
+    it('a ride that cannot be swept does not block the others, and the full sweep counts as complete', async () => {
       const broken = await newRide(ctx);
       await rides.updateOne({ _id: broken }, { $set: { timers: null } } as never);
       const stuck = await newRide(ctx);
@@ -208,7 +208,7 @@ describe('the sweeper', () => {
       expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);
     });
 
-    it('with a sweep of everything where it was cut short', async () => {
+    it('an interrupted full sweep continues at its cursor', async () => {
       const made = await lateEvents(600);
       let finds = 0;
       rides.find = ((...args: Parameters<typeof rides.find>) => {
@@ -228,7 +228,7 @@ describe('the sweeper', () => {
       expect(await ctx.redis.get(sweptKey)).not.to.equal(null);
     });
 
-    it('with a sweep of everything from the front where Redis has lost its data in the meantime', async () => {
+    it('a full sweep starts again from the front if Redis lost its data in the meantime', async () => {
       const made = await lateEvents(300);
       await ctx.redis.set(progressKey, JSON.stringify({ deliveries: 'end', everythingSince: Date.now() - 1_000 }));
       const found = watchFinds();
@@ -236,7 +236,7 @@ describe('the sweeper', () => {
       expect(found).to.include.members(made.map(({ _id }) => _id));
     });
 
-    it('past a sweep during which Redis lost its data: that one counts as none', async () => {
+    it('a full sweep during which Redis lost its data does not count', async () => {
       await lateEvents(1);
       rides.find = ((...args: Parameters<typeof rides.find>) => {
         void ctx.redis.flushall();
@@ -246,7 +246,7 @@ describe('the sweeper', () => {
       expect(await ctx.redis.get(sweptKey)).to.equal(null);
     });
 
-    it('in another process where the one that swept has ended', async () => {
+    it('another process continues to sweep after the sweeping process has ended', async () => {
       const sweeper = startSweeper(ctx, { intervalMs: 1 });
       await until(async () => (await ctx.redis.get(sweptKey)) !== null);
       await sweeper.stop();
@@ -259,23 +259,23 @@ describe('the sweeper', () => {
     });
   });
 
-  it('stops at once while MongoDB hangs', async () => {
-    let asked = () => {};
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
+  it('the sweeper stops at once, even while MongoDB hangs', async () => {
+    let onQuery = () => {};
+    const queried = new Promise<void>((resolve) => {
+      onQuery = resolve;
     });
     rides.find = (() => ({
       toArray: () => {
-        asked();
+        onQuery();
         return new Promise(() => {});
       },
     })) as unknown as typeof rides.find;
     const sweeper = startSweeper(ctx);
-    await isAsked;
+    await queried;
     await sweeper.stop();
   });
 
-  it('stops in the midst of a sweep', async () => {
+  it('the sweeper can stop during a sweep', async () => {
     await lateEvents(2_000);
     const found = watchFinds();
     const watched = rides.find;

@@ -12,11 +12,11 @@ import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-describe('where a queue has lost a part of its data, the sweeper', () => {
+describe('sweeper after a partial loss of Redis data', () => {
   const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
-    // What other tests have left waiting would be swept too.
+    // Leftovers of other tests would be swept too.
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
 
@@ -27,7 +27,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   const keyOf = (pool: PoolName, name: string) => ctx.queues[pool].toKey(name);
   const lateSweep = () => sweep(ctx, { everything: false });
 
-  /** Rides with an event that has waited for a minute, and its job. */
+  /** Creates rides with an event that has waited for a minute, and its job. */
   async function lateEvents(count: number, context = ctx): Promise<string[]> {
     const made = Array.from({ length: count }, () => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
@@ -38,7 +38,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
     return made.map(({ _id }) => _id);
   }
 
-  /** Rides whose bidding should have ended a minute ago, and the delayed job for it. */
+  /** Creates rides whose bidding time should have ended a minute ago, with a job that is delayed by an hour. */
   async function lateTimers(count: number): Promise<string[]> {
     const timers: Timer[] = [{ name: 'expire', dueAt: longAgo() }];
     const made = Array.from({ length: count }, () => ({
@@ -51,8 +51,8 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
     return made.map(({ _id }) => _id);
   }
 
-  /** Starts a pool that does nothing; answers which rides it was given, when all of these were among them. */
-  async function doneBy(pool: PoolName, wanted: readonly string[]): Promise<string[]> {
+  /** Starts a worker that only collects the ride ids of its jobs. Resolves with them once they include all `wanted`. */
+  async function collectRideIds(pool: PoolName, wanted: readonly string[]): Promise<string[]> {
     const given: string[] = [];
     const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
     const worker = new Worker(pool, async ({ data }: Job) => void given.push(data.rideId), {
@@ -67,7 +67,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
     return given;
   }
 
-  /** Gives all jobs of a pool to a worker that dies at once. */
+  /** Lets a worker fetch all jobs of a pool and die. */
   async function giveToDyingWorker(pool: PoolName): Promise<void> {
     const options = { connection: ctx.redis, prefix: queuePrefix(pool), autorun: false, lockDuration: 50 };
     const worker = new Worker(pool, null, options);
@@ -77,55 +77,55 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   }
 
   for (const lost of ['wait', 'meta', 'marker', 'events', 'stalled', 'active', 'id']) {
-    it(`delivers the waiting events though the key "${lost}" is gone`, async () => {
+    it(`waiting events are delivered after the queue lost its key "${lost}"`, async () => {
       const rideIds = await lateEvents(5);
       await ctx.redis.del(keyOf('webhooks', lost));
       await lateSweep();
-      expect(await doneBy('webhooks', rideIds)).to.have.members(rideIds);
+      expect(await collectRideIds('webhooks', rideIds)).to.have.members(rideIds);
     });
   }
 
   for (const lost of ['delayed', 'meta', 'marker', 'events']) {
-    it(`fires the timers though the key "${lost}" is gone`, async () => {
+    it(`timers fire after the queue lost its key "${lost}"`, async () => {
       const rideIds = await lateTimers(5);
       await ctx.redis.del(keyOf('bidding', lost));
       await lateSweep();
-      expect(await doneBy('bidding', rideIds)).to.have.members(rideIds);
+      expect(await collectRideIds('bidding', rideIds)).to.have.members(rideIds);
     });
   }
 
   for (const lost of ['active', 'stalled']) {
-    it(`gives the jobs of a dead worker to another though the key "${lost}" is gone`, async () => {
+    it(`another worker runs a dead worker's jobs after the queue lost its key "${lost}"`, async () => {
       const rideIds = await lateEvents(5);
       await giveToDyingWorker('webhooks');
       await ctx.redis.del(keyOf('webhooks', lost));
       await lateSweep();
-      expect(await doneBy('webhooks', rideIds)).to.have.members(rideIds);
+      expect(await collectRideIds('webhooks', rideIds)).to.have.members(rideIds);
     });
   }
 
-  it('adds the jobs whose hashes are gone', async () => {
+  it('the sweeper adds jobs whose hashes are lost', async () => {
     const rideIds = await lateEvents(5);
     const timed = await lateTimers(5);
     for (const pool of ['webhooks', 'bidding'] as const) {
       await ctx.redis.del(await ctx.redis.keys(keyOf(pool, '[0-9]*')));
     }
     await lateSweep();
-    expect(await doneBy('webhooks', rideIds)).to.include.members(rideIds);
-    expect(await doneBy('bidding', timed)).to.include.members(timed);
+    expect(await collectRideIds('webhooks', rideIds)).to.include.members(rideIds);
+    expect(await collectRideIds('bidding', timed)).to.include.members(timed);
   });
 
-  it('adds what is gone from a list that holds other jobs by now', async () => {
+  it('the sweeper adds lost jobs even if the list holds newer jobs', async () => {
     const before = await lateEvents(20);
     await ctx.redis.del(keyOf('webhooks', 'wait'));
     const after = await lateEvents(20);
     const { deliveries } = await lateSweep();
     expect(deliveries).to.equal(20);
-    const given = await doneBy('webhooks', [...before, ...after]);
+    const given = await collectRideIds('webhooks', [...before, ...after]);
     expect(given).to.have.length(40);
   });
 
-  it('adds what is gone from a list that is too long to be read by now, and only that', async () => {
+  it('the sweeper adds only the lost jobs, even if the list is too long to be read completely', async () => {
     const aMinuteAgo = { ...ctx, now: () => ctx.now() - 60_000 };
     const before = await lateEvents(300, aMinuteAgo);
     await ctx.redis.del(keyOf('webhooks', 'wait'));
@@ -137,25 +137,25 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
     expect(await waiting()).to.equal(longer + before.length);
   });
 
-  it('adds the events whose jobs were overwritten when job ids began again from 1', async () => {
+  it('the sweeper adds jobs that were overwritten because job ids started from 1 again', async () => {
     const before = await lateEvents(20);
     await ctx.redis.del(keyOf('webhooks', 'id'));
     const after = await lateEvents(20);
     await lateSweep();
-    expect(await doneBy('webhooks', [...before, ...after])).to.include.members([...before, ...after]);
+    expect(await collectRideIds('webhooks', [...before, ...after])).to.include.members([...before, ...after]);
   });
 
-  it('keeps job ids from being used twice', async () => {
+  it('the sweeper prevents a job id from being used twice', async () => {
     await lateSweep();
     const before = await lateEvents(5);
     await ctx.redis.del(keyOf('webhooks', 'id'));
     const after = await lateEvents(5);
     await lateSweep();
     const all = [...before, ...after, ...(await lateEvents(5))];
-    expect(await doneBy('webhooks', all)).to.have.members(all);
+    expect(await collectRideIds('webhooks', all)).to.have.members(all);
   });
 
-  it('removes the remains of lost jobs', async () => {
+  it('the sweeper removes the leftover hashes of lost jobs', async () => {
     const rideIds = await lateEvents(5);
     await ctx.redis.del(keyOf('webhooks', 'wait'));
     await lateSweep();

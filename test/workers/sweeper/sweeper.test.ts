@@ -19,7 +19,7 @@ import { until } from '../../support/until.ts';
 
 describe('the sweeper', () => {
   const ctx = useTestContext();
-  // What other tests have left due would have its turn first.
+  // Due timers of other tests would be swept first.
   beforeEach(() => rides.deleteMany({}));
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
@@ -28,7 +28,7 @@ describe('the sweeper', () => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
-  /** A turn of a process, when the interval is over. */
+  /** Takes a turn after the end of the interval. */
   const oneSweep = async () => {
     await ctx.redis.del(sweeperLeaseKey);
     await takeATurn();
@@ -41,8 +41,8 @@ describe('the sweeper', () => {
     return { rideId, keyId: key.keyId };
   };
 
-  describe('where Redis has lost its data', () => {
-    it('adds the jobs of all timers and of each oldest event at once, due or not', async () => {
+  describe('after a loss of Redis data', () => {
+    it('the sweeper adds the jobs of all timers and of the oldest event of each ride at once, due or not', async () => {
       const waiting = await newRide(ctx, { mode: 'test' });
       const { rideId } = await rideWhoseEventIs(0);
       await ctx.redis.flushall();
@@ -59,18 +59,18 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).to.equal(undefined);
     });
 
-    it('adds again a job that Redis has given to a worker which never got it', async () => {
+    it('a full sweep adds an active job again, because its worker may never have received it', async () => {
       const { rideId } = await rideWhoseEventIs(0);
       const timed = await newRide(ctx, { mode: 'test' });
       await makeDue(timed, 'offer');
       await sweep(ctx, { everything: true });
-      const handOut = async (pool: PoolName) => {
+      const loseReplies = async (pool: PoolName) => {
         const worker = new Worker(pool, null, { connection: ctx.redis, prefix: queuePrefix(pool), autorun: false });
         while (await worker.getNextJob('a worker that dies', { block: false }));
         await worker.close();
       };
-      await handOut('webhooks');
-      await handOut('simulator');
+      await loseReplies('webhooks');
+      await loseReplies('simulator');
       const stateOf = async (pool: PoolName, work: Work) => (await jobFor(ctx, pool, work))?.getState();
       expect(await stateOf('webhooks', { rideId, seq: 1 })).to.equal('active');
       expect(await stateOf('simulator', { rideId: timed, timer: 'offer' })).to.equal('active');
@@ -79,7 +79,7 @@ describe('the sweeper', () => {
       expect(await stateOf('simulator', { rideId: timed, timer: 'offer' })).to.equal('waiting');
     });
 
-    it('does so once', async () => {
+    it('the sweeper makes only one full sweep after a loss of Redis data', async () => {
       await ctx.redis.flushall();
       await oneSweep();
       const { rideId } = await rideWhoseEventIs(0);
@@ -88,10 +88,10 @@ describe('the sweeper', () => {
     });
   });
 
-  describe('where Redis has its data', () => {
+  describe('while Redis has its data', () => {
     before(() => oneSweep());
 
-    it('adds the jobs that are late by over 10 s, and no others', async () => {
+    it('an ordinary sweep adds jobs that are late by over 10 s, and no others', async () => {
       const [late, justDue] = [await newRide(ctx), await newRide(ctx)];
       for (const rideId of [late, justDue]) await lose('bidding', { rideId, timer: 'expire' });
       const [old, recent] = [await rideWhoseEventIs(0), await rideWhoseEventIs(0)];
@@ -113,7 +113,7 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', { rideId: recent.rideId, seq: 1 })).to.equal(undefined);
     });
 
-    it('does nothing while another process holds the lease', async () => {
+    it('a process does not sweep while another one holds the lease', async () => {
       const { rideId } = await rideWhoseEventIs(60);
       await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
       try {
@@ -127,7 +127,7 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).not.to.equal(undefined);
     });
 
-    it('adds all at once after a reconnect, also when another process held the lease just then', async () => {
+    it('a full sweep follows a Redis reconnect, even if another process held the lease at that moment', async () => {
       const { rideId } = await rideWhoseEventIs(0);
       await ctx.redis.set(sweeperLeaseKey, 'a process that was killed', 'PX', 60_000);
       const sweeper = startSweeper(ctx);
@@ -138,7 +138,7 @@ describe('the sweeper', () => {
       await sweeper.stop();
     });
 
-    it('adds all at once after a reconnect, also when the first sweep failed', async () => {
+    it('a full sweep follows a Redis reconnect, even if its first try fails', async () => {
       const { rideId } = await rideWhoseEventIs(0);
       const { find } = rides;
       rides.find = (() => {
@@ -152,8 +152,8 @@ describe('the sweeper', () => {
     });
   });
 
-  describe('does not disturb', () => {
-    it('an event that a run holds; it adds the job once the claim has lapsed', async () => {
+  describe('work in progress', () => {
+    it('the sweeper adds no job for a claimed event until its claim has expired', async () => {
       const { rideId } = await rideWhoseEventIs(60);
       await claimEvent(rideId, 1, 'a run');
       await sweep(ctx, { everything: true });
@@ -163,7 +163,7 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).not.to.equal(undefined);
     });
 
-    it('jobs that are there: each keeps its place and its time, and has no twin', async () => {
+    it('the sweeper leaves existing jobs in place, with their due times and without duplicates', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
       const delivery = await jobFor(ctx, 'webhooks', { rideId, seq: 1 });
       const round = await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' });
@@ -177,7 +177,7 @@ describe('the sweeper', () => {
       }
     });
 
-    it('rides that have ended and whose events are settled', async () => {
+    it('the sweeper ignores ended rides with settled events', async () => {
       const { rideId } = await rideIn(ctx, 'cancelled');
       await rides.updateOne({ _id: rideId }, [{ $set: { settledSeq: '$seq', unsettled: 0 } }]);
       const before = await storedRide(rideId);
@@ -188,7 +188,7 @@ describe('the sweeper', () => {
     });
   });
 
-  it('adds the events of a key whose receiver is slow to the slow lane', async () => {
+  it('the sweeper adds the events of a slow key to the slow lane', async () => {
     const { rideId, keyId } = await rideWhoseEventIs(60);
     await markSlow(ctx, keyId);
     await sweep(ctx, { everything: false });
@@ -197,7 +197,7 @@ describe('the sweeper', () => {
   });
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`ends a trip that has stalled in ${status}, once, and tells the partner`, async () => {
+    it(`the sweeper cancels a trip that stalls in ${status} once, with one event`, async () => {
       const { rideId } = await rideIn(ctx, status);
       const moving = await rideIn(ctx, status);
       await makeDue(rideId, 'stall', secondsAgo(1));
@@ -209,16 +209,16 @@ describe('the sweeper', () => {
     });
   }
 
-  it('ends a trip without Redis, also one that has stalled since it looked at all of them', async () => {
-    const mayGoOn = async () => true;
-    const position = await sweepWithoutRedis(ctx, 'front', mayGoOn);
+  it('a sweep without Redis ends stalled trips, also a trip that stalls after an earlier sweep', async () => {
+    const mayContinue = async () => true;
+    const cursor = await sweepWithoutRedis(ctx, 'front', mayContinue);
     const { rideId } = await rideIn(ctx, 'arrived');
     await makeDue(rideId, 'stall', secondsAgo(1));
-    await sweepWithoutRedis(ctx, position, mayGoOn);
+    await sweepWithoutRedis(ctx, cursor, mayContinue);
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
   });
 
-  it('ends a test ride whose driver stalls', async () => {
+  it('the sweeper ends a test ride with the scenario `stalls`', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'stalls' });
     for (const step of ['offer', 'accept'] as const) {
       await makeDue(rideId, step);

@@ -6,9 +6,9 @@ import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { until } from '../../support/until.ts';
-import { at, isSummed, newKey, ridesAt, useUsageContext, type Whose } from '../../support/usage.ts';
+import { at, isSummed, newKey, ridesAt, type UsageKey, useUsageContext } from '../../support/usage.ts';
 
-describe('summing the usage', () => {
+describe('usage sums', () => {
   const ctx = useUsageContext();
   const { find } = keys;
   beforeEach(async () => {
@@ -22,9 +22,9 @@ describe('summing the usage', () => {
   const clockAt = (text: string): Context => ({ ...ctx, now: () => at(text).getTime() });
   const turn = (service: Context, signal = new AbortController().signal) => takePacedTurn(service, usageSums, signal);
   const intervalIsOver = () => ctx.redis.del(usageSums.leaseKey);
-  const summedOf = async ({ keyId }: Whose) => (await rideSums.findOne({ _id: keyId }))?.rides;
+  const summedOf = async ({ keyId }: UsageKey) => (await rideSums.findOne({ _id: keyId }))?.rides;
 
-  /** How often all keys were gone through. */
+  /** Counts how often all keys are read. */
   function watchRounds(): { count: number } {
     const seen = { count: 0 };
     keys.find = ((...args: Parameters<typeof keys.find>) => {
@@ -34,7 +34,7 @@ describe('summing the usage', () => {
     return seen;
   }
 
-  it('begins an hour after the end of a day, and not before', async () => {
+  it('a day is summed an hour after its end, not earlier', async () => {
     const key = await newKey();
     await ridesAt(key, at('2026-11-04 10:00'), at('2026-11-05 10:00'));
     await turn(clockAt('2026-11-06 00:59:59.999'));
@@ -46,7 +46,7 @@ describe('summing the usage', () => {
     expect(await isSummed('2026-11-05')).to.equal(true);
   });
 
-  it('goes through the keys once a day, in one process, however many take their turn', async () => {
+  it('the keys are read once a day, in one process, even if many processes take their turns', async () => {
     const service = clockAt('2026-11-06 01:00');
     const rounds = watchRounds();
     await Promise.all(Array.from({ length: 20 }, () => turn(service)));
@@ -61,7 +61,7 @@ describe('summing the usage', () => {
     expect(rounds.count).to.equal(2);
   });
 
-  it('is left to another process at once when this one stops', async () => {
+  it('another process can sum the usage at once after a process stops during its turn', async () => {
     const key = await newKey();
     await ridesAt(key, at('2026-11-04 10:00'));
     await turn(clockAt('2026-11-06 01:00'), AbortSignal.abort());
@@ -72,11 +72,11 @@ describe('summing the usage', () => {
     expect(await summedOf(key)).to.equal(1);
   });
 
-  it('is not finished while a key fails, and goes on with the others', async () => {
+  it('a key that fails does not block the other keys, but its day does not count as summed', async () => {
     const [broken, key] = [await newKey(), await newKey()];
     await ridesAt(broken, at('2026-11-04 10:00'));
     await ridesAt(key, at('2026-11-04 10:00'));
-    // No count can be added to a text.
+    // Incrementing a text fails.
     await rideSums.insertOne({
       ...{ _id: broken.keyId, accountId: broken.accountId, through: at('2026-11-04 00:00'), firstDay: '2026-11-01' },
       ...{ rides: 'many' as unknown as number, months: {} },
@@ -91,7 +91,7 @@ describe('summing the usage', () => {
     expect(await isSummed('2026-11-04')).to.equal(true);
   });
 
-  it('starts with the process, and stops while nothing is to do', async () => {
+  it('startPacedWork sums the usage, and can be stopped while nothing is due', async () => {
     const key = await newKey();
     await ridesAt(key, at('2026-11-04 10:00'));
     const running = startPacedWork(clockAt('2026-11-06 01:00'), usageSums);

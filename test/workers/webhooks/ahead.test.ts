@@ -18,7 +18,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 
 const hourMs = 3_600_000;
 
-describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", function () {
+describeOnLinux("claims dated ahead because MongoDB's clock was set back", function () {
   // The first start on a machine may have to fetch packages.
   this.timeout(120_000);
   useNock(false);
@@ -35,7 +35,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     receiver = await startReceiver();
     ctx = withTargets(await testContext({ MONGO_URL: mongo.url }), receiver.origin);
     await migrate(ctx.config.secrets.keys);
-    // The worker's clock agrees with MongoDB's once that was set back.
+    // The worker's clock agrees with MongoDB's clock after that was set back.
     ctx = { ...ctx, now: Date.now };
   });
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
   };
   const why = "held by another run, by a clock ahead of MongoDB's";
 
-  it('is waited for its length and then taken over', async () => {
+  it('a run waits for the full duration of a claim dated ahead, then claims the event', async () => {
     await claimEvent(rideId, 1, 'a run that ended');
     await mongo.setClock(0);
     expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 3_000, why });
@@ -72,7 +72,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('is waited for its whole length again after its run has renewed it', async () => {
+  it('a run waits for the full duration again after a claim dated ahead was renewed', async () => {
     await claimEvent(rideId, 1, 'a run that works');
     await mongo.setClock(1_800_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why });
@@ -85,13 +85,13 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect(receiver.receipts).to.have.length(0);
   });
 
-  it('is renewed and settled by its own run', async () => {
+  it('a run can renew its own claim dated ahead, and settle', async () => {
     await claimEvent(rideId, 1, 'a run that works');
     await mongo.setClock(0);
     expect(await deliver(ctx, rideId, 1, { token: 'a run that works' })).to.include({ result: 'delivered' });
   });
 
-  it('holds its event for its length although the clock is set ahead while its run works', async () => {
+  it('a claim does not expire early if the clock is set ahead while its run works', async () => {
     await mongo.setClock(-hourMs);
     await claimEvent(rideId, 1, 'a run that works');
     await mongo.setClock(0);
@@ -105,7 +105,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect(await deliver(later, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('has a job again when Redis lost it', async () => {
+  it('the sweeper adds the lost job of an event with a claim dated ahead', async () => {
     await claimEvent(rideId, 1, 'a run that ended');
     await ctx.redis.flushall();
     await mongo.setClock(0);
@@ -114,7 +114,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect((await rides.findOne({ _id: rideId }))?.claim?.token).to.equal('a run that ended');
   });
 
-  it('on a test event is waited for its length and then taken over', async () => {
+  it('a run waits for the full duration of a claim dated ahead on a test event, then claims it', async () => {
     const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
     const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
     await claimResend(attemptId, 'a run that ended');
@@ -125,7 +125,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect(await attempts.findOne({ _id: attemptId })).to.include({ state: 'done' });
   });
 
-  it('leaves the pace of resends as it was', async () => {
+  it('the throttle of redeliveries works after the clock was set back', async () => {
     expect(await mayRedeliver(keyId)).to.equal(true);
     await mongo.setClock(0);
     expect(await mayRedeliver(keyId)).to.equal(true);

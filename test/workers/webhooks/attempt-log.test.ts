@@ -20,7 +20,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 
 const owner = { accountId: 'acct_of_tests' };
 
-describe('the attempt of an event', () => {
+describe('recorded attempts of events', () => {
   useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
@@ -46,12 +46,12 @@ describe('the attempt of an event', () => {
     return theOnly(rideId);
   };
 
-  it('is erased too when it is recorded after its ride was erased', async () => {
+  it('an attempt that is recorded after the erasure of its ride is erased too', async () => {
     const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 5);
     for (let seq = 1; seq <= 5; seq++) await deliver(ctx, rideId, seq);
     await flushAttempts();
     await attempts.deleteMany({ rideId });
-    // The last event's attempt is made, and its record still waits, when the operator erases the ride.
+    // The operator erases the ride when the last event's attempt is made, but not inserted yet.
     await rides.updateOne(
       { _id: rideId },
       { $set: { settledSeq: 4, unsettled: 1 }, $unset: { 'events.4.delivery': '' } },
@@ -65,7 +65,7 @@ describe('the attempt of an event', () => {
     expect(erasedAt).to.be.a('date');
   });
 
-  it('is recorded with all that was sent, where to, and what came back', async () => {
+  it('an attempt is recorded with its request, destination and answer', async () => {
     answer = (response) => response.writeHead(202).end('thank you');
     const key = await newKey(ctx, `${receiver.url}?token=secret`);
     const rideId = await rideWithEvents(ctx, key, 2);
@@ -98,7 +98,7 @@ describe('the attempt of an event', () => {
     expect(JSON.stringify(attempt)).not.to.include('token=secret');
   });
 
-  it('is recorded once, also where its job runs twice', async () => {
+  it('an attempt is recorded once, even if its job runs twice', async () => {
     const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
     await deliver(ctx, rideId, 1);
     await deliver(ctx, rideId, 1);
@@ -106,13 +106,13 @@ describe('the attempt of an event', () => {
     expect((await recorded(rideId)).map(({ seq }) => seq)).to.deep.equal([1, 2]);
   });
 
-  describe('keeps of the answer', () => {
-    it('the first 1,024 bytes of its body, without a last character that is cut', async () => {
+  describe('answer', () => {
+    it('an attempt keeps the first 1,024 bytes of the answer, without a last character that is cut off', async () => {
       const attempt = await answered((response) => response.writeHead(500).end(`${'x'.repeat(1_023)}é and more`));
       expect(attempt).to.include({ outcome: 'failed', httpStatus: 500, answer: 'x'.repeat(1_023) });
     });
 
-    it('also what comes after the status line, piece by piece', async () => {
+    it('an attempt keeps an answer that arrives in pieces', async () => {
       const attempt = await answered((response) => {
         response.writeHead(200);
         response.write('first');
@@ -121,7 +121,7 @@ describe('the attempt of an event', () => {
       expect(attempt.answer).to.equal('first, second');
     });
 
-    it('what came instead of HTTP', async () => {
+    it('an attempt keeps an answer that is not HTTP', async () => {
       const raw = await startReceiver({ raw: true, answer: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n') });
       const rawCtx = withTargets(ctx, raw.origin);
       const rideId = await rideWithEvents(rawCtx, await newKey(rawCtx, raw.origin), 1);
@@ -130,13 +130,13 @@ describe('the attempt of an event', () => {
       expect(await theOnly(rideId)).to.include({ outcome: 'failed', answer: 'SSH-2.0-OpenSSH_9.9\r\n' });
     });
 
-    it('nothing where it is empty', async () => {
+    it('an attempt with an empty answer has no field `answer`', async () => {
       expect(await answered((response) => response.end())).not.to.have.property('answer');
     });
   });
 
-  describe('that did not arrive is recorded', () => {
-    it('with the address that refused the connection, and no headers', async () => {
+  describe('failures', () => {
+    it('an attempt at a closed port has its address and no headers', async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
       const nowhereCtx = withTargets(ctx, nowhere);
       const rideId = await rideWithEvents(ctx, await newKey(nowhereCtx, nowhere), 1);
@@ -146,7 +146,7 @@ describe('the attempt of an event', () => {
       expect(attempt).not.to.have.any.keys('headers', 'answer', 'httpStatus');
     });
 
-    it('without an address where it was blocked', async () => {
+    it('a blocked attempt has no address', async () => {
       const key = await newKey(ctx);
       await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://127.0.0.1/hook?token=secret' } });
       const rideId = await rideWithEvents(ctx, key, 1);
@@ -156,7 +156,7 @@ describe('the attempt of an event', () => {
       expect(attempt).not.to.have.any.keys('address', 'headers', 'answer');
     });
 
-    it('without an URL where there is none', async () => {
+    it('an attempt without a URL has no URL, address, headers or phases', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
       await deliver(ctx, rideId, 1);
       const attempt = await theOnly(rideId);
@@ -164,7 +164,7 @@ describe('the attempt of an event', () => {
       expect(attempt).not.to.have.any.keys('url', 'address', 'headers', 'phases');
     });
 
-    it('with the phase in which time was up, on the ride too', async () => {
+    it('an attempt that timed out has the phase as its reason, on the ride too', async () => {
       answer = () => {};
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       await withShortDeadline(() => deliver(ctx, rideId, 1));
@@ -173,10 +173,10 @@ describe('the attempt of an event', () => {
     });
   });
 
-  describe('is not waited for', () => {
+  describe('inserts', () => {
     type Command = (command: { insert?: string }, ...rest: unknown[]) => Promise<unknown>;
 
-    /** Inserts of attempts do this instead. */
+    /** Replaces the inserts of attempts. */
     const insertingAttempts = (instead: () => Promise<unknown>): { restore(): void } => {
       const db = database() as unknown as { command: Command };
       const { command } = db;
@@ -185,12 +185,12 @@ describe('the attempt of an event', () => {
       return { restore: () => Reflect.deleteProperty(db, 'command') };
     };
 
-    it('by settling, nor by the next event, while MongoDB takes none', async () => {
+    it('deliveries do not wait for attempt inserts while MongoDB accepts none', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 3);
       let hanging = 0;
-      let goOn = () => {};
+      let release = () => {};
       const hang = new Promise<void>((resolve) => {
-        goOn = resolve;
+        release = resolve;
       });
       const inserts = insertingAttempts(async () => {
         hanging += 1;
@@ -203,16 +203,16 @@ describe('the attempt of an event', () => {
         for (const seq of [2, 3]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
         expect(await storedRide(rideId)).to.include({ settledSeq: 3, unsettled: 0 });
         expect(hanging).to.equal(1);
-        // A stop waits for a second at most.
+        // A stop waits for at most a second.
         await flushAttempts();
       } finally {
         inserts.restore();
-        goOn();
+        release();
       }
       expect((await recorded(rideId)).map(({ seq }) => seq)).to.deep.equal([2, 3]);
     });
 
-    it('and one that MongoDB refuses is dropped, and counted in the log of debugging alone', async () => {
+    it('an attempt that MongoDB refuses is dropped, and counted only in the debug log', async () => {
       const logged = withLogLines(ctx);
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       await flushAttempts();
@@ -232,7 +232,7 @@ describe('the attempt of an event', () => {
       expect(logged.lines.filter(({ level }) => level > 30)).to.deep.equal([]);
     });
 
-    it('and beyond 2,000 that wait while MongoDB takes none it is dropped', async () => {
+    it('at most 2,000 attempts wait while MongoDB accepts none, and further ones are dropped', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       const claimed = (await claimEvent(rideId, 1, 'a')) as ClaimedEvent;
       const logged = withLogLines(ctx);
@@ -240,9 +240,9 @@ describe('the attempt of an event', () => {
       const record = () => recordAttempt(logged.ctx, claimed, delivery, newTrace());
       const stored = () => attempts.countDocuments({ rideId });
       await flushAttempts();
-      let goOn = () => {};
+      let fail = () => {};
       const hang = new Promise<never>((_, reject) => {
-        goOn = () => reject(new Error('refused'));
+        fail = () => reject(new Error('refused'));
       });
       let isHanging = false;
       const inserts = insertingAttempts(() => {
@@ -255,7 +255,7 @@ describe('the attempt of an event', () => {
         for (let waiting = 0; waiting < 2_001; waiting++) record();
       } finally {
         inserts.restore();
-        goOn();
+        fail();
       }
       await until(async () => (await stored()) >= 2_000);
       await flushAttempts();
@@ -263,7 +263,7 @@ describe('the attempt of an event', () => {
       expect(logged.lines.find(({ dropped }) => dropped === 2)).not.to.equal(undefined);
     });
 
-    it('is inserted before a clean stop, even while its answer is still being read', async () => {
+    it('a clean stop inserts an attempt even if its answer is still being read', async () => {
       answer = (response) => void response.writeHead(200).write('the first part');
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       await deliver(ctx, rideId, 1);

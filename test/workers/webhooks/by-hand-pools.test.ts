@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { useTestService } from '../../support/workers.ts';
 
-describe('attempts by hand, in the delivery pools,', () => {
+describe('resends in the delivery pools', () => {
   useNock(false);
   let status = 200;
   const receiver = useReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
@@ -30,7 +30,7 @@ describe('attempts by hand, in the delivery pools,', () => {
   const isDone = async (attemptId: string, owner: { accountId: string }) =>
     (await attemptOf(attemptId, owner)).state === 'done';
 
-  it('arrive, and their outcome is read by the account a moment later', async () => {
+  it('a test event is sent, and the account can read its outcome', async () => {
     const { keyId, owner } = await keyOf();
     const attemptId = await sendTestEvent(service.ctx, keyId, owner);
     await until(() => isDone(attemptId, owner));
@@ -38,7 +38,7 @@ describe('attempts by hand, in the delivery pools,', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('arrive when Redis has lost its data, since the sweeper finds them', async () => {
+  it('a test event is sent after Redis lost its data, because the sweeper adds its job', async () => {
     const { keyId, owner } = await keyOf();
     await service.ctx.queues.webhooks.pause();
     const attemptId = await sendTestEvent(service.ctx, keyId, owner);
@@ -49,7 +49,7 @@ describe('attempts by hand, in the delivery pools,', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('send what failed again, each event once and those of each ride in their order', async () => {
+  it("redeliverFailed resends each failed event once, each ride's events in order", async () => {
     const { keyId, owner } = await keyOf();
     status = 500;
     const rideIds: string[] = [];

@@ -18,7 +18,7 @@ import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-describe('an attempt by hand', () => {
+describe('resends', () => {
   useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
@@ -32,12 +32,12 @@ describe('an attempt by hand', () => {
     const key = await newKey(ctx, url);
     return { ...key, owner: await ownerOf(key.keyId) };
   };
-  /** A test event that no worker has made yet. */
+  /** Requests a test event, which no worker sends yet. */
   const testEvent = async (url: string | undefined = receiver.url) => {
     const { keyId, signingSecret, owner } = await keyWithOwner(url);
     return { attemptId: await sendTestEvent(ctx, keyId, owner), keyId, signingSecret, owner };
   };
-  /** A ride of an account's key whose events were all delivered. */
+  /** Creates a ride for an account's key and delivers all its events. */
   const deliveredRide = async (events: number) => {
     const { keyId, signingSecret, owner } = await keyWithOwner(receiver.url);
     const rideId = await rideWithEvents(ctx, { keyId }, events);
@@ -47,14 +47,14 @@ describe('an attempt by hand', () => {
   };
   const stored = async (attemptId: string) => {
     const record = await attempts.findOne({ _id: attemptId });
-    if (!record) throw new Error('there is no such attempt');
+    if (!record) throw new Error('attempt not found');
     return record;
   };
-  const letLapse = (attemptId: string) =>
+  const expireClaim = (attemptId: string) =>
     attempts.updateOne({ _id: attemptId }, { $set: { 'claim.until': new Date(0) } });
 
-  describe('that is a test event', () => {
-    it('arrives like an event, signed, marked as a test and with a body of its own', async () => {
+  describe('test events', () => {
+    it('a test event is sent like an event, signed, marked as a test and with its own body', async () => {
       const { attemptId, signingSecret } = await testEvent();
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered', httpStatus: 200 });
       const [receipt] = receiver.receipts;
@@ -69,7 +69,7 @@ describe('an attempt by hand', () => {
       expect(receipt?.body).to.include({ event: 'ride.status', status: 'driver_arriving', testMode: true });
     });
 
-    it('is recorded with its answer, and its claim and its job are over', async () => {
+    it('a test event is recorded with its answer, without claim and due time', async () => {
       const { attemptId, owner } = await testEvent();
       await deliverByHand(ctx, attemptId);
       const record = await stored(attemptId);
@@ -86,7 +86,7 @@ describe('an attempt by hand', () => {
       expect(await attemptOf(attemptId, owner)).to.deep.equal(record);
     });
 
-    it('without a URL is recorded as no_url, and nobody is called', async () => {
+    it('a test event without a URL is recorded as `no_url`', async () => {
       const { keyId, owner } = await keyWithOwner();
       const attemptId = await sendTestEvent(ctx, keyId, owner);
       await deliverByHand(ctx, attemptId);
@@ -94,8 +94,8 @@ describe('an attempt by hand', () => {
     });
   });
 
-  describe('that is a redelivery', () => {
-    it('has the body, the id and the number of its event, a new signature and the mark of a redelivery', async () => {
+  describe('redeliveries', () => {
+    it("a redelivery has its event's body, id and number, a new signature and the redelivery header", async () => {
       const { rideId, keyId, owner } = await deliveredRide(2);
       const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
       const attemptId = await redeliver(ctx, { rideId, seq: 2 }, owner);
@@ -110,7 +110,7 @@ describe('an attempt by hand', () => {
       expect(isSignedWith(rolled.signingSecret, again)).to.equal(true);
     });
 
-    it('goes to the URL of now', async () => {
+    it("a redelivery is sent to the key's current URL", async () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: `${receiver.origin}/new` } });
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
@@ -118,7 +118,7 @@ describe('an attempt by hand', () => {
       expect(await stored(attemptId)).to.include({ outcome: 'delivered', url: `${receiver.origin}/new` });
     });
 
-    it('touches no field of the ride, whatever comes of it', async () => {
+    it('a redelivery changes no field of the ride, successful or not', async () => {
       const { rideId, owner } = await deliveredRide(2);
       const before = await storedRide(rideId);
       for (const status of [200, 500]) {
@@ -128,7 +128,7 @@ describe('an attempt by hand', () => {
       expect(await storedRide(rideId)).to.deep.equal(before);
     });
 
-    it('of an event whose body was erased meanwhile is recorded as that, and nobody is called', async () => {
+    it('a redelivery is failed without a request if the body was erased in the meantime', async () => {
       const { rideId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
@@ -137,7 +137,7 @@ describe('an attempt by hand', () => {
       expect(receiver.receipts).to.have.length(1);
     });
 
-    it('is erased where its ride is erased while it is made', async () => {
+    it('a redelivery is erased if its ride is erased during the attempt', async () => {
       const { rideId, owner } = await deliveredRide(5);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       answer = (response) => void eraseRides([rideId]).then(() => response.end());
@@ -145,7 +145,7 @@ describe('an attempt by hand', () => {
       expect(await stored(attemptId)).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
     });
 
-    it('waits for the one before it of the same ride, which adds its job when it is done', async () => {
+    it('a redelivery waits for the previous one of its ride, which adds its job when it is done', async () => {
       const { rideId, owner } = await deliveredRide(3);
       const ids: string[] = [];
       for (const seq of [1, 2, 3]) ids.push(await redeliver(ctx, { rideId, seq }, owner));
@@ -160,7 +160,7 @@ describe('an attempt by hand', () => {
       expect(await jobFor(ctx, 'webhooks', { attemptId: third })).to.equal(undefined);
     });
 
-    it('of one key begins at most 10 times within a second', async () => {
+    it('at most 10 redeliveries of a key start within a second', async () => {
       const { keyId } = await newKey(ctx);
       const startedAt = performance.now();
       const asked = await Promise.all(Array.from({ length: 50 }, () => mayRedeliver(keyId)));
@@ -168,34 +168,34 @@ describe('an attempt by hand', () => {
       expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / paceMs));
       const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
       expect(nextRedeliveryAt).to.be.instanceOf(Date);
-      // Within any second: one at its start, and one for each time that passes.
+      // Within any second: one at its start, and one for each interval that passes.
       expect(1 + Math.floor((1_000 + 100) / paceMs)).to.equal(10);
     });
 
-    it('begins at once, and the pace with it, where its turn is over 2 minutes ahead: a clock was set back', async () => {
+    it('the throttle starts again if its next time is over 2 minutes ahead, because a clock was set back', async () => {
       const { keyId } = await newKey(ctx);
-      const mayBegin = async (aheadMs: number) => {
+      const mayStart = async (aheadMs: number) => {
         const nextRedeliveryAt = new Date(Date.now() + aheadMs);
         await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt } });
         return mayRedeliver(keyId);
       };
-      expect([await mayBegin(110_000), await mayBegin(130_000)]).to.deep.equal([false, true]);
+      expect([await mayStart(110_000), await mayStart(130_000)]).to.deep.equal([false, true]);
       expect((await keys.findOne({ _id: keyId }))?.nextRedeliveryAt).to.be.below(new Date(Date.now() + 1_000));
     });
 
-    it('beyond that pace comes back, and keeps its turn', async () => {
+    it('a throttled redelivery runs again later, without counting a try', async () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(Date.now() + 60_000) } });
-      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'pace');
+      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'throttled');
       expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 0 });
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(0) } });
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
   });
 
-  describe('is made', () => {
-    it('once, when many workers have its job', async () => {
+  describe('tries', () => {
+    it('a resend is sent once if many workers have its job', async () => {
       const { attemptId } = await testEvent();
       const runs = await Promise.all(
         Array.from({ length: 8 }, () => deliverByHand(ctx, attemptId, { pool: 'webhooks-slow' })),
@@ -204,7 +204,7 @@ describe('an attempt by hand', () => {
       expect(runs.filter((run) => 'result' in run && run.result === 'delivered')).to.have.length(1);
     });
 
-    it('once, when its job runs again later', async () => {
+    it('a resend is sent once if its job runs again later', async () => {
       const { attemptId } = await testEvent();
       await deliverByHand(ctx, attemptId);
       const before = await stored(attemptId);
@@ -213,22 +213,22 @@ describe('an attempt by hand', () => {
       expect(receiver.receipts).to.have.length(1);
     });
 
-    it('again, when its worker was killed between the claim and the outcome, once the claim has lapsed', async () => {
+    it('a resend is sent after its claim has expired, if its worker was killed after the claim', async () => {
       const { attemptId } = await testEvent();
       await claimResend(attemptId, 'a worker that was killed');
       const held = await deliverByHand(ctx, attemptId);
       expect(held).to.include({ why: 'held by another run' });
       expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
       expect(receiver.receipts).to.have.length(0);
-      await letLapse(attemptId);
+      await expireClaim(attemptId);
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('also the third time, after two workers were killed; a claim under which nothing was sent is no try', async () => {
+    it('a resend gets a third try after two killed workers, and a released claim does not count as a try', async () => {
       const { attemptId } = await testEvent();
       for (const token of ['first', 'second']) {
         await claimResend(attemptId, token);
-        await letLapse(attemptId);
+        await expireClaim(attemptId);
       }
       const claimed = await claimResend(attemptId, 'nothing sent');
       await claimed?.release();
@@ -238,18 +238,18 @@ describe('an attempt by hand', () => {
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('three times at most, when its workers are killed each time: then it is recorded as interrupted', async () => {
+    it('a resend is recorded as `interrupted` after three killed workers', async () => {
       const { attemptId } = await testEvent();
       for (let times = 0; times < 3; times++) {
         expect((await claimResend(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
-        await letLapse(attemptId);
+        await expireClaim(attemptId);
       }
       await deliverByHand(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'interrupted' });
       expect(receiver.receipts).to.have.length(0);
     });
 
-    it('not at all, when it comes so late that nobody waits for it any more', async () => {
+    it('a test event is not sent, but failed as `too_late`, after more than 10 minutes', async () => {
       const { attemptId } = await testEvent();
       await attempts.updateOne({ _id: attemptId }, { $set: { at: new Date(Date.now() - 11 * 60_000) } });
       await deliverByHand(ctx, attemptId);
@@ -257,7 +257,7 @@ describe('an attempt by hand', () => {
       expect(receiver.receipts).to.have.length(0);
     });
 
-    it('and its outcome is recorded, also when MongoDB is away at first or refuses what came', async () => {
+    it('the outcome is recorded even if MongoDB is unavailable at first or refuses the full record', async () => {
       const { attemptId } = await testEvent();
       const { MongoNetworkError, MongoServerError } = (await import('mongoose')).default.mongo;
       failOnce(attempts, 'updateOne', new MongoNetworkError('connection lost'));
@@ -271,19 +271,19 @@ describe('an attempt by hand', () => {
     });
   });
 
-  it('claimed again by the same run is renewed, and by no other', async () => {
+  it('only the run that holds the claim on a resend can renew it', async () => {
     const { attemptId } = await testEvent();
     const first = await claimResend(attemptId, 'a');
     expect(await claimResend(attemptId, 'b')).to.equal(null);
     const again = await claimResend(attemptId, 'a');
     expect(again?.record.tries).to.equal(1);
     expect(again?.claim.until).to.be.at.least(first?.claim.until as Date);
-    await letLapse(attemptId);
+    await expireClaim(attemptId);
     expect((await claimResend(attemptId, 'b'))?.claim.token).to.equal('b');
     expect(await claimResend(attemptId, 'a')).to.equal(null);
   });
 
-  it('that times out marks the key as slow, and the next one goes to the slow lane unclaimed', async () => {
+  it('a resend that times out marks the key as slow, and the next one is moved to the slow lane', async () => {
     answer = () => {};
     const { attemptId, keyId, owner } = await testEvent();
     expect(await withShortDeadline(() => deliverByHand(ctx, attemptId))).to.include({ result: 'timeout' });
@@ -296,21 +296,21 @@ describe('an attempt by hand', () => {
     expect(await stored(next)).to.include({ state: 'waiting', tries: 0 });
   });
 
-  it('counts neither as a success nor as a failure of the key', async () => {
+  it("failed test events do not count for the key's delivery health", async () => {
     answer = (response) => response.writeHead(500).end();
     const { keyId, owner } = await keyWithOwner(receiver.url);
     for (let times = 0; times < 6; times++) await deliverByHand(ctx, await sendTestEvent(ctx, keyId, owner));
     expect(await deliverySettings(ctx.config, keyId)).not.to.have.property('isFailing');
   });
 
-  it('waits under its claim while this process lacks the SECRETS_KEY', async () => {
+  it('a resend waits under its claim while the process has no SECRETS_KEY', async () => {
     const { attemptId } = await testEvent();
     const keyless = { ...ctx, config: { ...ctx.config, secrets: { ...ctx.config.secrets, keys: [] as never } } };
     const postponed = await deliverByHand(keyless, attemptId);
     expect(postponed).to.include({ why: 'secrets_key_missing' });
     const { state, tries, claim } = await stored(attemptId);
     expect({ state, tries }).to.deep.equal({ state: 'claimed', tries: 0 });
-    await letLapse(attemptId);
+    await expireClaim(attemptId);
     expect(claim?.until).to.be.instanceOf(Date);
     expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
   });

@@ -7,15 +7,15 @@ import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
-describe('the claim on an event', () => {
+describe('event claims', () => {
   const ctx = useTestContext();
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx), events);
   const delivery = { outcome: 'delivered', durationMs: 1, at: new Date() } as const;
-  const letLapse = (rideId: string) =>
+  const expireClaim = (rideId: string) =>
     rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(Date.now() - 1) } });
 
-  it('is won by one of 50 who ask at once, and the ride says whose it is', async () => {
+  it('only one of 50 concurrent runs gets the claim, and the ride holds its token', async () => {
     const rideId = await rideWith(1);
     const tokens = Array.from({ length: 50 }, (_, index) => `run_${index}`);
     const claims = await Promise.all(tokens.map((token) => claimEvent(rideId, 1, token)));
@@ -25,7 +25,7 @@ describe('the claim on an event', () => {
     expect(tokens).to.include(won[0]?.claim.token);
   });
 
-  it('holds for 12 s by the clock of MongoDB, and brings the event along', async () => {
+  it("a claim lasts 12 s by MongoDB's clock and returns the event", async () => {
     const rideId = await rideWith(3);
     const claimed = await claimEvent(rideId, 1, 'a');
     const ride = await storedRide(rideId);
@@ -34,7 +34,7 @@ describe('the claim on an event', () => {
     expect((claimed?.claim.until.getTime() ?? 0) - (claimed?.claim.at.getTime() ?? 0)).to.equal(12_000);
   });
 
-  it('is renewed by its own token, and by no other', async () => {
+  it('only the token of the claim can renew it', async () => {
     const rideId = await rideWith(1);
     const first = await claimEvent(rideId, 1, 'a');
     expect(await claimEvent(rideId, 1, 'b')).to.equal(null);
@@ -43,15 +43,15 @@ describe('the claim on an event', () => {
     expect(await claimEvent(rideId, 1, 'b')).to.equal(null);
   });
 
-  it('is free for another run once it has lapsed, and then lost to the first', async () => {
+  it('another run can claim the event after the claim expired, and then the first run has lost it', async () => {
     const rideId = await rideWith(1);
     await claimEvent(rideId, 1, 'a');
-    await letLapse(rideId);
+    await expireClaim(rideId);
     expect((await claimEvent(rideId, 1, 'b'))?.claim.token).to.equal('b');
     expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
   });
 
-  it('can be had on the oldest unsettled event alone', async () => {
+  it("only the ride's oldest unsettled event can be claimed", async () => {
     const rideId = await rideWith(3);
     expect(await claimEvent(rideId, 2, 'a')).to.equal(null);
     await claimEvent(rideId, 1, 'a');
@@ -61,14 +61,14 @@ describe('the claim on an event', () => {
     expect((await claimEvent(rideId, 2, 'a'))?.event.seq).to.equal(2);
   });
 
-  it('cannot be had on an event that the ride does not have yet, nor on a ride that does not exist', async () => {
+  it('a missing event or ride cannot be claimed', async () => {
     const rideId = await newRide(ctx);
     expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
     expect(await claimEvent('ride_of_nobody', 1, 'a')).to.equal(null);
     expect(await storedRide(rideId)).not.to.have.property('claim');
   });
 
-  it('leaves everything else on the ride as it was', async () => {
+  it('a claim changes no other field of the ride', async () => {
     const rideId = await rideWith(2);
     const before = await storedRide(rideId);
     await claimEvent(rideId, 1, 'a');
@@ -76,7 +76,7 @@ describe('the claim on an event', () => {
     expect(after).to.deep.equal(before);
   });
 
-  it('that is refused says whether the event is held, free, settled or not yet due', async () => {
+  it('deliveryState reports an event as held, free, settled or not its turn', async () => {
     const rideId = await rideWith(3);
     expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
     expect(await deliveryState(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });
@@ -86,7 +86,7 @@ describe('the claim on an event', () => {
     expect('remainingMs' in held && held.remainingMs)
       .to.be.greaterThan(0)
       .and.at.most(12_000);
-    await letLapse(rideId);
+    await expireClaim(rideId);
     expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
     await settleEvent(rideId, 1, 'a', delivery);
     const settled = await deliveryState(rideId, 1);

@@ -13,7 +13,7 @@ import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
-describe('a delivery that is disturbed', () => {
+describe('event delivery with faults', () => {
   useNock(false);
   let restoreWrites = () => {};
   const { now } = Date;
@@ -27,14 +27,14 @@ describe('a delivery that is disturbed', () => {
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;
   const connectionLost = () => Promise.reject(new MongoNetworkError('connection lost'));
-  // The second is what the driver throws when the engine is stopped under a write; the third, a server that is stopping.
+  // The driver throws the second error if the engine stops during a write; a stopping server returns the third one.
   const lostAnswers: Record<string, Error> = {
-    'the connection broke': new MongoNetworkError('connection lost'),
-    'its socket was closed': Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }),
-    'MongoDB was stopping': new MongoServerError({ message: 'interrupted at shutdown', code: 11_600 }),
+    'broken connection': new MongoNetworkError('connection lost'),
+    'closed socket': Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }),
+    'stopping MongoDB': new MongoServerError({ message: 'interrupted at shutdown', code: 11_600 }),
   };
 
-  it('is made once when its job runs twice, one after the other', async () => {
+  it('an event is sent once if its job runs twice in sequence', async () => {
     const rideId = await rideWith(1);
     await deliver(ctx, rideId, 1);
     const before = await storedRide(rideId);
@@ -43,7 +43,7 @@ describe('a delivery that is disturbed', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('is followed by the next one also when the run that recorded it died before it added that job', async () => {
+  it("a second run adds the next event's job if the first run died before it did", async () => {
     const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);
     await (await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.remove();
@@ -51,7 +51,7 @@ describe('a delivery that is disturbed', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('is recorded together with others, each on its own event', async () => {
+  it('deliveries that are recorded in one batch are each on their own event', async () => {
     const rideIds = await Promise.all(Array.from({ length: 20 }, () => rideWith(1)));
     await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
     for (const rideId of rideIds) {
@@ -61,7 +61,7 @@ describe('a delivery that is disturbed', () => {
     expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members(rideIds);
   });
 
-  it('is made once when its job runs ten times at once: the others come back when the claim lapses', async () => {
+  it('an event is sent once if its job runs ten times concurrently, and the others run again later', async () => {
     const rideId = await rideWith(1);
     const runs = await Promise.all(Array.from({ length: 10 }, () => deliver(ctx, rideId, 1)));
     expect(runs.filter((run) => 'result' in run && run.result === 'delivered')).to.have.length(1);
@@ -70,7 +70,7 @@ describe('a delivery that is disturbed', () => {
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
   });
 
-  it('makes no attempt before its turn, nor for an event or a ride that does not exist', async () => {
+  it('no attempt is made for an event before its turn or for a missing event or ride', async () => {
     const rideId = await rideWith(2);
     expect(await deliver(ctx, rideId, 2)).to.deep.equal({ result: 'not_its_turn' });
     expect(await deliver(ctx, 'ride_of_nobody', 1)).to.deep.equal({ result: 'settled' });
@@ -80,7 +80,7 @@ describe('a delivery that is disturbed', () => {
       .and.not.to.have.property('claim');
   });
 
-  it('waits until the claim of another run lapses, by the clock of MongoDB', async () => {
+  it("a run waits until another run's claim expires by MongoDB's clock", async () => {
     const rideId = await rideWith(1);
     await claimEvent(rideId, 1, 'another run');
     await rides.updateOne({ _id: rideId }, [{ $set: { 'claim.until': { $add: ['$$NOW', 3_600_000] } } }]);
@@ -91,13 +91,13 @@ describe('a delivery that is disturbed', () => {
     expect(receiver.receipts).to.have.length(0);
   });
 
-  it('is made again, with the same body and id, where a crash kept its outcome from being recorded', async () => {
+  it('an event is sent again, with the same body and id, if a crash prevented its recording', async () => {
     const key = await newKey(ctx, receiver.url);
     const rideId = await rideWithEvents(ctx, key, 1);
     await new Promise<void>((reached) => {
       restoreWrites = insteadOf('settling', () => {
         reached();
-        // As after a kill, nothing of this run is ever heard again.
+        // As after a kill, this run never continues.
         return new Promise(() => {});
       });
       void deliver(ctx, rideId, 1);
@@ -118,7 +118,7 @@ describe('a delivery that is disturbed', () => {
     return applyAction(ctx, rideId, { action: 'accept', offerId: offers[0]?.offerId ?? '' }, 'anyone');
   };
 
-  it('of the last event is followed by an event that came while it was sent', async () => {
+  it('an event that occurs while the last event is sent gets its job', async () => {
     let rideId = '';
     const answersLate = await startReceiver({
       answer: async (response) => {
@@ -134,7 +134,7 @@ describe('a delivery that is disturbed', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('of the last event is recorded once when an event comes before the lost answer to the settling', async () => {
+  it('the last event is settled once if the reply is lost and a new event occurs before it', async () => {
     const rideId = await rideWith(1);
     beforeTheAnswer('settling', async () => {
       await accept(rideId);
@@ -147,7 +147,7 @@ describe('a delivery that is disturbed', () => {
   });
 
   for (const [why, error] of Object.entries(lostAnswers)) {
-    it(`goes on to the next event where the settling arrived and only its answer was lost: ${why}`, async () => {
+    it(`the next event gets its job if only the reply to the settling is lost: ${why}`, async () => {
       const rideId = await rideWith(2);
       beforeTheAnswer('settling', () => Promise.reject(error));
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
@@ -157,7 +157,7 @@ describe('a delivery that is disturbed', () => {
     });
   }
 
-  it('is recorded as soon as MongoDB is back, and not sent again', async () => {
+  it('an outcome is recorded as soon as MongoDB is back, and the event is not sent again', async () => {
     const rideId = await rideWith(1);
     let outages = 2;
     restoreWrites = insteadOf('settling', (write) => (outages-- > 0 ? connectionLost() : write()));
@@ -166,7 +166,7 @@ describe('a delivery that is disturbed', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  describe('whose claim is not fresh', () => {
+  describe('old claims', () => {
     const renewals: unknown[] = [];
     const noteRenewal = () => beforeTheAnswer('claim', () => renewals.push('renewed'));
     const sleepFor = (ms: number) => {
@@ -176,7 +176,7 @@ describe('a delivery that is disturbed', () => {
       renewals.length = 0;
     });
 
-    it('claims again before it writes where connecting took over a second, with the secret that was rolled meanwhile', async () => {
+    it('after a connect of over a second, the claim is renewed and a rolled secret signs the request', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
       let rolled = '';
@@ -198,7 +198,7 @@ describe('a delivery that is disturbed', () => {
       [2_500, []],
       [3_500, ['renewed']],
     ] as const) {
-      it(`claims again ${expected.length} times where MongoDB took ${tookMs} ms to answer, and delivers`, async () => {
+      it(`a claim that took ${tookMs} ms is renewed ${expected.length} times, and the event is delivered`, async () => {
         const key = await newKey(ctx, receiver.url);
         const rideId = await rideWithEvents(ctx, key, 1);
         beforeTheAnswer('claim', () => {
@@ -212,7 +212,7 @@ describe('a delivery that is disturbed', () => {
     }
   });
 
-  it('writes nothing and records nothing when its claim was taken during a long pause', async () => {
+  it('a run sends and records nothing if another run claimed the event during a long pause', async () => {
     const rideId = await rideWith(1);
     beforeTheAnswer('claim', async () => {
       Date.now = () => now() + 20_000;
@@ -226,7 +226,7 @@ describe('a delivery that is disturbed', () => {
     expect(ride.events[0]).not.to.have.property('delivery');
   });
 
-  it('records nothing where another run has taken over while it was sending', async () => {
+  it('a run records nothing if another run claimed the event while it was sent', async () => {
     const rideId = await rideWith(2);
     const other = await startReceiver({
       answer: async (response) => {
@@ -243,7 +243,7 @@ describe('a delivery that is disturbed', () => {
     expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).to.equal(undefined);
   });
 
-  it("signs and logs with MongoDB's time of its claim, so that a wrong clock of the worker harms nobody", async () => {
+  it("the signature and the record have the claim's time by MongoDB's clock, not the worker's", async () => {
     const rideId = await rideWith(1);
     const at = new Date(Date.now() - 30_000);
     beforeTheAnswer('claim', ({ claim }) => Object.assign(claim ?? {}, { at }));
@@ -254,11 +254,11 @@ describe('a delivery that is disturbed', () => {
     expect((await storedRide(rideId)).events[0]?.delivery?.at).to.deep.equal(at);
   });
 
-  describe("while MongoDB's clock and the worker's differ by more than a minute", () => {
+  describe('differing clocks of MongoDB and the worker', () => {
     const stopping = AbortSignal.abort();
     const waits = { againInMs: 0, why: 'clocks_differ' };
 
-    it('waits without a claim, is logged as an error, and is made by a worker whose clock is right', async () => {
+    it('a worker whose clock differs by over a minute claims nothing and logs an error', async () => {
       const rideId = await rideWith(1);
       for (const aheadMs of [61_000, -61_000]) {
         const wrong = withLogLines({ ...ctx, now: () => Date.now() + aheadMs });
@@ -271,7 +271,7 @@ describe('a delivery that is disturbed', () => {
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     });
 
-    it('waits and gives up its claim when only the claim shows it', async () => {
+    it('a worker releases its claim if only the time of the claim shows that the clocks differ', async () => {
       const rideId = await rideWith(1);
       beforeTheAnswer('claim', ({ claim }) => Object.assign(claim ?? {}, { at: new Date(Date.now() - 61_000) }));
       expect(await deliver(ctx, rideId, 1, { stopping })).to.deep.equal(waits);
@@ -279,7 +279,7 @@ describe('a delivery that is disturbed', () => {
       expect(receiver.receipts).to.have.length(0);
     });
 
-    it('is made while they differ by 59 s', async () => {
+    it('a worker whose clock differs by 59 s delivers', async () => {
       const rideId = await rideWith(1);
       expect(await deliver({ ...ctx, now: () => Date.now() + 59_000 }, rideId, 1)).to.include({ result: 'delivered' });
     });

@@ -11,7 +11,7 @@ import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-describe('the delivery of an event', () => {
+describe('event delivery', () => {
   useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
@@ -22,8 +22,8 @@ describe('the delivery of an event', () => {
 
   const logged = async (rideId: string, seq = 1) => (await storedRide(rideId)).events[seq - 1]?.delivery;
 
-  describe('has the headers of the contract and the body as it was stored', () => {
-    it('with the event name, its signature, its id and its number', async () => {
+  describe('request', () => {
+    it('each event is sent with its stored body and the headers of the contract', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 2);
       for (const [seq, event] of [
@@ -44,8 +44,8 @@ describe('the delivery of an event', () => {
     });
   });
 
-  describe('is logged', () => {
-    it('as delivered with the url without its query, the status, the time it took and when it was', async () => {
+  describe('recorded outcome', () => {
+    it('a delivered event has the URL without its query, the status, the duration and the time', async () => {
       answer = (response) => response.writeHead(202).end('ok');
       const rideId = await rideWithEvents(ctx, await newKey(ctx, `${receiver.url}?token=secret`), 1);
       const done = await deliver(ctx, rideId, 1);
@@ -57,7 +57,7 @@ describe('the delivery of an event', () => {
       expect(delivery?.at).to.be.instanceOf(Date);
     });
 
-    it('as failed with the status where it is no 2xx, redirects included, which are not followed', async () => {
+    it('an event is failed if the status is not 2xx, and redirects are not followed', async () => {
       for (const [status, reason] of [
         [500, 'status'],
         [404, 'status'],
@@ -72,7 +72,7 @@ describe('the delivery of an event', () => {
       }
     });
 
-    it('as failed without a status where nobody listens', async () => {
+    it('an event is failed without a status if the port is closed', async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
       const nowhereCtx = withTargets(ctx, nowhere);
       const rideId = await rideWithEvents(ctx, await newKey(nowhereCtx, `${nowhere}/hook`), 1);
@@ -82,7 +82,7 @@ describe('the delivery of an event', () => {
       expect(delivery).not.to.have.property('httpStatus');
     });
 
-    it('as timeout where the receiver says nothing', async () => {
+    it('an event is `timeout` if the receiver does not answer', async () => {
       answer = () => {};
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       expect(await withShortDeadline(() => deliver(ctx, rideId, 1))).to.include({ result: 'timeout' });
@@ -91,7 +91,7 @@ describe('the delivery of an event', () => {
       expect(delivery?.durationMs).to.be.greaterThan(0);
     });
 
-    it('as blocked, with where it would have gone, and nobody is called', async () => {
+    it('an event is blocked, with its URL and without a request, if the target is not allowed', async () => {
       const withoutTargets = withTargets(ctx);
       for (const url of [receiver.url, 'https://127.0.0.1/hook', 'https://169.254.169.254/latest', 'https://[::1]/a']) {
         const key = await newKey(ctx);
@@ -103,7 +103,7 @@ describe('the delivery of an event', () => {
       expect(receiver.receipts).to.have.length(0);
     });
 
-    it('as no_url where neither the ride nor its key has one', async () => {
+    it('an event is `no_url` if neither the ride nor its key has a URL', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'no_url' });
       const delivery = await logged(rideId);
@@ -111,7 +111,7 @@ describe('the delivery of an event', () => {
       expect(delivery).to.include({ outcome: 'no_url', durationMs: 0 });
     });
 
-    it('is settled whatever the outcome, and the next event has its job', async () => {
+    it('an undelivered event is settled, and the next event gets its job', async () => {
       answer = (response) => response.writeHead(500).end();
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
       await deliver(ctx, rideId, 1);
@@ -122,8 +122,8 @@ describe('the delivery of an event', () => {
     });
   });
 
-  describe('goes where the partner wants it at that moment', () => {
-    it("to the ride's own URL rather than the key's, signed with the key's secret", async () => {
+  describe('destination', () => {
+    it("the ride's own URL overrides the key's URL, and the key's secret signs the event", async () => {
       const other = await startReceiver();
       const both = withTargets(ctx, receiver.origin, other.origin);
       const key = await newKey(both, other.url);
@@ -135,14 +135,14 @@ describe('the delivery of an event', () => {
       expect(await logged(rideId)).to.include({ url: `${receiver.origin}/mine` });
     });
 
-    it("to the key's URL of now, not of when the event was made", async () => {
+    it("an event is sent to the key's current URL, not to the URL at the time of the event", async () => {
       const key = await newKey(ctx);
       const rideId = await rideWithEvents(ctx, key, 1);
       await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: receiver.url } });
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     });
 
-    it('with the secret that was rolled a moment ago', async () => {
+    it('a rolled signing secret signs the very next delivery', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 2);
       await deliver(ctx, rideId, 1);
@@ -154,7 +154,7 @@ describe('the delivery of an event', () => {
       expect(isSignedWith(key.signingSecret, second)).to.equal(false);
     });
 
-    it('also for a key that was revoked', async () => {
+    it('the events of a revoked key are still delivered', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
       await revokeKey(key.keyId, 'anyone');

@@ -16,12 +16,12 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-describe('the attempts at a time of a process', () => {
+describe('concurrency of the delivery pools', () => {
   const ctx = useTestContext();
 
   const wanted = { bidding: 50, simulator: 50, dispatch: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
 
-  it('stay as they are set where the limit of open files has room for them, and nothing is logged', () => {
+  it('the configured concurrency stays if the limit of open files allows it, and nothing is logged', () => {
     const logged = withLogLines(ctx);
     for (const limit of [20_000, Infinity]) {
       expect(withinDescriptorLimit(poolNames, wanted, logged.ctx.log, limit)).to.deep.equal(wanted);
@@ -30,32 +30,32 @@ describe('the attempts at a time of a process', () => {
     expect(logged.lines).to.have.length(0);
   });
 
-  it('of all its pools together are held below the limit of open files, and a line says so', () => {
+  it('the concurrency of both pools together is kept below the limit of open files, with a warning', () => {
     for (const limit of [64, 256, 1_024, 2_000]) {
       const logged = withLogLines(ctx);
-      const held = withinDescriptorLimit(poolNames, wanted, logged.ctx.log, limit);
-      expect(held.webhooks + held['webhooks-slow']).to.be.within(2, limit / 2);
-      expect(held).to.include({ bidding: 50, simulator: 50 });
+      const allowed = withinDescriptorLimit(poolNames, wanted, logged.ctx.log, limit);
+      expect(allowed.webhooks + allowed['webhooks-slow']).to.be.within(2, limit / 2);
+      expect(allowed).to.include({ bidding: 50, simulator: 50 });
       expect(logged.lines).to.have.length(1);
       expect(logged.lines[0]).to.include({ limit, wanted: 1_000 });
     }
   });
 
-  it('of each pool are one at least, and in proportion to what is set', () => {
+  it('each pool keeps a concurrency of at least one, in proportion to its setting', () => {
     const { log } = withLogLines(ctx).ctx;
     expect(withinDescriptorLimit(poolNames, { ...wanted, webhooks: 1 }, log, 64)).to.include({ webhooks: 1 });
-    const held = withinDescriptorLimit(poolNames, { ...wanted, webhooks: 1_500 }, log, 1_024);
-    expect(held.webhooks / held['webhooks-slow']).to.be.within(2.9, 3.1);
+    const allowed = withinDescriptorLimit(poolNames, { ...wanted, webhooks: 1_500 }, log, 1_024);
+    expect(allowed.webhooks / allowed['webhooks-slow']).to.be.within(2.9, 3.1);
   });
 
-  (process.platform === 'linux' ? it : it.skip)('have the limit of open files that Linux says', () => {
+  (process.platform === 'linux' ? it : it.skip)('descriptorLimit returns the limit of open files on Linux', () => {
     expect(descriptorLimit()).to.equal(Number(execFileSync('bash', ['-c', 'ulimit -n'], { encoding: 'utf8' })));
   });
 });
 
 (process.platform === 'linux' ? describe : describe.skip)('a worker process with few file descriptors', () => {
   useNock(false);
-  // Fewer are not enough for Node itself to start.
+  // Node itself cannot start with fewer.
   const limit = 96;
   const ctx = useTestContext();
   const folder = useFolder();
@@ -85,14 +85,14 @@ describe('the attempts at a time of a process', () => {
   const openDescriptors = () => readdirSync(`/proc/${worker?.pid}/fd`).length;
   const setLimit = (to: number) => execFileSync('prlimit', ['--pid', String(worker?.pid), `--nofile=${to}:${limit}`]);
 
-  it('delivers more events than it has descriptors for, and records none as failed', async () => {
-    let underWay = 0;
+  it('a worker with few descriptors delivers more events than it has descriptors, none as failed', async () => {
+    let inFlight = 0;
     let most = 0;
     const receiver = await startReceiver({
       answer: (response) => {
-        most = Math.max(most, ++underWay);
+        most = Math.max(most, ++inFlight);
         setTimeout(() => response.end(), 50);
-        response.on('close', () => underWay--);
+        response.on('close', () => inFlight--);
       },
     });
     const target = withTargets(ctx, receiver.origin);
@@ -120,8 +120,8 @@ describe('the attempts at a time of a process', () => {
     });
     expect(most).to.be.within(1, limit / 2);
 
-    // The limit shrinks under it: now it does run out of descriptors.
-    await until(async () => underWay === 0);
+    // A lower limit makes the running process run out of descriptors.
+    await until(async () => inFlight === 0);
     setLimit(openDescriptors() + 2);
     const others = await makeRides(20);
     await until(async () => logLines().some(({ reason }) => reason === 'EMFILE'));

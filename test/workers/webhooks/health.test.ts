@@ -24,7 +24,7 @@ const at = new Date(1_700_000_000_000);
 const refused: Delivery = { outcome: 'failed', reason: 'ECONNREFUSED', durationMs: 1, at };
 const delivered: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 1, at };
 
-describe('the health of deliveries', () => {
+describe('delivery health', () => {
   useNock(false);
   const ctx = useTestContext();
   before(async () => {
@@ -37,7 +37,7 @@ describe('the health of deliveries', () => {
     await keys.updateOne({ _id: keyId }, { $set: { name } });
     return { keyId, email: email.toLowerCase(), owner: { accountId } };
   };
-  /** Notes deliveries one by one, as a process does that reads the key before each. */
+  /** Records deliveries one by one, like a process that reads the key before each delivery. */
   const note = async (keyId: string, ...deliveries: Delivery[]) => {
     for (const delivery of deliveries) {
       const { isFailing = false } = await deliverySettings(ctx.config, keyId);
@@ -54,8 +54,8 @@ describe('the health of deliveries', () => {
   };
   const subjectsTo = async (email: string) => (await mailsTo(email)).map(({ subject }) => subject);
 
-  describe('shows a key', () => {
-    it('from 5 failures in a row on, since the first of them and with the reason of the last', async () => {
+  describe('failing keys', () => {
+    it('a key is failing from 5 failures in a row, since the first one and with the last reason', async () => {
       const key = await keyOf();
       const first = new Date(at.getTime() - 60_000);
       await note(key.keyId, { ...refused, at: first }, ...times(3, refused));
@@ -64,7 +64,7 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key)).to.deep.equal({ failuresInRow: 5, since: first, reason: 'timeout_answer' });
     });
 
-    it('until one event arrives', async () => {
+    it('a key is no longer failing after one delivered event', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(6, refused), delivered);
       expect(await healthOf(key)).to.equal(undefined);
@@ -72,7 +72,7 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key)).to.equal(undefined);
     });
 
-    it('also when its failures and successes came in one moment', async () => {
+    it('failures after a success count if all are written together', async () => {
       const key = await keyOf();
       for (const delivery of [...times(7, refused), delivered, ...times(5, refused)]) {
         noteDelivery(ctx, key.keyId, delivery, false);
@@ -81,7 +81,7 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key)).to.include({ failuresInRow: 5 });
     });
 
-    it('since the first failure after a success, also when all came in one moment', async () => {
+    it('a key is failing since the first failure after a success, also if all are written together', async () => {
       const key = await keyOf();
       const time = (index: number) => new Date(at.getTime() + index);
       const noteAll = (...deliveries: Delivery[]) => {
@@ -94,7 +94,7 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key))
         .to.include({ failuresInRow: 5 })
         .and.deep.include({ since: time(0) });
-      // The failures of before are ended first, however long that takes.
+      // The earlier streak of failures must be ended first, even if that takes long.
       onceInsteadOf(keys, 'findOneAndUpdate', async (...args) => {
         await setTimeout(50);
         return Reflect.apply(keys.findOneAndUpdate, keys, args);
@@ -105,7 +105,7 @@ describe('the health of deliveries', () => {
         .and.deep.include({ since: time(4) });
     });
 
-    it('also when several processes count at once', async () => {
+    it('the failures that several processes count at the same time add up', async () => {
       const key = await keyOf();
       const of5 = {
         $inc: { 'failing.inRow': 5 },
@@ -117,7 +117,7 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key)).to.include({ failuresInRow: 6 });
     });
 
-    it('not for events without a URL, nor for faults of our own', async () => {
+    it('events without a URL and local faults do not count as failures', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(9, { outcome: 'no_url', durationMs: 0, at }));
       await note(key.keyId, ...times(9, { ...refused, reason: 'EMFILE' }));
@@ -125,7 +125,7 @@ describe('the health of deliveries', () => {
       expect(await keys.findOne({ _id: key.keyId })).not.to.have.property('failing');
     });
 
-    it('to its account alone', async () => {
+    it('the health of a key is visible only to its account', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(5, refused));
       const other = await keyOf();
@@ -133,7 +133,7 @@ describe('the health of deliveries', () => {
     });
   });
 
-  it('costs nothing while a healthy key keeps succeeding', async () => {
+  it('successes of a healthy key write nothing', async () => {
     const key = await keyOf();
     const before = await keys.findOne({ _id: key.keyId });
     let writes = 0;
@@ -149,7 +149,7 @@ describe('the health of deliveries', () => {
     expect(await keys.findOne({ _id: key.keyId })).to.deep.equal(before);
   });
 
-  it('is not waited for by settling, and a failing write does not fail it', async () => {
+  it('settling does not wait for health writes, and a failing write does not affect it', async () => {
     const receiver = await startReceiver({ answer: (response) => void response.writeHead(500).end() });
     const own = withTargets(ctx, receiver.origin);
     const { keyId } = await keyOf();
@@ -169,7 +169,7 @@ describe('the health of deliveries', () => {
     expect((await keys.findOne({ _id: keyId }))?.failing).to.include({ inRow: 1, reason: 'status_5xx' });
   });
 
-  it('is good again once an event is delivered', async () => {
+  it('a delivered event ends the failure streak of its key', async () => {
     const receiver = await startReceiver();
     const own = withTargets(ctx, receiver.origin);
     const key = await keyOf();
@@ -182,8 +182,8 @@ describe('the health of deliveries', () => {
     expect(await healthOf(key)).to.equal(undefined);
   });
 
-  describe('is told by mail', () => {
-    it('once after 5 failures in a row, and once when an event arrives again', async () => {
+  describe('mails', () => {
+    it('the account gets a mail after 5 failures in a row, and one when an event is delivered again', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
       expect(await mailsTo(key.email)).to.deep.equal([]);
@@ -196,7 +196,7 @@ describe('the health of deliveries', () => {
       ]);
     });
 
-    it('with the name of the key, since when, the reason with what to do, and the address of its deliveries', async () => {
+    it('the mail has the name of the key, the start, the reason, the remedy and a link to the deliveries', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(5, refused), delivered);
       const [failing, again] = await mailsTo(key.email);
@@ -208,13 +208,13 @@ describe('the health of deliveries', () => {
       for (const text of ['"Hotel desk"', '2023-11-14 22:13 UTC', link]) expect(again?.text).to.include(text);
     });
 
-    it('not when it recovers before it was told', async () => {
+    it('no mail is sent if the key recovers before 5 failures', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused), delivered, ...times(4, refused), delivered);
       expect(await mailsTo(key.email)).to.deep.equal([]);
     });
 
-    it('once, however many processes find the fifth failure', async () => {
+    it('one mail is sent even if many processes find the fifth failure', async () => {
       const key = await keyOf();
       const failing = { inRow: 5, since: at, reason: 'refused' };
       await keys.updateOne({ _id: key.keyId }, { $set: { failing } });
@@ -222,7 +222,7 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 
-    it('once, however many processes find that it works again', async () => {
+    it('one mail is sent even if two processes find the recovery', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(5, refused));
       const stale = await keys.findOne({ _id: key.keyId });
@@ -232,14 +232,14 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(2);
     });
 
-    it('reports a new outage at once after a recovery', async () => {
+    it('a new outage after a recovery is mailed at once', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(5, refused), delivered, ...times(5, refused));
       const fail = 'Webhooks of your key "Hotel desk" fail';
       expect(await subjectsTo(key.email)).to.deep.equal([fail, 'Webhooks of your key "Hotel desk" work again', fail]);
     });
 
-    it('reports 4 outages in 24 hours, and a fifth that lasts when the first is older', async () => {
+    it('at most 4 outages are mailed in 24 hours, and a lasting fifth one after that', async () => {
       const key = await keyOf();
       for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...times(5, refused), delivered);
       await note(key.keyId, ...times(9, refused));
@@ -257,10 +257,10 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(9);
     });
 
-    it('again at the next failure, when it certainly could not be sent', async () => {
+    it('the mail is sent at the next failure if it was certainly not stored', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
-      // As often as there are mails a day at most: what was not sent does not count.
+      // As often as the daily limit: mails that were not stored do not count.
       for (let failed = 0; failed < 4; failed++) {
         onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
         await note(key.keyId, refused);
@@ -270,7 +270,7 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 
-    it('once, when it was stored and only the answer of MongoDB was lost', async () => {
+    it("the mail is sent once if it was stored and only MongoDB's reply was lost", async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
       onceInsteadOf(mails, 'insertOne', async (...args) => {
@@ -281,7 +281,7 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 
-    it('without line breaks of a name in it', async () => {
+    it('line breaks in the name of a key do not reach the mail', async () => {
       const key = await keyOf({ name: 'Desk"\r\nBcc: all@partner.example\r\n\r\n<b>Pay\u2028here' });
       await note(key.keyId, ...times(5, refused));
       const [mail] = await mailsTo(key.email);
@@ -289,7 +289,7 @@ describe('the health of deliveries', () => {
       expect(mail?.text.split('\n').filter((line) => line.startsWith('Bcc'))).to.deep.equal([]);
     });
 
-    it('not to the operator of this machine', async () => {
+    it('the operator account of this machine gets no mail', async () => {
       const key = await keyOf({ email: operatorEmail });
       await note(key.keyId, ...times(5, refused), delivered);
       expect(await mailsTo(operatorEmail)).to.deep.equal([]);

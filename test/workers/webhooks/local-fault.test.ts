@@ -18,7 +18,7 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 const dayMs = 24 * 3_600_000;
 
-describe('the delivery of an event whose signing secret cannot be decrypted', () => {
+describe('event delivery without the signing secret', () => {
   useNock(false);
   const { find } = keys;
   const receiver = useReceiver();
@@ -34,13 +34,13 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     keys.find = find;
   });
 
-  /** As where SECRETS_KEY does not list the key that the ciphertext names. */
+  /** As if SECRETS_KEY did not list the key that the ciphertext needs. */
   const lackSecretsKey = () => {
     keys.find = (() => {
       throw Object.create(SecretsKeyMissing.prototype);
     }) as typeof find;
   };
-  const happened = (agoMs: number) =>
+  const setEventAge = (agoMs: number) =>
     rides.updateOne({ _id: rideId }, { $set: { 'events.0.at': new Date(Date.now() - agoMs) } });
   const expectFailed = async (reason: string) => {
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'failed' });
@@ -51,29 +51,29 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     expect(receiver.receipts).to.have.length(0);
   };
 
-  it('is recorded as failed where its ciphertext is damaged, and the next event goes on', async () => {
+  it('an event is failed if the ciphertext of the secret is damaged, and the next event is sent', async () => {
     const { signingSecret } = (await keys.findOne({ _id: key.keyId })) ?? { signingSecret: '' };
     const damaged = signingSecret.replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA'));
     await keys.updateOne({ _id: key.keyId }, { $set: { signingSecret: damaged } });
     await expectFailed('signing_secret_damaged');
   });
 
-  it('is recorded as failed where the record of its key is missing, and the next event goes on', async () => {
+  it("an event is failed if its key's record is missing, and the next event is sent", async () => {
     await keys.deleteOne({ _id: key.keyId });
     await expectFailed('no_key_record');
   });
 
-  it('waits where this process lacks the key of SECRETS_KEY, longer each time, and is delivered when it is there', async () => {
+  it('an event waits with a growing backoff while its key is missing in SECRETS_KEY, then is delivered', async () => {
     lackSecretsKey();
     const logged = withLogLines(ctx);
     for (const agoMs of [0, 60_000, 3_600_000]) {
-      await happened(agoMs);
+      await setEventAge(agoMs);
       const run = await deliver(logged.ctx, rideId, 1);
       const againInMs = Math.min(Math.max(agoMs, 15_000), 300_000);
       expect('againInMs' in run && run.againInMs).to.be.within(againInMs, againInMs + 60_000);
       const { events, settledSeq, claim } = await storedRide(rideId);
       expect({ settledSeq, delivery: events[0]?.delivery }).to.deep.equal({ settledSeq: 0, delivery: undefined });
-      // No other run comes by before that, and none holds a place for it.
+      // No other run can claim the event before that.
       expect(await deliver(ctx, rideId, 1)).to.include({ why: 'held by another run' });
       const { at, until } = claim as Claim;
       expect(until.getTime() - at.getTime()).to.be.at.least(againInMs);
@@ -85,21 +85,21 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('is recorded as failed only when it has waited for that key for 24 hours, and the next event goes on', async () => {
+  it('an event without its SECRETS_KEY is failed after 24 hours, and the next event is sent', async () => {
     lackSecretsKey();
-    await happened(dayMs - 60_000);
+    await setEventAge(dayMs - 60_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why: 'secrets_key_missing' });
     await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
-    await happened(dayMs);
+    await setEventAge(dayMs);
     await expectFailed('secrets_key_missing');
   });
 });
 
-describe('the delivery of an event for which this process lacks descriptors or ports', () => {
+describe('event delivery with a local fault', () => {
   useNock(false);
   const base = useTestContext();
 
-  it('leaves the event unsettled and unclaimed, logs one error, and is made after a pause', async () => {
+  it('without descriptors, events stay unsettled and unclaimed with one error log, and are sent later', async () => {
     const receiver = await startReceiver();
     const { ctx, errors } = withLogLines(withTargets(base, receiver.origin));
     const rideIds = await Promise.all(
@@ -124,7 +124,7 @@ describe('the delivery of an event for which this process lacks descriptors or p
     await receiver.close();
   });
 
-  it('leaves the event unsettled while this process has no route to any public address', async () => {
+  it('an event stays unsettled while this process has no route to any public address', async () => {
     const rideId = await rideWithEvents(base, await newKey(base, 'https://93.184.216.34/hook'), 1);
     const outbound = divertOutbound(() => ({ fails: 'ENETUNREACH' }), { hasRoute: false });
     const { ctx, errors } = withLogLines(base);
@@ -141,12 +141,12 @@ describe('the delivery of an event for which this process lacks descriptors or p
     expect(ride.events[0]).not.to.have.property('delivery');
   });
 
-  it('ends its pause when the pool stops', async () => {
+  it('the pause after a local fault ends when the pool stops', async () => {
     const rideId = await rideWithEvents(base, await newKey(base, 'https://partner.example/'), 1);
     const ctx = withTargets(base, 'http://127.0.0.1:9');
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
     const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
-    // By itself, no pause ends.
+    // Without the signal, no pause would end.
     const { setTimeout } = timers;
     const endless = async (_ms: number, _value: unknown, { signal }: { signal: AbortSignal }) =>
       signal.aborted ? undefined : new Promise(() => {});

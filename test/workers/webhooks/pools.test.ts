@@ -20,16 +20,16 @@ const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
     .filter(({ data }) => 'rideId' in data && data.rideId === rideId)
     .map(({ data, returnvalue }) => ({ seq: 'seq' in data ? data.seq : null, result: returnvalue.result }));
 
-describe('the delivery pools', () => {
+describe('delivery pools', () => {
   useNock(false);
-  const underWay = new Set<string>();
+  const inFlight = new Set<string>();
   const overlaps: string[] = [];
   const receiver = useReceiver({
     answer: (response, { body: { rideId } }) => {
-      if (underWay.has(rideId)) overlaps.push(rideId);
-      underWay.add(rideId);
+      if (inFlight.has(rideId)) overlaps.push(rideId);
+      inFlight.add(rideId);
       setTimeout(() => {
-        underWay.delete(rideId);
+        inFlight.delete(rideId);
         response.end();
       }, Math.random() * 30);
     },
@@ -39,7 +39,7 @@ describe('the delivery pools', () => {
   const received = (rideId: string) => receiver.receipts.filter(({ body }) => body.rideId === rideId);
   const settled = (rideId: string) => until(async () => (await storedRide(rideId)).unsettled === 0);
 
-  it('send the events of a ride in order, one after the other, to a receiver of random delays', async () => {
+  it("a ride's events are sent in order, one at a time, to a receiver with random delays", async () => {
     const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 5);
     await settled(rideId);
     expect(overlaps).not.to.include(rideId);
@@ -56,7 +56,7 @@ describe('the delivery pools', () => {
     expect(statusesSent(ride).at(-1)).to.equal('completed');
   });
 
-  it('send each event once though its job is added again and again while it runs', async () => {
+  it('each event is sent once, even if its job is added again repeatedly while it runs', async () => {
     const key = await service.key('live', receiver.url);
     const rideIds = await Promise.all([1, 2, 3, 4].map(() => rideWithEvents(service.ctx, key, 4)));
     await until(async () => {
@@ -68,7 +68,7 @@ describe('the delivery pools', () => {
     }
   });
 
-  it('hand the jobs of a key whose receiver was slow to the slow lane, where they are delivered in order', async () => {
+  it('the events of a slow key are moved to the slow lane and delivered there in order', async () => {
     const key = await service.key('live', receiver.url);
     await markSlow(service.ctx, key.keyId);
     const rideId = await rideWithEvents(service.ctx, key, 2);
@@ -85,7 +85,7 @@ describe('the delivery pools', () => {
     expect(received(rideId).map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2']);
   });
 
-  it('leave the jobs of every other key where they are', async () => {
+  it("a slow key does not move other keys' events to the slow lane", async () => {
     await markSlow(service.ctx, (await service.key('live', receiver.url)).keyId);
     const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
     await settled(rideId);
@@ -93,14 +93,14 @@ describe('the delivery pools', () => {
   });
 });
 
-describe('a delivery pool that stops while MongoDB takes no outcome', () => {
+describe('stop of a delivery pool', () => {
   useNock(false);
   let restoreWrites = () => {};
   afterEach(() => {
     restoreWrites();
   });
 
-  it('ends at once: the event is left to another run', async () => {
+  it('a pool stops at once while MongoDB accepts no outcome', async () => {
     const receiver = await startReceiver();
     const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
     const settling = new Promise<void>((reached) => {
@@ -116,11 +116,11 @@ describe('a delivery pool that stops while MongoDB takes no outcome', () => {
   });
 });
 
-describe('the slow lane', () => {
+describe('slow lane', () => {
   useNock(false);
   const api = useTestApi();
 
-  it('takes a job before its event is claimed', async () => {
+  it('a job is moved to the slow lane before its event is claimed', async () => {
     const key = await newKey(api.ctx);
     await markSlow(api.ctx, key.keyId);
     const rideId = await rideWithEvents(api.ctx, key, 1);
@@ -132,7 +132,7 @@ describe('the slow lane', () => {
     expect(await deliver(api.ctx, rideId, 1, { pool: 'webhooks-slow' })).to.include({ result: 'no_url' });
   });
 
-  it('takes what one key has under way beyond eight attempts, so that it cannot fill the fast lane', async () => {
+  it('a key with eight attempts in flight in the fast lane uses the slow lane for further jobs', async () => {
     const waiting: (() => void)[] = [];
     const receiver = await startReceiver({ answer: (response) => waiting.push(() => response.end()) });
     const ctx = withTargets(api.ctx, receiver.origin);
@@ -151,7 +151,7 @@ describe('the slow lane', () => {
     await receiver.close();
   });
 
-  it('leaves each key its eight places in the fast lane while Redis is away, and no more', async () => {
+  it('while Redis is unavailable, each key still has at most eight attempts in the fast lane', async () => {
     const redis = { zmscore: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
     const enter = () => enterLane({ redis, now: api.ctx.now }, 'key_without_redis', 'webhooks');
     const entered = await Promise.all(Array.from({ length: 20 }, enter));
@@ -162,7 +162,7 @@ describe('the slow lane', () => {
     leave?.();
   });
 
-  it('is for a key whose attempt timed out, for a minute, and for none that failed otherwise', async () => {
+  it('a key counts as slow for a minute after a timeout, but not after other failures', async () => {
     const receiver = await startReceiver({
       answer: (response, { body }) => {
         if (body.event === 'offer.received') response.writeHead(500).end();
@@ -178,17 +178,17 @@ describe('the slow lane', () => {
     expect(await isSlow(ctx, key.keyId)).to.equal(true);
     const inAMinute = { ...ctx, now: () => ctx.now() + 60_000 };
     expect(await isSlow(inAMinute, key.keyId)).to.equal(false);
-    // Keys that are slow no more leave Redis, so that it does not grow with every key.
+    // Redis drops keys that are no longer slow, so the set does not grow with every key.
     await markSlow(inAMinute, 'key_of_another');
     expect(await ctx.redis.zscore('rides:slow', key.keyId)).to.equal(null);
   });
 });
 
-describe('the delivery of an event, with nock in the place of the partner', () => {
+describe('event delivery with nock as the receiver', () => {
   useNock(true);
   const api = useTestApi();
 
-  it('posts the signed event and records what the partner answers', async () => {
+  it("a delivery posts the signed event and records the receiver's status", async () => {
     const mute = await startReceiver({ raw: true });
     const ctx = withTargets(api.ctx, mute.origin);
     const rideId = await rideWithEvents(ctx, await newKey(ctx, `${mute.origin}/hook`), 1);

@@ -12,7 +12,7 @@ import { divertOutbound, type Outbound, type Route } from '../../support/webhook
 const PUBLIC = '93.184.216.34';
 const PUBLIC_V6 = '2606:4700::1111';
 
-describe('send: which addresses are called', () => {
+describe('send: allowed addresses', () => {
   useNock(false);
   let receiver: RawReceiver;
   let outbound: Outbound;
@@ -20,7 +20,7 @@ describe('send: which addresses are called', () => {
 
   beforeEach(async () => {
     receiver = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
-    // As if this machine were the public one, too: what is not blocked would be counted by the receiver.
+    // All connections lead to the receiver, which counts every one that is not blocked.
     route = () => ({ port: receiver.port });
     outbound = divertOutbound((host) => route(host));
   });
@@ -42,8 +42,8 @@ describe('send: which addresses are called', () => {
     'x',
     '',
   ]) {
-    it(`does not even resolve what may be no webhook URL: ${JSON.stringify(url)}`, async () => {
-      const resolver = () => Promise.reject(new Error('a question was asked'));
+    it(`a URL that is not allowed is not even resolved: ${JSON.stringify(url)}`, async () => {
+      const resolver = () => Promise.reject(new Error('the resolver was called'));
       expect(await sendTo(url, resolver)).to.include({ outcome: 'blocked', reason: 'target_url' });
       expect(outbound.dialled).to.deep.equal([]);
     });
@@ -57,7 +57,7 @@ describe('send: which addresses are called', () => {
     ['nonsense'],
   ];
   for (const addresses of answers) {
-    it(`connects to none of ${addresses.join(', ')}`, async () => {
+    it(`no connection is made if a name has the addresses ${addresses.join(', ')}`, async () => {
       const result = await sendTo('https://partner.test/', async () => addresses);
       expect(result).to.include({ outcome: 'blocked', reason: 'private_address' });
       expect(outbound.dialled).to.deep.equal([]);
@@ -65,7 +65,7 @@ describe('send: which addresses are called', () => {
     });
   }
 
-  it('connects to none when the name servers answer A with a public address and AAAA with a private one', async () => {
+  it('no connection is made if the A record is public and the AAAA record private', async () => {
     const nameServer = await startNameServer((question) => (question === 'A' ? [PUBLIC] : ['fd00::1']));
     const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
     await nameServer.close();
@@ -74,7 +74,7 @@ describe('send: which addresses are called', () => {
     expect(outbound.dialled).to.deep.equal([]);
   });
 
-  it('asks once, and goes to the address that it checked, when the next answer would be another (rebinding)', async () => {
+  it('a name is resolved only once, so the checked address is also the called one (rebinding)', async () => {
     route = () => 'refuse';
     let asked = 0;
     const nameServer = await startNameServer((question) => (question === 'A' ? [asked++ ? '127.0.0.1' : PUBLIC] : []));
@@ -86,14 +86,14 @@ describe('send: which addresses are called', () => {
     expect(receiver.connections).to.have.length(0);
   });
 
-  it('writes nothing to a connection that turns out to have a private address', async () => {
+  it('nothing is written to a connection whose actual address is private', async () => {
     const result = await sendTo('https://partner.test/', async () => [PUBLIC]);
     expect(result).to.include({ outcome: 'blocked', reason: 'private_address' });
     expect(outbound.dialled).to.deep.equal([PUBLIC]);
     expect(receiver.received()).to.equal('');
   });
 
-  it('tries the next address when one refuses, four at most', async () => {
+  it('if an address refuses, the next one is tried, at most four', async () => {
     route = () => 'refuse';
     const addresses = [PUBLIC, PUBLIC_V6, '93.184.216.35', '93.184.216.36', '93.184.216.37'];
     const result = await sendTo('https://partner.test/', async () => addresses);
@@ -106,7 +106,7 @@ describe('send: which addresses are called', () => {
     expect(second).to.include({ outcome: 'delivered' });
   });
 
-  it('names what is wrong with a name that cannot be resolved', async () => {
+  it('an attempt fails with the reason ENODATA if the name has no addresses', async () => {
     const nameServer = await startNameServer(() => []);
     const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
     await nameServer.close();
@@ -115,20 +115,20 @@ describe('send: which addresses are called', () => {
   });
 
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']) {
-    it(`has no outcome where this process lacks what a connection takes (${code})`, async () => {
+    it(`a local fault on connecting postpones the attempt (${code})`, async () => {
       route = () => ({ fails: code });
       expect(await sendTo('https://partner.test/', async () => [PUBLIC])).to.include({
         outcome: 'unable',
         reason: code,
       });
-      // Another address may have answered, had there been the means to try it.
+      // The address that the local fault affected might have accepted the connection.
       route = (host) => (host === PUBLIC ? 'refuse' : { fails: code });
       const second = await sendTo('https://partner.test/', async () => [PUBLIC, '93.184.216.35']);
       expect(second).to.include({ outcome: 'unable', reason: code });
     });
   }
 
-  it('has no outcome where no name server can be reached, be it only for want of a descriptor', async () => {
+  it('an attempt is postponed if no name server can be reached', async () => {
     const nameServer = await startNameServer(() => []);
     await nameServer.close();
     const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
@@ -136,7 +136,7 @@ describe('send: which addresses are called', () => {
     expect(outbound.dialled).to.deep.equal([]);
   });
 
-  it('has failed at an IPv6 address where this host has none of its own', async () => {
+  it('an attempt at an IPv6 address fails if this host has no IPv6 address', async () => {
     const { networkInterfaces } = os;
     os.networkInterfaces = () => ({});
     syncBuiltinESMExports();
@@ -150,21 +150,21 @@ describe('send: which addresses are called', () => {
     }
   });
 
-  it('resolves by the addresses of one family when name servers never answer for the other', async () => {
+  it('the A records are used if the name servers never answer AAAA queries', async () => {
     const nameServer = await startNameServer((question) => (question === 'A' ? [PUBLIC] : null));
     const resolver = dnsResolver([nameServer.address]);
     expect(await resolver('partner.test', new AbortController().signal)).to.deep.equal([PUBLIC]);
     await nameServer.close();
   });
 
-  it('calls a local target by its address, and by the name localhost without any question', async () => {
-    const resolver = () => Promise.reject(new Error('a question was asked'));
+  it('a local target is called by its address or as localhost, without DNS', async () => {
+    const resolver = () => Promise.reject(new Error('the resolver was called'));
     for (const origin of [receiver.origin, `http://localhost:${receiver.port}`]) {
       expect(await sendTo(origin, resolver, [origin]), origin).to.include({ outcome: 'delivered' });
     }
   });
 
-  it('lifts the rules for the local target alone, not for its neighbour', async () => {
+  it('a local target on another port does not allow this one', async () => {
     const neighbour = `http://127.0.0.1:${receiver.port + 1}`;
     const result = await sendTo(receiver.origin, async () => [], [neighbour]);
     expect(result).to.include({ outcome: 'blocked', reason: 'target_url' });

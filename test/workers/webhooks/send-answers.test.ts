@@ -7,7 +7,7 @@ import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-/** Sends to a receiver with this answer, and waits until the sender has closed its connections. */
+/** Makes an attempt at a receiver with this answer, and waits until the sender has closed its connections. */
 async function sendTo(answer: RawOptions['answer']) {
   const receiver = await startReceiver({ raw: true, answer });
   const result = await send(attemptTo(receiver));
@@ -18,9 +18,9 @@ async function sendTo(answer: RawOptions['answer']) {
 const writes = (text: string) => (socket: Socket) => void socket.write(text);
 const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${headers}Content-Length: 0\r\n\r\n`);
 
-describe('send: what is sent', () => {
+describe('send: the request', () => {
   useNock(false);
-  it('posts the body byte for byte, with the headers given, the length in bytes, and Connection: close', async () => {
+  it('send posts the unchanged body with the given headers, its length in bytes, and Connection: close', async () => {
     const receiver = await startReceiver({ raw: true, answer: status(200) });
     const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
     const headersNow = () => ({
@@ -48,7 +48,7 @@ describe('send: what is sent', () => {
     ]);
   });
 
-  it('fails, and throws nothing, when a header cannot be written', async () => {
+  it('an attempt fails without an exception if a header cannot be written', async () => {
     const receiver = await startReceiver({ raw: true });
     const headersNow = () => ({ 'X-Service-Event': 'line\r\nbreak' });
     expect(await send(attemptTo(receiver, { headersNow }))).to.include({
@@ -59,7 +59,7 @@ describe('send: what is sent', () => {
     expect(receiver.received()).to.equal('');
   });
 
-  it('opens a new connection for every attempt', async () => {
+  it('each attempt opens a new connection', async () => {
     const receiver = await startReceiver({ raw: true, answer: status(200) });
     await send(attemptTo(receiver));
     await send(attemptTo(receiver));
@@ -68,22 +68,22 @@ describe('send: what is sent', () => {
   });
 });
 
-describe('send: which answer counts', () => {
+describe('send: the status of the answer', () => {
   useNock(false);
   for (const code of [200, 204, 299]) {
-    it(`has delivered at ${code}`, async () => {
+    it(`an attempt is delivered if the answer is ${code}`, async () => {
       expect(await sendTo(status(code))).to.deep.include({ outcome: 'delivered', httpStatus: code });
     });
   }
 
   for (const code of [300, 400, 404, 410, 500, 999]) {
-    it(`has failed at ${code}`, async () => {
+    it(`an attempt fails if the answer is ${code}`, async () => {
       expect(await sendTo(status(code))).to.include({ outcome: 'failed', httpStatus: code });
     });
   }
 
   for (const code of [301, 302, 303, 307, 308]) {
-    it(`does not follow ${code}`, async () => {
+    it(`an attempt fails and does not follow a redirect with ${code}`, async () => {
       const elsewhere = await startReceiver({ raw: true });
       const result = await sendTo(status(code, `Location: ${elsewhere.origin}/\r\n`));
       await elsewhere.close();
@@ -92,37 +92,37 @@ describe('send: which answer counts', () => {
     });
   }
 
-  it('goes by the answer that follows informational ones', async () => {
+  it('the answer after 1xx responses decides the outcome', async () => {
     const informational = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
     expect(await sendTo(writes(`${informational}HTTP/1.1 200 OK\r\n\r\n`))).to.include({ outcome: 'delivered' });
     expect(await sendTo(writes(`${informational}HTTP/1.1 500 X\r\n\r\n`))).to.include({ outcome: 'failed' });
   });
 
-  it('needs no more than the status line and the end of the headers', async () => {
+  it('the status line and the end of the headers are enough for the outcome', async () => {
     expect(await sendTo(writes('HTTP/1.0 200\r\n\r\n'))).to.include({ outcome: 'delivered', httpStatus: 200 });
     const promised = writes('HTTP/1.1 202 OK\r\nContent-Length: 1000000\r\n\r\nonly this');
     expect(await sendTo(promised)).to.include({ outcome: 'delivered', httpStatus: 202 });
   });
 });
 
-describe('send: the status line counts, however odd the rest of the head is', () => {
+describe('send: malformed heads', () => {
   useNock(false);
   const heads: [string, string][] = [
     ['lines that end in a bare LF', 'Content-Length: 0\n\n'],
-    ['lines that end in both ways', 'A: b\nContent-Length: 0\r\n\n'],
+    ['lines with mixed endings', 'A: b\nContent-Length: 0\r\n\n'],
     ['a folded line', 'X: a\r\n b\r\n\tc\r\nContent-Length: 0\r\n\r\n'],
-    ['a folded line first', ' X: a\r\nContent-Length: 0\r\n\r\n'],
+    ['a folded first line', ' X: a\r\nContent-Length: 0\r\n\r\n'],
     ['both length headers', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['both length headers, the other way round', 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n'],
+    ['both length headers in reverse order', 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n'],
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345'],
-    ['a length that is no number', 'Content-Length: none\r\n\r\n'],
+    ['a length that is not a number', 'Content-Length: none\r\n\r\n'],
     ['a line without a colon', 'nonsense\r\n\r\n'],
     ['a space before a colon', 'X : y\r\n\r\n'],
     ['control characters', 'X: \u0000\u0001\r\nContent-Length: 0\r\n\r\n'],
   ];
   for (const [what, rest] of heads) {
-    it(what, async () => {
-      // The second time in two pieces: the parser refuses the one without the status line.
+    it(`the status line decides the outcome if the head has ${what}`, async () => {
+      // In two pieces, the parser gets the malformed part without the status line.
       const inPieces = (line: string) => (socket: Socket) => {
         socket.setNoDelay(true).write(line);
         setTimeout(() => socket.write(rest), 20);
@@ -141,14 +141,14 @@ describe('send: the status line counts, however odd the rest of the head is', ()
     });
   }
 
-  it('a connection that ends before the head does', async () => {
+  it('the status line decides the outcome if the connection ends before the end of the head', async () => {
     const answer = (socket: Socket) => socket.end('HTTP/1.1 204 No Content\r\nX: ');
     expect(await sendTo(answer)).to.include({ outcome: 'delivered', httpStatus: 204 });
     const cut = (socket: Socket) => socket.end('HTTP/1.1 204 No Con');
     expect(await sendTo(cut)).to.include({ outcome: 'failed', reason: 'ECONNRESET' });
   });
 
-  it('not where it is that of an informational answer', async () => {
+  it('the status line of a malformed 1xx response does not decide the outcome', async () => {
     const early = 'HTTP/1.1 103 Early Hints\nLink: <a>\n b\n\n';
     expect(await sendTo(writes(`${early}HTTP/1.1 200 OK\nnonsense\n\n`))).to.include({ httpStatus: 200 });
     expect(await sendTo(writes(`${early}HTTP/1.1 500 OK\nnonsense\n\n`))).to.include({ httpStatus: 500 });
@@ -159,7 +159,7 @@ describe('send: the status line counts, however odd the rest of the head is', ()
   });
 });
 
-describe('send: what is no answer', () => {
+describe('send: no valid answer', () => {
   useNock(false);
   const cases: [string, RawOptions['answer'], string][] = [
     ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
@@ -173,19 +173,19 @@ describe('send: what is no answer', () => {
     ['another protocol', writes('HTTP/1.1 101 Y\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'ECONNRESET'],
   ];
   for (const [what, answer, reason] of cases) {
-    it(`fails on ${what}`, async () => {
+    it(`an attempt fails on ${what}`, async () => {
       expect(await sendTo(answer)).to.deep.equal({ outcome: 'failed', reason, durationMs: undefined });
     });
   }
 
-  it('fails when nobody listens', async () => {
+  it('an attempt fails if the port is closed', async () => {
     const receiver = await startReceiver({ raw: true });
     await receiver.close();
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
   });
 });
 
-describe('send: how much of an answer is read', () => {
+describe('send: reading the answer', () => {
   useNock(false);
   let receiver: RawReceiver;
   const sockets: Socket[] = [];
@@ -202,11 +202,11 @@ describe('send: how much of an answer is read', () => {
     pour();
   };
 
-  // The limit falls within a chunk, and a chunk is 64 kB at most.
+  // The limit is 64 kB, and need not be at the end of a chunk.
   const expectLittleRead = () => expect(sockets.map((socket) => socket.bytesRead <= 65_536)).to.deep.equal([true]);
 
   for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {
-    it(`is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
+    it(`an endless answer is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
       receiver = await startReceiver({
         raw: true,
         answer: endless(`HTTP/1.1 200 OK\r\n${headers}\r\n`, 'x'.repeat(16_384)),
@@ -218,7 +218,7 @@ describe('send: how much of an answer is read', () => {
     });
   }
 
-  it('is not waited for behind a flood of informational answers, which fails after 64 kB', async () => {
+  it('an endless series of 1xx responses fails the attempt after 64 kB', async () => {
     receiver = await startReceiver({ raw: true, answer: endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) });
     sockets.length = 0;
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'answer_too_long' });
@@ -226,14 +226,14 @@ describe('send: how much of an answer is read', () => {
     expectLittleRead();
   });
 
-  it('does not keep the result waiting when it never ends, and holds the connection for a moment only', async () => {
+  it('an answer that never ends does not delay the result, and its connection is soon closed', async () => {
     receiver = await startReceiver({ raw: true, answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
     expect(receiver.connections[0]?.readableEnded).to.equal(false);
     await receiver.close();
   });
 
-  it('is read to its end when it is short, so that the receiver sees no reset', async () => {
+  it('a short answer is read to its end, so the receiver sees no connection reset', async () => {
     const answer = (socket: Socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n123');
       setImmediate(() => socket.write('456'));

@@ -10,7 +10,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 const headers = { 'X-Service-Event': 'ride.status' };
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n');
 
-describe('send: the claim on the event', () => {
+describe('send: claim', () => {
   useNock(false);
   let receiver: RawReceiver;
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe('send: the claim on the event', () => {
   });
   afterEach(() => receiver.close());
 
-  /** An attempt whose claim is too old until it was renewed so many times. */
+  /** Makes an attempt whose claim is too old until it was renewed `times` times. */
   const tooOld = (times: number, renewClaim: Attempt['renewClaim'], changes: Partial<Attempt> = {}) => {
     let old = times;
     const headersNow = () => (old-- > 0 ? null : headers);
@@ -32,13 +32,13 @@ describe('send: the claim on the event', () => {
     receiver = await startReceiver({ raw: true });
   };
 
-  it('is checked once the connection stands, not before', async () => {
+  it('the claim is checked after the connection is open, not before', async () => {
     let connections = 0;
     const headersNow = () => {
       connections = receiver.connections.length;
       return headers;
     };
-    // In TLS 1.2 it is the receiver who finishes the handshake first.
+    // In TLS 1.2, the receiver completes the handshake first.
     await receiver.close();
     receiver = await startReceiver({ raw: true, answer, tls: { maxVersion: 'TLSv1.2' } });
     expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({
@@ -48,7 +48,7 @@ describe('send: the claim on the event', () => {
   });
 
   for (const tls of [undefined, {}]) {
-    it(`is checked in the tick in which the whole request is written (${tls ? 'https' : 'http'})`, async () => {
+    it(`the claim is checked in the same tick as the request is written (${tls ? 'https' : 'http'})`, async () => {
       await receiver.close();
       receiver = await startReceiver({ raw: true, answer, tls });
       const happened: string[] = [];
@@ -60,7 +60,7 @@ describe('send: the claim on the event', () => {
       };
       const written = (message: unknown) => {
         const { request } = message as { request: ClientRequest };
-        // Published by Node when a request has been written to its end.
+        // Node publishes this message after the whole request was written.
         if (request.socket?.bytesWritten) happened.push('written');
       };
       diagnostics.subscribe('http.client.request.start', written);
@@ -70,47 +70,47 @@ describe('send: the claim on the event', () => {
     });
   }
 
-  it('is renewed when it has become too old, and the event is sent', async () => {
+  it('a claim that is too old is renewed, and the event is sent', async () => {
     let renewals = 0;
     const renewClaim = async () => ++renewals > 0;
     expect(await tooOld(1, renewClaim)).to.include({ outcome: 'delivered' });
     expect(renewals).to.equal(1);
   });
 
-  it('is renewed again when the renewal took too long as well', async () => {
+  it('the claim is renewed again if the first renewal took too long', async () => {
     expect(await tooOld(2, async () => true)).to.include({ outcome: 'delivered' });
   });
 
-  it('is given up when no renewal makes it young', async () => {
+  it('an attempt is `lost` if the claim is too old after every renewal', async () => {
     expect(await tooOld(99, async () => true)).to.include({ outcome: 'lost', reason: 'claim_too_old' });
     await expectNothingSent();
   });
 
-  it('is lost, and nothing is sent, when another worker has taken it', async () => {
+  it('an attempt is `lost`, and nothing is sent, if another worker has the claim', async () => {
     expect(await tooOld(1, async () => false)).to.include({ outcome: 'lost', reason: 'claim_taken' });
     await expectNothingSent();
   });
 
-  it('is lost, and nothing is sent, when its renewal fails', async () => {
-    const renewClaim = () => Promise.reject(new Error('MongoDB is away'));
+  it('an attempt is `lost`, and nothing is sent, if the renewal of the claim fails', async () => {
+    const renewClaim = () => Promise.reject(new Error('MongoDB is unavailable'));
     expect(await tooOld(1, renewClaim)).to.include({ outcome: 'lost', reason: 'claim_unknown' });
     await expectNothingSent();
   });
 
-  it('is lost, and nothing is sent, when its renewal is not answered within the limit', async () => {
+  it('an attempt is `lost`, and nothing is sent, if the renewal is not answered within the time limit', async () => {
     const renewClaim = () => new Promise<boolean>(() => {});
     const result = await tooOld(1, renewClaim, { timeoutMs: 100 });
     expect(result).to.include({ outcome: 'lost', reason: 'claim_unknown' });
     await expectNothingSent();
   });
 
-  it('is no longer waited for where the receiver hangs up: the attempt has failed', async () => {
+  it('an attempt fails if the receiver closes the connection during the renewal', async () => {
     await receiver.close();
-    let hungUp = () => {};
+    let onClose = () => {};
     const closed = new Promise<void>((resolve) => {
-      hungUp = resolve;
+      onClose = resolve;
     });
-    receiver = await startReceiver({ raw: true, connected: (socket) => socket.end().on('close', hungUp) });
+    receiver = await startReceiver({ raw: true, connected: (socket) => socket.end().on('close', onClose) });
     const result = await tooOld(1, () => closed.then(() => true));
     expect(result).to.include({ outcome: 'failed' });
     expect(receiver.received()).to.equal('');

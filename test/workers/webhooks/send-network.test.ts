@@ -9,7 +9,7 @@ import { divertOutbound, type Outbound, type Route } from '../../support/webhook
 const address = '93.184.216.34';
 const addressV6 = '2606:4700::1111';
 
-describe('send: a network that fails', () => {
+describe('send: network faults', () => {
   useNock(false);
   let receiver: RawReceiver;
   let outbound: Outbound;
@@ -22,7 +22,7 @@ describe('send: a network that fails', () => {
       tls: {},
       answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'),
     });
-    // Connections of earlier tests are long past.
+    // Connections of earlier tests must not count as recent.
     laterMs += 60_000;
     performance.now = () => laterMs + now.call(performance);
   });
@@ -40,7 +40,7 @@ describe('send: a network that fails', () => {
   const sendTo = (url: string, resolver: Resolver, timeoutMs = 30_000) =>
     send(attemptTo({ origin: url }, { url, localTargets: [], resolver, tls: { ca: certificate }, timeoutMs }));
 
-  /** The name servers answer for the partner with this, and for other names with that. */
+  /** A resolver that answers queries for the partner with `partner`, and for all other names with `others`. */
   const names =
     (partner: () => Promise<string[]>, others: () => Promise<string[]>): Resolver =>
     (name) =>
@@ -49,14 +49,14 @@ describe('send: a network that fails', () => {
   const noAnswer = () => new Promise<string[]>(() => {});
 
   for (const code of ['ENETUNREACH', 'EHOSTUNREACH', 'EACCES', 'EPERM', 'EAFNOSUPPORT']) {
-    it(`postpones the attempt after ${code} where the host has no route, though a name server answers`, async () => {
+    it(`an attempt is postponed after ${code} if the host has no route, even if a name server answers`, async () => {
       divert(() => ({ fails: code }), { hasRoute: false });
       const resolver = names(async () => [address], unknown);
       expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'unable', reason: code });
     });
   }
 
-  it('postpones the attempt after ENETUNREACH where there is a route but no name server answers', async () => {
+  it('an attempt is postponed after ENETUNREACH if the host has a route but no name server answers', async () => {
     divert(() => ({ fails: 'ENETUNREACH' }));
     const resolver = names(
       async () => [address],
@@ -65,27 +65,27 @@ describe('send: a network that fails', () => {
     expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'unable', reason: 'ENETUNREACH' });
   });
 
-  it('counts a receiver with IPv6 only as failed on a host with IPv4 only', async () => {
+  it('an attempt fails if the receiver has only IPv6 and this host only IPv4', async () => {
     divert(() => ({ fails: 'ENETUNREACH' }));
     const resolver = names(async () => [addressV6], unknown);
     expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ENETUNREACH' });
   });
 
-  it('counts a receiver as failed that refuses at its other address', async () => {
+  it("an attempt fails if the receiver's other address refuses the connection", async () => {
     divert((host) => (host === address ? 'refuse' : { fails: 'ENETUNREACH' }), { hasRoute: false });
     const resolver = names(async () => [addressV6, address], noAnswer);
     expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
   });
 
   for (const code of ['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']) {
-    it(`postpones the attempt after ${code} for every name`, async () => {
+    it(`an attempt is postponed if the name servers answer ${code} for all names`, async () => {
       divert(toReceiver);
       const fails = () => Promise.reject(error(code));
       const result = await sendTo('https://partner.test/', names(fails, fails));
       expect(result).to.include({ outcome: 'unable', reason: code });
     });
 
-    it(`counts a receiver as failed whose own name servers cause ${code}`, async () => {
+    it(`an attempt fails if only the receiver's name servers cause ${code}`, async () => {
       divert(toReceiver);
       const result = await sendTo(
         'https://partner.test/',
@@ -95,34 +95,34 @@ describe('send: a network that fails', () => {
     });
   }
 
-  it('postpones the attempt where no name server answers within the limit', async () => {
+  it('an attempt is postponed if no name server answers within the time limit', async () => {
     divert(toReceiver);
     const silent = names(noAnswer, () => Promise.reject(error('ETIMEOUT')));
     expect(await sendTo('https://partner.test/', silent, 50)).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
   });
 
-  it('is judged by the limit, also where the question for another name is not answered', async () => {
+  it('the result is known at the time limit, even if the probe of the name servers is not answered', async () => {
     divert(toReceiver);
     const { durationMs, ...result } = await sendTo('https://partner.test/', names(noAnswer, noAnswer), 50);
     expect(result).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
-    // Asked only at the limit, it would take 2 s more.
+    // A probe that started only at the limit would take 2 s more.
     expect(durationMs).to.be.below(2_000);
   });
 
-  it('counts a receiver as timed out whose own name servers are silent', async () => {
+  it("an attempt times out if only the receiver's name servers are silent", async () => {
     divert(toReceiver);
     const silent = names(noAnswer, unknown);
     expect(await sendTo('https://partner.test/', silent, 50)).to.include({ outcome: 'timeout', reason: 'dns' });
   });
 
-  it('counts a receiver as failed while another one is reached', async () => {
+  it('an attempt fails with ENETUNREACH if another receiver was reached', async () => {
     divert((host) => (host === addressV6 ? { fails: 'ENETUNREACH' } : toReceiver()), { hasRoute: false });
     const resolver: Resolver = async (name) => [name === 'partner.test' ? addressV6 : address];
     await sendTo('https://other.test/', resolver);
     expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ENETUNREACH' });
   });
 
-  it('postpones the attempt although its own receiver was reached a moment ago', async () => {
+  it('an attempt is postponed even if the same receiver was reached a moment before', async () => {
     let isAway = false;
     divert(() => (isAway ? { fails: 'ENETUNREACH' } : toReceiver()), { hasRoute: false });
     const resolver: Resolver = async () => [address];

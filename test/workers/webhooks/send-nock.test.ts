@@ -5,9 +5,9 @@ import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-// `send` connects first and writes then; nock takes over at the writing. So it needs somebody to take the connection: a
-// listener that says nothing, whose origin is a local target. What nock cannot show has real sockets in the other tests.
-describe('send: with nock in the place of the partner', () => {
+// `send` connects before it writes, and nock intercepts only the write. So a silent listener accepts the connection;
+// its origin is a local target. The other tests use real sockets for everything that nock cannot show.
+describe('send: with nock as the receiver', () => {
   useNock(true);
   let mute: RawReceiver;
 
@@ -20,7 +20,7 @@ describe('send: with nock in the place of the partner', () => {
     await mute.close();
   });
 
-  it('delivers to an interceptor, which sees the headers and the body', async () => {
+  it('a nock interceptor receives the headers and the body', async () => {
     const partner = nock(mute.origin, {
       reqheaders: { 'X-Service-Event': 'ride.status', 'Content-Type': 'application/json' },
     })
@@ -33,7 +33,7 @@ describe('send: with nock in the place of the partner', () => {
     expect(mute.received()).to.equal('');
   });
 
-  it('fails with the status, or the error, that an interceptor replies', async () => {
+  it("an attempt fails with the status or the error of a nock interceptor's reply", async () => {
     nock(mute.origin).post('/hook').reply(500, 'oh');
     expect(await send(attemptTo(mute))).to.include({ outcome: 'failed', httpStatus: 500 });
     nock(mute.origin)
@@ -42,19 +42,19 @@ describe('send: with nock in the place of the partner', () => {
     expect(await send(attemptTo(mute))).to.include({ outcome: 'failed', reason: 'EPIPE' });
   });
 
-  it('cuts an interceptor that delays its reply', async () => {
+  it('an attempt times out if a nock interceptor delays its reply', async () => {
     nock(mute.origin).post('/hook').delay(60_000).reply(200);
     expect(await send(attemptTo(mute, { timeoutMs: 100 }))).to.include({ outcome: 'timeout' });
   });
 
-  it('asks the claim before an interceptor is reached', async () => {
+  it('nothing reaches a nock interceptor if the claim is lost', async () => {
     const partner = nock(mute.origin).post('/hook').reply(200);
     const changes = { headersNow: () => null, renewClaim: async () => false };
     expect(await send(attemptTo(mute, changes))).to.include({ outcome: 'lost' });
     expect(partner.isDone()).to.equal(false);
   });
 
-  it('delivers to an interceptor behind TLS', async () => {
+  it('an attempt reaches a nock interceptor over TLS', async () => {
     await mute.close();
     mute = await startReceiver({ raw: true, tls: {} });
     nock(mute.origin).post('/hook').reply(200);

@@ -7,7 +7,7 @@ import { certificateFile, type RawReceiver, startReceiver } from '../../support/
 
 const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
 
-/** Makes one attempt in a process of its own, which must come to its end by itself. */
+/** Makes one attempt in a separate process, which must exit without being killed. */
 async function sendInProcess(origin: string, env: Record<string, string>, timeoutMs = 30_000): Promise<SendResult> {
   const args = ['--import', 'tsx', script, origin, String(timeoutMs)];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
@@ -16,17 +16,17 @@ async function sendInProcess(origin: string, env: Record<string, string>, timeou
   return JSON.parse(stdout);
 }
 
-describe('send: in a process of its own', () => {
+describe('send: in a separate process', () => {
   let receiver: RawReceiver;
   afterEach(() => receiver.close());
 
-  it('lets the process end when the receiver hangs', async () => {
+  it('a process can exit after an attempt at a hanging receiver', async () => {
     receiver = await startReceiver({ raw: true });
     expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
   });
 
   for (const tls of [undefined, {}]) {
-    it(`uses no proxy of the environment (${tls ? 'https' : 'http'})`, async () => {
+    it(`an attempt uses no proxy from the environment (${tls ? 'https' : 'http'})`, async () => {
       receiver = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), tls });
       const proxy = await startReceiver({ raw: true });
       const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: certificateFile };
@@ -36,11 +36,11 @@ describe('send: in a process of its own', () => {
       await proxy.close();
       expect(result).to.include({ outcome: 'delivered' });
       expect(proxy.connections).to.have.length(0);
-      expect(receiver.received()).to.match(/^POST \/hook HTTP/); // not the form that a proxy is asked in
+      expect(receiver.received()).to.match(/^POST \/hook HTTP/); // A request to a proxy would have an absolute URL.
     });
   }
 
-  it('verifies certificates also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
+  it('certificates are verified even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     receiver = await startReceiver({ raw: true, tls: {} });
     const result = await sendInProcess(receiver.origin, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(result).to.include({ outcome: 'failed', reason: 'certificate' });

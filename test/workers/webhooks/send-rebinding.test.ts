@@ -12,9 +12,10 @@ const OTHER = '2606:4700::1111';
 const blocked = { outcome: 'blocked', reason: 'private_address' };
 const refused = { outcome: 'failed', reason: 'ECONNREFUSED' };
 
-// A real resolver asks a real name server. Every connection of this process is diverted: one to a public address is refused
-// before the kernel hears of it, one to any other address would come to the listener, which counts.
-describe('send: a name that leads to this machine', () => {
+// A real resolver queries a real name server. All connections of this process are diverted: a connection to a public
+// address is refused before it reaches the kernel, and a connection to any other address leads to the listener, which
+// counts it.
+describe('send: names of private addresses', () => {
   useNock(false);
   let listener: RawReceiver;
   let outbound: Outbound;
@@ -41,7 +42,7 @@ describe('send: a name that leads to this machine', () => {
     return results;
   }
 
-  it('is not called when the second question is answered otherwise than the first (rebinding)', async () => {
+  it('a private address is not called if a later DNS answer differs from the first one (rebinding)', async () => {
     let asked = 0;
     const results = await sendWhere((question) => (question === 'A' ? [asked++ ? '127.0.0.1' : PUBLIC] : []), 5);
     expect(results[0]).to.include(refused);
@@ -50,7 +51,7 @@ describe('send: a name that leads to this machine', () => {
     expect(listener.connections).to.have.length(0);
   });
 
-  it('is not called when every other answer is another, over twenty attempts', async () => {
+  it('a private address is not called in twenty attempts if every second DNS answer is private', async () => {
     const asked = { A: 0, AAAA: 0 };
     const turn = (question: Question, first: string, second: string) => [asked[question]++ % 2 ? second : first];
     const results = await sendWhere(
@@ -63,10 +64,10 @@ describe('send: a name that leads to this machine', () => {
   });
 
   const names: [string, string[], string[]][] = [
-    ['127.0.0.1 alone', ['127.0.0.1'], []],
-    ['::1 alone', [], ['::1']],
+    ['only 127.0.0.1', ['127.0.0.1'], []],
+    ['only ::1', [], ['::1']],
     ['a public address and ::1', [PUBLIC], ['::1']],
-    ['127.0.0.1 and a public address of IPv6', ['127.0.0.1'], [OTHER]],
+    ['127.0.0.1 and a public IPv6 address', ['127.0.0.1'], [OTHER]],
     ['127.0.0.1 as the last of many', [PUBLIC, PUBLIC, PUBLIC, PUBLIC, PUBLIC, '127.0.0.1'], []],
     ['0.0.0.0', [PUBLIC, '0.0.0.0'], []],
     ['::', [PUBLIC], ['::']],
@@ -75,12 +76,12 @@ describe('send: a name that leads to this machine', () => {
     ['another address of the loopback net', ['127.8.8.8'], []],
     ['a private address', [PUBLIC, '10.0.0.1'], [OTHER]],
     ['cloud metadata', ['169.254.169.254'], ['fd00:ec2::254']],
-    ['cloud metadata in the midst of public addresses', ['168.63.129.16'], []],
+    ['a cloud metadata address within a public range', ['168.63.129.16'], []],
     ['localhost by another name', ['localhost', '127.0.0.1'], ['localhost', '::1']],
     ['127.0.0.1 by three other names', ['a.partner.example', 'b.example', 'c.example', PUBLIC, '127.0.0.1'], []],
   ];
   for (const [what, a, aaaa] of names) {
-    it(`is not called, nor anything else: ${what}`, async () => {
+    it(`no address is called if the DNS answer is ${what}`, async () => {
       const [result] = await sendWhere((question) => (question === 'A' ? a : aaaa));
       expect(result).to.include(blocked);
       expect(outbound.dialled).to.deep.equal([]);
@@ -88,7 +89,7 @@ describe('send: a name that leads to this machine', () => {
     });
   }
 
-  it('is called where it is a local target, by way of the names that it stands for: the listener counts', async () => {
+  it('a local target whose name leads over aliases to 127.0.0.1 is called, so the listener does count', async () => {
     nameServer = await startNameServer((question) => (question === 'A' ? ['a.example', 'b.example', '127.0.0.1'] : []));
     const attempt = attemptTo({ origin: `http://partner.example:${listener.port}` });
     const result = await send({ ...attempt, resolver: dnsResolver([nameServer.address]) });

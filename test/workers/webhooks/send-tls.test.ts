@@ -15,53 +15,53 @@ describe('send: TLS', () => {
 
   afterEach(() => receiver.close());
 
-  // Asked at once: a closed socket does not tell any more.
+  // Must be read at once: a closed socket no longer has this information.
   const resumed: boolean[] = [];
   const connected = (socket: Socket) => void resumed.push((socket as TLSSocket).isSessionReused());
   beforeEach(() => {
     resumed.length = 0;
   });
 
-  it('delivers to a receiver whose certificate is good for its name', async () => {
+  it('an attempt is delivered if the certificate is valid for the host name', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: {} });
     expect(await send(attemptTo(receiver, { tls }))).to.include({ outcome: 'delivered', httpStatus: 200 });
     expect(receiver.received()).to.match(/^POST \/hook HTTP\/1\.1\r\nHost: localhost:\d+\r\n/);
     expect((receiver.connections[0] as TLSSocket & { servername: string }).servername).to.equal('localhost');
   });
 
-  it('delivers to a literal address that the certificate names', async () => {
+  it('an attempt is delivered if the certificate is valid for the literal address', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: {} });
     const origin = `https://127.0.0.1:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'delivered' });
   });
 
-  it('speaks HTTP/1.1 to receivers that would prefer HTTP/2', async () => {
+  it('HTTP/1.1 is used even if the receiver prefers HTTP/2', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: { ALPNProtocols: ['h2', 'http/1.1'] } });
     expect(await send(attemptTo(receiver, { tls }))).to.include({ outcome: 'delivered' });
     expect((receiver.connections[0] as TLSSocket).alpnProtocol).to.equal('http/1.1');
   });
 
-  it('refuses a certificate that nobody vouches for, and sends nothing', async () => {
+  it('an attempt fails and sends nothing if no trusted authority signed the certificate', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: {} });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'certificate' });
     expect(receiver.received()).to.equal('');
   });
 
-  it('says of a certificate that has expired that it has', async () => {
+  it('an attempt fails with the reason `certificate_expired` if the certificate has expired', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: { cert: expiredCertificate } });
     const result = await send(attemptTo(receiver, { tls: { ca: expiredCertificate } }));
     expect(result).to.include({ outcome: 'failed', reason: 'certificate_expired' });
     expect(receiver.received()).to.equal('');
   });
 
-  it('refuses a certificate for another name', async () => {
+  it('an attempt fails and sends nothing if the certificate is for another name', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: {} });
     const origin = `https://other.localhost:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'failed', reason: 'certificate_name' });
     expect(receiver.received()).to.equal('');
   });
 
-  it('fails on a receiver that does not speak TLS', async () => {
+  it('an attempt fails if the receiver does not use TLS', async () => {
     receiver = await startReceiver({ raw: true, answer });
     const origin = `https://localhost:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({
@@ -71,7 +71,7 @@ describe('send: TLS', () => {
   });
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`resumes the session of the attempt before (${version})`, async () => {
+    it(`an attempt resumes the TLS session of the previous one (${version})`, async () => {
       receiver = await startReceiver({
         raw: true,
         answer,
@@ -83,7 +83,7 @@ describe('send: TLS', () => {
     });
   }
 
-  it('shares no session between those who trust different authorities', async () => {
+  it('attempts with different trusted authorities share no TLS session', async () => {
     receiver = await startReceiver({ raw: true, answer, connected, tls: {} });
     await send(attemptTo(receiver, { tls }));
     expect(await send(attemptTo(receiver, { tls: { ca: certificate } }))).to.include({ outcome: 'delivered' });

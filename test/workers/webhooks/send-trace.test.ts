@@ -12,10 +12,10 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 const partner = { origin: 'https://partner.test' };
 const answer = (socket: { end(text: string): unknown }) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');
 
-describe('send notes', () => {
+describe('send: trace', () => {
   useNock(false);
 
-  it('how long each phase took, with TLS', async () => {
+  it('the trace has the duration of each phase, including TLS', async () => {
     const receiver = await startReceiver({ raw: true, answer, tls: {} });
     const trace = newTrace();
     const result = await send(attemptTo(receiver, { tls: { ca: certificate } }), trace);
@@ -26,7 +26,7 @@ describe('send notes', () => {
     expect(address).to.be.oneOf(['127.0.0.1', '::1']);
   });
 
-  it('the first of several addresses where none takes the connection', async () => {
+  it('the trace has the first address if all addresses refuse the connection', async () => {
     const outbound = divertOutbound(() => 'refuse');
     const trace = newTrace();
     try {
@@ -38,21 +38,21 @@ describe('send notes', () => {
     expect(traceFields(trace, 'failed').address).to.equal('93.184.216.34');
   });
 
-  describe('in which phase time was up:', () => {
+  describe('timeouts', () => {
     const timedOutIn = async (attempt: Attempt): Promise<AttemptPhase> => {
       const result = await send({ ...attempt, timeoutMs: 100 });
       expect(result.outcome).to.equal('timeout');
       return result.reason as AttemptPhase;
     };
 
-    it('dns', async () => {
+    it('the reason of a timeout is `dns` if no name server answers', async () => {
       const nameServer = await startNameServer(() => null);
       const resolver = onlyPartner(dnsResolver([nameServer.address]));
       expect(await timedOutIn(attemptTo(partner, { localTargets: [], resolver }))).to.equal('dns');
       await nameServer.close();
     });
 
-    it('connect', async () => {
+    it('the reason of a timeout is `connect` if the connection is not accepted', async () => {
       const outbound = divertOutbound(() => 'hang');
       try {
         expect(await timedOutIn(attemptTo({ origin: 'http://127.0.0.1:9' }))).to.equal('connect');
@@ -61,13 +61,13 @@ describe('send notes', () => {
       }
     });
 
-    it('tls', async () => {
+    it('the reason of a timeout is `tls` if the TLS handshake is not completed', async () => {
       const mute = await startReceiver({ raw: true });
       expect(await timedOutIn(attemptTo({ origin: `https://127.0.0.1:${mute.port}` }))).to.equal('tls');
       await mute.close();
     });
 
-    it('answer', async () => {
+    it('the reason of a timeout is `answer` if the receiver does not answer', async () => {
       const mute = await startReceiver({ raw: true });
       expect(await timedOutIn(attemptTo(mute))).to.equal('answer');
       await mute.close();

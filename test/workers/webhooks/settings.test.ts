@@ -19,7 +19,7 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
-describe('a rolled signing secret or a changed URL', () => {
+describe('changed delivery settings', () => {
   useNock(false);
   const { now } = Date;
   const old = useReceiver();
@@ -39,14 +39,14 @@ describe('a rolled signing secret or a changed URL', () => {
   const letPass = (ms: number) => {
     Date.now = () => now() + ms;
   };
-  /** `change` happens after the settings were read, and the time after which they are too old passes. */
+  /** Calls `change` after the settings were read, and then makes them too old to be used. */
   const changeBeforeWriting = (change: () => Promise<unknown>) =>
     beforeTheAnswer('claim', async () => {
       await change();
       letPass(settingsMaxAgeMs + 1);
     });
 
-  it('signs a request that is written 251 ms after its settings were asked for', async () => {
+  it('a rolled secret signs a request that is written 251 ms after its settings were read', async () => {
     let rolled = '';
     changeBeforeWriting(async () => {
       rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
@@ -55,7 +55,7 @@ describe('a rolled signing secret or a changed URL', () => {
     expect(isSignedWith(rolled, old.receipts[0])).to.equal(true);
   });
 
-  it('signs a test event that is written 251 ms after its settings were asked for', async () => {
+  it('a rolled secret signs a test event that is written 251 ms after its settings were read', async () => {
     const owner = { accountId: (await keys.findOne({ _id: key.keyId }))?.accountId ?? '' };
     const attemptId = await sendTestEvent(ctx, key.keyId, owner);
     const { findOneAndUpdate } = attempts;
@@ -70,27 +70,27 @@ describe('a rolled signing secret or a changed URL', () => {
     expect(isSignedWith(rolled, old.receipts[0])).to.equal(true);
   });
 
-  it('sends a request to the new URL also when the connection to the old one was made before', async () => {
+  it('an event is sent to the new URL even if a connection to the old one is already open', async () => {
     changeBeforeWriting(() => setWebhookUrl(ctx.config, key.keyId, receiver.url, 'anyone'));
     const outbound = divertOutbound(() => {
       outbound.restore();
       return { port: Number(new URL(old.origin).port) };
     });
-    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just let go by another run' });
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just released by another run' });
     expect(outbound.dialled).to.have.length(1);
     expect((await storedRide(rideId)).events[0]).not.to.have.property('delivery');
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     expect([old.receipts.length, receiver.receipts.length]).to.deep.equal([0, 1]);
   });
 
-  it('sends nothing any more once the URL is removed', async () => {
+  it('nothing is sent after the URL was removed', async () => {
     changeBeforeWriting(() => setWebhookUrl(ctx.config, key.keyId, null, 'anyone'));
     await deliver(ctx, rideId, 1);
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'no_url' });
     expect(old.receipts).to.have.length(0);
   });
 
-  it('costs a delivery no second read of its key while its settings are fresh', async () => {
+  it('a delivery reads its key only once while the settings are fresh', async () => {
     const { find, findOneAndUpdate } = keys;
     let reads = 0;
     const counted = (method: (...args: never[]) => unknown) =>
@@ -113,20 +113,20 @@ describe('a rolled signing secret or a changed URL', () => {
     expect(reads).to.equal(1);
   });
 
-  describe('is answered', () => {
-    const waited = async () => {
+  describe('untilSettingsApply', () => {
+    const waitedMs = async () => {
       const startedAt = performance.now();
       await untilSettingsApply(key.keyId);
       return performance.now() - startedAt;
     };
 
-    it('later than settings that were read before it can be in use', async () => {
-      expect(await waited()).to.be.at.least(settingsMaxAgeMs);
+    it('a change is answered only when no request can be written with older settings', async () => {
+      expect(await waitedMs()).to.be.at.least(settingsMaxAgeMs);
     });
 
-    it('later than settings that a worker held while MongoDB was slow can be in use', async () => {
+    it('a change is answered later if a worker holds settings because MongoDB was slow', async () => {
       await holdDeliverySettings(ctx.config, key.keyId);
-      expect(await waited()).to.be.at.least(heldSettingsMaxAgeMs);
+      expect(await waitedMs()).to.be.at.least(heldSettingsMaxAgeMs);
     });
   });
 });

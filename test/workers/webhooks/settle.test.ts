@@ -10,7 +10,7 @@ import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
-describe('settling an event', () => {
+describe('settling events', () => {
   const ctx = useTestContext();
 
   const claimedRide = async (events: number, token = 'a') => {
@@ -26,7 +26,7 @@ describe('settling an event', () => {
     at: new Date(1_000),
   };
 
-  it('records the outcome on its event, moves on and lifts the claim, in one write', async () => {
+  it('settling records the outcome, advances settledSeq and ends the claim in one write', async () => {
     const rideId = await claimedRide(3);
     const { keyId } = await storedRide(rideId);
     expect(await settleEvent(rideId, 1, 'a', delivered)).to.deep.equal({ _id: rideId, keyId, seq: 3, settledSeq: 1 });
@@ -35,7 +35,7 @@ describe('settling an event', () => {
     expect(ride.events.map(({ delivery }) => delivery)).to.deep.equal([delivered, undefined, undefined]);
   });
 
-  it('notes on the ride when an attempt did not deliver its event, whatever the outcome', async () => {
+  it('every outcome but `delivered` sets undeliveredAt on the ride', async () => {
     for (const [index, outcome] of (['failed', 'timeout', 'blocked', 'no_url', 'delivered'] as const).entries()) {
       for (const settle of [settleEvent, settleLast]) {
         const rideId = await claimedRide(1);
@@ -47,7 +47,7 @@ describe('settling an event', () => {
     }
   });
 
-  it('notes since when the next event is the oldest unsettled one', async () => {
+  it('settling sets unsettledSince to the time since which the next event is the oldest unsettled one', async () => {
     const rideId = await claimedRide(3);
     const before = await storedRide(rideId);
     expect(before.unsettledSince).to.deep.equal(before.events[0]?.at);
@@ -63,7 +63,7 @@ describe('settling an event', () => {
     expect(after.unsettledSince).to.deep.equal(after.events[3]?.at);
   });
 
-  it('happens once when two workers race, with either token', async () => {
+  it('an event is settled only once by concurrent runs with the same or another token', async () => {
     const rideId = await claimedRide(2);
     const answers = await Promise.all(
       ['a', 'a', 'b', 'a', 'b'].map((token) => settleEvent(rideId, 1, token, delivered)),
@@ -72,14 +72,14 @@ describe('settling an event', () => {
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 1 });
   });
 
-  it('is refused to a token that does not hold the claim', async () => {
+  it('a run that does not hold the claim cannot settle', async () => {
     const rideId = await claimedRide(1);
     const before = await storedRide(rideId);
     expect(await settleEvent(rideId, 1, 'b', delivered)).to.equal(null);
     expect(await storedRide(rideId)).to.deep.equal(before);
   });
 
-  it('is refused to the old token once another run has taken the claim over', async () => {
+  it('a run cannot settle after another run has claimed the event', async () => {
     const rideId = await claimedRide(1);
     await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
     await claimEvent(rideId, 1, 'b');
@@ -88,16 +88,16 @@ describe('settling an event', () => {
     expect((await storedRide(rideId)).events[0]?.delivery?.outcome).to.equal('failed');
   });
 
-  it('is granted to a run whose claim has lapsed but was not taken, and to one whose claim a restart forgot', async () => {
-    const lapsed = await claimedRide(1);
-    await rides.updateOne({ _id: lapsed }, { $set: { 'claim.until': new Date(0) } });
-    expect(await settleEvent(lapsed, 1, 'a', delivered)).to.include({ settledSeq: 1 });
-    const forgotten = await claimedRide(1);
-    await rides.updateOne({ _id: forgotten }, { $unset: { claim: '' } });
-    expect(await settleEvent(forgotten, 1, 'a', delivered)).to.include({ settledSeq: 1 });
+  it('a run can settle if its claim has expired unclaimed, or was lost in a restart of MongoDB', async () => {
+    const expired = await claimedRide(1);
+    await rides.updateOne({ _id: expired }, { $set: { 'claim.until': new Date(0) } });
+    expect(await settleEvent(expired, 1, 'a', delivered)).to.include({ settledSeq: 1 });
+    const lost = await claimedRide(1);
+    await rides.updateOne({ _id: lost }, { $unset: { claim: '' } });
+    expect(await settleEvent(lost, 1, 'a', delivered)).to.include({ settledSeq: 1 });
   });
 
-  it('never jumps over an event, nor settles one twice', async () => {
+  it('settling skips no event and settles none twice', async () => {
     const rideId = await claimedRide(3);
     expect(await settleEvent(rideId, 2, 'a', delivered)).to.equal(null);
     await settleEvent(rideId, 1, 'a', delivered);
@@ -106,7 +106,7 @@ describe('settling an event', () => {
     expect((await storedRide(rideId)).events[0]?.delivery?.outcome).to.equal('delivered');
   });
 
-  it('is refused for an event that the ride does not have', async () => {
+  it('a missing event cannot be settled', async () => {
     const rideId = await newRide(ctx);
     const before = await storedRide(rideId);
     expect(await settleEvent(rideId, 1, 'a', delivered)).to.equal(null);
@@ -114,7 +114,7 @@ describe('settling an event', () => {
     expect(await storedRide(rideId)).to.deep.equal(before);
   });
 
-  it('without reading the ride, is granted only for its last event', async () => {
+  it("settleLast settles only the ride's last event", async () => {
     const [two, one] = [await claimedRide(2), await claimedRide(1)];
     const before = await storedRide(two);
     expect(await settleLast(two, 1, 'a', delivered)).to.equal(false);
@@ -124,7 +124,7 @@ describe('settling an event', () => {
     expect(await storedRide(one)).to.include({ settledSeq: 1, unsettled: 0 });
   });
 
-  it('does not touch what changes the ride meanwhile, nor is touched by it', async () => {
+  it('settling and a concurrent change of the ride do not affect each other', async () => {
     const rideId = await claimedRide(1);
     const { offers } = await storedRide(rideId);
     await Promise.all([
@@ -136,14 +136,14 @@ describe('settling an event', () => {
     expect(ride.events[0]?.delivery).to.deep.equal(delivered);
   });
 
-  it('keeps texts with a dollar sign as they are', async () => {
+  it('settling stores texts with a dollar sign unchanged', async () => {
     const rideId = await claimedRide(1);
     const odd = { ...delivered, url: 'https://partner.example/$$NOW/$status', reason: '$keyId' };
     await settleEvent(rideId, 1, 'a', odd);
     expect((await storedRide(rideId)).events[0]?.delivery).to.deep.equal(odd);
   });
 
-  it('logs where an attempt went without query and fragment', () => {
+  it('loggedUrl removes query and fragment', () => {
     expect(loggedUrl('https://partner.example:8443/hook/1?token=secret#part')).to.equal(
       'https://partner.example:8443/hook/1',
     );

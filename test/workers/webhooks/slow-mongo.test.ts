@@ -8,10 +8,10 @@ import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-describe('the delivery of an event while MongoDB takes 1.2 s for each answer', () => {
+describe('event delivery with a slow MongoDB', () => {
   useNock(false);
 
-  it('is made in one attempt', async () => {
+  it('an event is delivered in one attempt while each reply of MongoDB takes 1.2 s', async () => {
     const receiver = await startReceiver();
     const proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
     const ctx = withTargets(await testContext({ MONGO_URL: proxy.url }), receiver.origin);

@@ -22,7 +22,7 @@ describe('an outcome that cannot be recorded', () => {
     await stopRefusing();
   });
 
-  /** MongoDB refuses, for good, to give one of these rides a value that the taken ride has: by a unique index. */
+  /** Makes MongoDB refuse a value on these rides: another ride has it, and a unique index forbids duplicates. */
   const refuse = async (field: string, taken: object, rideIds: readonly string[]) => {
     const partialFilterExpression = { isRefused: true };
     await rides.createIndex({ [field]: 1 }, { name: 'refusal', unique: true, partialFilterExpression });
@@ -39,7 +39,7 @@ describe('an outcome that cannot be recorded', () => {
   const heldForMs = ({ claim }: Ride) => (claim ? claim.until.getTime() - claim.at.getTime() : 0);
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 
-  it('because MongoDB refuses it is replaced by a minimal one, logged as an error, and the next event goes on', async () => {
+  it('a delivery that MongoDB refuses is logged and replaced by a minimal one; the next event follows', async () => {
     answer = 503;
     const rideId = await rideWith(2);
     await refuseStatus503(rideId);
@@ -55,7 +55,7 @@ describe('an outcome that cannot be recorded', () => {
     expect(JSON.stringify(logged.lines)).not.to.include(receiver.url);
   });
 
-  it('does not keep the others of its batch from being recorded', async () => {
+  it('a delivery that MongoDB refuses does not block the other writes of its batch', async () => {
     const rideIds = await Promise.all(Array.from({ length: 8 }, () => rideWith(1)));
     const [refused = ''] = rideIds;
     await refuseStatus503(refused);
@@ -74,7 +74,7 @@ describe('an outcome that cannot be recorded', () => {
     await mixed.close();
   });
 
-  it('even in its minimal form leaves the event to a later run, after a pause', async () => {
+  it('if MongoDB refuses the minimal delivery too, a later run sends the event after a pause', async () => {
     const rideId = await rideWith(1);
     await refuse('settledSeq', { settledSeq: 1 }, [rideId]);
     const logged = withLogLines(ctx);
@@ -86,7 +86,7 @@ describe('an outcome that cannot be recorded', () => {
     expect(logged.errors().length).to.be.at.most(3);
   });
 
-  it('because MongoDB is away does not hold up a stop: the claim lapses and another run goes on', async () => {
+  it('a pool can stop while MongoDB is unavailable: the claim expires, and another run continues', async () => {
     const rideId = await rideWith(1);
     const stop = new AbortController();
     let tries = 0;

@@ -20,7 +20,7 @@ import type { Pace } from '../turns.ts';
 import { pagesById } from '../walk.ts';
 
 const atOnce = 200;
-/** Each has several attempts, which are deleted with it. */
+/** Fewer rides per batch: each ride's attempts are deleted with it. */
 const ridesAtOnce = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
@@ -29,8 +29,8 @@ const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, Submi
 );
 
 /**
- * Deletes sign-in codes, sessions of people and of drivers, submissions and limits that have expired, and mails that were
- * sent or have failed and are no longer kept. Resolves with how many.
+ * Deletes expired sign-in codes, sessions (of people and drivers), form submissions, rate limits and finished mails.
+ * Resolves with how many rows were deleted.
  */
 export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
   let deleted = 0;
@@ -38,14 +38,14 @@ export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
   return deleted;
 }
 
-/** Deletes the audit entries of before a time. Resolves with how many. */
+/** Deletes the audit entries from before a time. Resolves with how many were deleted. */
 export const deleteOldAudit = (before: Date, pace: Pace): Promise<number> =>
   deleteBefore(collection(AuditModel), 'at', before, pace);
 
 const deleteBefore = (rows: Rows, field: string, before: Date, pace: Pace): Promise<number> =>
   changeBefore(rows, field, before, pace, async (old) => (await rows.deleteMany(old, timeLimit())).deletedCount);
 
-/** Removes the Idempotency-Keys that have expired from their rides. Resolves with how many. */
+/** Removes expired Idempotency-Keys from their rides. Resolves with how many were removed. */
 export const dropOldIdempotencyKeys = (now: Date, pace: Pace): Promise<number> =>
   changeBefore(collection(RideModel), 'idempotency.expiresAt', now, pace, async (old) => {
     const { modifiedCount } = await rides.updateMany(old, { $unset: { idempotency: '' } }, timeLimit());
@@ -53,8 +53,9 @@ export const dropOldIdempotencyKeys = (now: Date, pace: Pace): Promise<number> =
   });
 
 /**
- * Changes the documents whose time is before a time, in batches. The filter of a change has the time too: in the meantime a
- * session may have been used, and lives longer. Resolves with how many documents `change` counted.
+ * Applies `change` to the documents whose `field` is before a time, in batches. The filter of each change includes the
+ * time again: a session that was used in the meantime has a later expiry. Resolves with how many documents `change`
+ * counted.
  */
 async function changeBefore(
   rows: Rows,
@@ -76,8 +77,8 @@ async function changeBefore(
 }
 
 /**
- * Deletes the positions of drivers who were last heard before a time, and of revoked drivers who are on no ride. Reads every
- * position, in the order of the ids: there is one for each driver. Resolves with how many were deleted.
+ * Deletes the positions of drivers who sent their last position before a time, and of revoked drivers who are on no
+ * ride. Reads all positions, one for each driver, in the order of their ids. Resolves with how many were deleted.
  */
 export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
   let deleted = 0;
@@ -99,7 +100,7 @@ export async function deleteOldPositions(before: Date, pace: Pace): Promise<numb
   return deleted;
 }
 
-/** Deletes the keys that were revoked before a time and never had a ride: no statement or sum names them. */
+/** Deletes the keys that were revoked before a time and never had a ride, so no statement or sum refers to them. */
 export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number> {
   const order = { revokedAt: 1, _id: 1 } as const;
   const page = { projection: { revokedAt: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
@@ -129,15 +130,15 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
 type OldRide = Pick<Ride, '_id' | 'status' | 'statusAt' | 'unsettled'>;
 
 /**
- * Deletes the rides that ended before a time, with their attempts, the oldest first. A ride stays until its day is summed
- * and its month closed, while it has not ended, and while an event of it is to be sent. Its attempts go first, so that none
- * is left without its ride. Resolves with how many were deleted.
+ * Deletes the rides that ended before a time, with their attempts, the oldest first. Keeps a ride until it has ended,
+ * its events are settled, its day is summed and its month is closed. Deletes the attempts first, so that none is left
+ * without its ride. Resolves with how many rides were deleted.
  */
 export async function deleteOldRides(before: Date, pace: Pace): Promise<number> {
   const neededFrom = await ridesNeededFrom();
   if (!neededFrom) return 0;
   const end = before < neededFrom ? before : neededFrom;
-  // An id begins with the time of creation, so these were created before that time, too.
+  // A ride's id starts with its creation time, and a ride that ended before `end` was created before it, too.
   const range = {
     before: firstRideId(end.getTime()),
     pageSize: atOnce,

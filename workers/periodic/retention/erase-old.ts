@@ -8,13 +8,13 @@ import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';
 import type { Pace } from '../turns.ts';
 import { pagesById, walk } from '../walk.ts';
 
-/** A batch is a short command: no request waits for long behind it. */
+/** Small batches are short commands, so no request waits long behind one. */
 const ridesAtOnce = 50;
 const attemptsAtOnce = 200;
 
 /**
- * Erases the rides that ended before a time, the oldest end first. A batch that fails is tried ride by ride, so that one ride
- * does not stop the others. Resolves with how many were erased.
+ * Erases the rides that ended before a time, the earliest end first. Retries a failed batch ride by ride, so that one
+ * failing ride does not block the others. Resolves with how many were erased.
  */
 export async function eraseOldRides(
   before: Date,
@@ -33,7 +33,7 @@ export async function eraseOldRides(
   const eraseOneByOne = async (rideIds: readonly string[]) => {
     for (const rideId of rideIds) await erase([rideId], (error) => onError({ rideId }, error));
   };
-  const mayGoOn = async () => {
+  const mayContinue = async () => {
     await pace();
     return true;
   };
@@ -56,14 +56,14 @@ export async function eraseOldRides(
       },
     },
     'front',
-    { maxIdle: Number.POSITIVE_INFINITY, mayGoOn },
+    { maxIdle: Number.POSITIVE_INFINITY, mayContinue },
   );
   return erased;
 }
 
 /**
- * Erases the attempts that were made before a time and are not erased with their rides, such as redeliveries that ended
- * later, and deletes test events, which belong to no ride. Each attempt is read once. Resolves with how many were read.
+ * Erases the attempts from before a time that were not erased with their rides, such as redeliveries that ended later.
+ * Deletes test events, which belong to no ride. Reads each attempt only once. Resolves with how many were read.
  */
 export async function eraseOldAttempts(before: Date, pace: Pace): Promise<number> {
   const end = firstAttemptId(before.getTime());

@@ -11,13 +11,13 @@ import {
 } from './delete-old.ts';
 import { eraseOldAttempts, eraseOldRides } from './erase-old.ts';
 
-/** Erases and deletes what is no longer needed. A later turn finds what is left by indexes that hold only that. */
+/** Erases and deletes data after its retention time. After an interruption, the next turn finds the rest by indexes. */
 export const retention: PacedWork = {
   leaseKey: '{rides:retention}:lease',
   intervalMs: 10 * 60_000,
   asksPerInterval: 10,
   rests: { perWork: 3, longestMs: 500 },
-  failure: 'the retention failed',
+  failure: 'retention failed',
   async work(ctx, pace) {
     const result = await runRetention(ctx, ctx.now(), pace);
     const found = Object.values(result).some((count) => count > 0);
@@ -25,24 +25,24 @@ export const retention: PacedWork = {
   },
 };
 
-/** How much was erased and deleted. */
+/** The numbers of erased and deleted documents. */
 export interface RetentionResult {
-  /** Codes, sessions, submissions, limits and mails. */
+  /** Sign-in codes, sessions, form submissions, rate limits and mails. */
   expired: number;
   idempotencyKeys: number;
   auditEntries: number;
-  /** Positions of drivers who are revoked or were not heard for long. */
+  /** Positions of revoked drivers, and of drivers who have sent none for a long time. */
   positions: number;
   /** Revoked keys that never had a ride. */
   keys: number;
   ridesErased: number;
   attemptsErased: number;
   ridesDeleted: number;
-  /** Parts that failed. Each is logged, and the next turn tries it again. */
+  /** Parts that failed. Each failure is logged and retried in the next turn. */
   failed: number;
 }
 
-/** Erases and deletes all that is due at a time (Unix ms). A part that fails does not stop the others. */
+/** Erases and deletes everything that is due at a time (Unix ms). A failing part does not block the others. */
 export async function runRetention(
   { config, log }: Pick<Context, 'config' | 'log'>,
   nowMs: number,
@@ -53,7 +53,7 @@ export async function runRetention(
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs);
   let failed = 0;
   const onError = (part: object, error: unknown): 0 => {
-    logFailedPart(log, 'something could not be erased', part, error);
+    logFailedPart(log, 'a part of the retention failed', part, error);
     failed += 1;
     return 0;
   };
@@ -64,7 +64,7 @@ export async function runRetention(
     auditEntries: await done('audit', deleteOldAudit(daysAgo(auditDays), pace)),
     positions: await done('positions', deleteOldPositions(daysAgo(eraseDays), pace)),
     keys: await done('keys', deleteUnusedKeys(daysAgo(eraseDays), pace)),
-    // Before the erasure, so that no ride is erased and then deleted.
+    // The deletion comes first, so that no ride is erased just before it is deleted.
     ridesDeleted: await done('oldRides', deleteOldRides(daysAgo(rideDays), pace)),
     ridesErased: await done('rides', eraseOldRides(daysAgo(eraseDays), pace, onError)),
     attemptsErased: await done('attempts', eraseOldAttempts(daysAgo(eraseDays), pace)),

@@ -7,9 +7,9 @@ import { findJobs, type JobState } from './find-jobs.ts';
 
 /** A job that a ride needs. */
 export interface NeededJob {
-  /** The queues that may hold it. */
+  /** The queues that may hold the job. */
   pools: readonly PoolName[];
-  /** Its dedupe id, in each of them. */
+  /** The dedupe id of the job in each of these queues. */
   id: string;
   /** Unix ms. */
   dueAt: number;
@@ -17,13 +17,14 @@ export interface NeededJob {
   add(options: { evenIfActive: boolean }): Promise<boolean>;
 }
 
-/** A delayed job that is due later than needed by more than this is added again. */
+/** A delayed job that is due more than this much too late is added again. */
 const toleranceMs = 1_000;
 
 /**
- * Adds the jobs that no queue really holds, in this order. With `distrustActive`, a due job is also added beside an active
- * one, whose worker may never have received it. Resolves with how many jobs Redis accepted and how many it did not. A queue
- * whose node of a Redis Cluster is away delays no other queue: its jobs count as not accepted.
+ * Adds the jobs that no queue really holds, in the given order. With `distrustActive`, also adds a due job whose
+ * current job is active, because the worker may never have received that one. Resolves with how many jobs Redis
+ * accepted and how many it did not. An unavailable node of a Redis Cluster delays only its own queues: their jobs count
+ * as not accepted.
  */
 export async function addMissing(
   ctx: Context,
@@ -54,12 +55,15 @@ async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: numbe
     });
     if (states.includes('waiting')) return 'waiting';
     if (states.includes('active')) return 'active';
-    // Of two queues that may hold a delivery, one is enough: a job in each does no harm.
+    // If two queues may hold a delivery's job and only one can be read, that one decides: two jobs are harmless.
     return states.every((state) => state === 'unknown') ? 'unknown' : 'missing';
   });
 }
 
-/** Null while the queue's node is away. One query per queue: in a Redis Cluster each queue has a slot of its own. */
+/**
+ * The job states in one queue, or null while its node is unavailable. Each queue is read separately, because in a Redis
+ * Cluster each queue has its own hash slot.
+ */
 async function statesIn(
   ctx: Context,
   pool: PoolName,
@@ -74,7 +78,7 @@ async function statesIn(
     return new Map(wanted.map(({ id }, index) => [id, states[index]]));
   } catch (error) {
     if (!isCluster(ctx.redis)) throw error;
-    ctx.log.debug({ pool, error: describeError(error) }, 'a queue cannot be read');
+    ctx.log.debug({ pool, error: describeError(error) }, 'queue cannot be read');
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 
-/** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
+/** `active`: a worker has the job, or had it and died. BullMQ gives the job of a dead worker to another one. */
 export type JobState = 'missing' | 'waiting' | 'active';
 
 interface WantedJob {
@@ -11,24 +11,25 @@ interface WantedJob {
   latestAt: number;
 }
 
-/** A wanted job whose dedupe key names a job id. */
+/** A wanted job whose dedupe key contains a job id. */
 interface NamedJob extends WantedJob {
   jobId: string;
 }
 
-/** Reads this many jobs from the head of the list of waiting jobs. A shorter list is known completely. */
+/** The number of jobs that are read from the head of the list of waiting jobs. A shorter list is read completely. */
 const headLength = 1_000;
-/** Producers' clocks may differ by this much, so the order of jobs is certain only beyond it. */
+/** Producers' clocks may differ by this much: only a larger difference proves the order of two jobs. */
 const orderMs = 5_000;
 /** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
 const scorePerMs = 0x1000;
 
 /**
- * Where these jobs of a queue really are. BullMQ ignores an add while the dedupe key names a job whose hash exists, even if
- * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
- * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
+ * Finds the real states of these jobs of a queue. BullMQ ignores an add while the dedupe key points to a job whose hash
+ * exists, even if the list that held the job is lost. This function removes such leftovers, so that BullMQ accepts the
+ * next add. If the list is too long to be sure, a job counts as waiting: a later call, when the list has moved on,
+ * finds it missing.
  *
- * The keys that this reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
+ * The keys that this function reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
 export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];
@@ -55,7 +56,7 @@ async function statesOf(redis: RedisClient, queue: Queue, named: readonly NamedJ
   return states;
 }
 
-/** The head of the list of waiting jobs: the jobs that workers take next. */
+/** The head of the list of waiting jobs: the jobs that workers fetch next. */
 interface Head {
   has(jobId: string): boolean;
   /** The last job of the head, or null when the head is the whole list. */
@@ -67,12 +68,14 @@ function headOf(list: readonly string[]): Head {
   return { has: (jobId) => jobIds.has(jobId), last: list.length < headLength ? null : (list[0] ?? null) };
 }
 
-/** A job that was added after the last job of the head is behind the head, if it is in the list at all. */
+/**
+ * Job ids increase: a job with a higher id than the last one of the head is further back, if it is in the list at all.
+ */
 const isBehind = (jobId: string, { last }: Head): boolean => last !== null && Number(jobId) > Number(last);
 
 const dedupeKey = (queue: Queue, id: string): string => queue.toKey(`de:${id}`);
 
-/** Reads in one transaction, so that no job moves from one list to another in between. */
+/** Reads in one transaction, so that no job moves between the lists in the meantime. */
 async function readLists(redis: RedisClient, queue: Queue, named: readonly NamedJob[]) {
   const jobIds = named.map(({ jobId }) => jobId);
   const [scores, list, existing] =
@@ -85,12 +88,12 @@ async function readLists(redis: RedisClient, queue: Queue, named: readonly Named
   return {
     scores: answerOf<(string | null)[]>(scores),
     head: headOf(answerOf<string[]>(list)),
-    /** Every job has its hash, and no job has the id of another. */
+    /** Every job has its hash, and no two jobs share an id. */
     areConsistent: answerOf<number>(existing) === named.length && areUnique(jobIds),
   };
 }
 
-/** Reads the hashes of jobs that are in no list, or may belong to another dedupe id. Removes leftovers. */
+/** Reads the hashes of the jobs that are in no list, or that may belong to another dedupe id. Removes leftovers. */
 async function readJobs(
   redis: RedisClient,
   queue: Queue,
@@ -106,12 +109,12 @@ async function readJobs(
   }
   const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
   const jobIds = answerOf<(string | null)[]>(names);
-  // The list is first in, first out: a job that entered before the last job of the head is in the head, or not in the list.
+  // The list is first in, first out: a job that entered before the head's last job is in the head, or not in the list.
   const certainUntil = head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
   const leftovers: string[] = [];
   for (const [index, job] of uncertain.entries()) {
     const [hash, lock, place] = answers.slice(3 * index);
-    // A key that cannot be read as a hash is no job: it is removed like the leftovers of a lost one.
+    // A key that cannot be read as a hash is not a job: it is removed like the leftovers of a lost job.
     const [ownId = null, ...times] = (hash?.[1] ?? []) as (string | null)[];
     const hasEnded = jobIds[index] !== job.jobId;
     const isActive = answerOf<number>(lock) === 1 || answerOf<number | null>(place) !== null || hasEnded;
@@ -127,31 +130,31 @@ async function readJobs(
   if (leftovers.length > 0) await redis.del(leftovers);
 }
 
-/** When a job entered the list of waiting jobs: when it was added, or when its delay ended. */
+/** When a job entered the list of waiting jobs (Unix ms): when it was added, or when its delay ended. */
 function enteredAt([timestamp, opts]: (string | null | undefined)[]): number {
   const { delay = 0 } = JSON.parse(opts ?? '{}') as { delay?: number };
   return Number(timestamp ?? 0) + delay;
 }
 
 function answerOf<T>(result: [Error | null, unknown] | undefined): T {
-  if (!result) throw new Error('Redis gave no answer');
+  if (!result) throw new Error('no reply from Redis');
   const [error, value] = result;
   if (error) throw error;
   return value as T;
 }
 
-/** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of up to 14 digits. */
+/** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of at most 14 digits. */
 const smallestUniqueId = 1e12;
 
 /**
- * Prevents a job id from being used twice. If a queue's counter is lost, BullMQ counts from 1 again and overwrites the jobs
- * with these ids. This starts a counter at the current Unix ms instead, above all earlier ids as long as the queue takes
- * fewer than 1,000 jobs a second on average.
+ * Prevents a job id from being used twice. If a queue loses its counter, BullMQ counts from 1 again and overwrites the
+ * jobs with these ids. This function starts the counter at the current Unix ms instead: that is above all earlier ids
+ * if the queue gets fewer than 1,000 jobs a second on average.
  */
 export async function keepJobIdsUnique(redis: RedisClient, queue: Queue, nowMs: number): Promise<void> {
   const key = queue.toKey('id');
   if (Number(await redis.get(key)) < smallestUniqueId) await redis.incrby(key, Math.floor(nowMs));
 }
 
-/** Whether these ids come from a counter that `keepJobIdsUnique` has started, so that no other job ever had one of them. */
+/** True if these ids come from a counter that `keepJobIdsUnique` started: no other job has ever had one of them. */
 const areUnique = (jobIds: readonly string[]): boolean => jobIds.every((id) => Number(id) >= smallestUniqueId);

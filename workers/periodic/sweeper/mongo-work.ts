@@ -7,12 +7,14 @@ import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideState } from '../../../shared/rides/ride-types.ts';
 import { logFailedPart } from '../turns.ts';
-import { type Position, type Walk, walk } from '../walk.ts';
+import { type Walk, type WalkCursor, walk } from '../walk.ts';
 
-/** The part of a sweep that needs only MongoDB: trips without progress, and the rides of suspended drivers, have no job. */
+/** A ride with a due timer, as a sweep reads it. */
 export type DueRide = Pick<RideState, '_id' | 'timers'>;
 
-/** A walk along the rides with a due timer, the longest overdue first; all rides with a timer if `until` is null. */
+/**
+ * A walk along the rides with a timer due by `until`, the longest overdue first, or with any timer if `until` is null.
+ */
 export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']): Walk<DueRide> => ({
   collection: rides,
   by: 'nextDueAt',
@@ -25,23 +27,23 @@ export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']
 export const hasStalled = ({ timers }: DueRide, now: Date): boolean =>
   timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now);
 
-/** Cancels a trip without progress. Resolves with whether it still had stalled. */
+/** Cancels a trip without progress. Resolves with whether the trip was still stalled. */
 export async function endStalled(ctx: Context, { _id }: DueRide): Promise<boolean> {
   const fired = await fireTimer(ctx, _id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   return fired.result === 'done';
 }
 
-/** The next sweep settles more. */
-const mostDrivers = 100;
+/** The most drivers that one sweep settles. The next sweep settles more. */
+const maxDrivers = 100;
 
 /**
- * Ends the rides and offers of drivers who were suspended or revoked, and excludes silent drivers from the search. Resolves
- * with how many were settled and how many failed.
+ * Ends the rides and offers of suspended and revoked drivers, and excludes silent drivers from the search for drivers.
+ * Resolves with how many drivers were settled and how many failed.
  */
 export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled: number; failed: number }> {
   await dropSilent(now);
   const leaving = await drivers
-    .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: mostDrivers })
+    .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: maxDrivers })
     .toArray();
   let failed = 0;
   for (const { _id: driverId } of leaving) {
@@ -55,21 +57,21 @@ export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled:
   return { settled: leaving.length - failed, failed };
 }
 
-/** A walk without Redis ends after this many rides with nothing to do, and continues there the next time. */
+/** A walk without Redis stops after this many rides with nothing to do. The next call continues there. */
 const maxIdle = 500;
 
 /**
- * Ends stalled trips, and the rides and offers of suspended and revoked drivers, from a position along the due timers.
- * Resolves with the position for the next call. Every worker process does this while Redis is away, because the lease that
- * admits one process is there: two that end the same trip do no harm.
+ * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, from a cursor along the due timers,
+ * and the rides and offers of suspended and revoked drivers. Resolves with the cursor for the next call. While Redis is
+ * unavailable, so is the lease, and every worker process does this: it is harmless if two processes end the same trip.
  */
 export async function sweepWithoutRedis(
   ctx: Context,
-  from: Position,
-  mayGoOn: () => Promise<boolean>,
-): Promise<Position> {
+  from: WalkCursor,
+  mayContinue: () => Promise<boolean>,
+): Promise<WalkCursor> {
   const now = await mongoNow();
-  let position = from;
+  let cursor = from;
   let stalls = 0;
   const endStalledOnes = async (due: readonly DueRide[]) => {
     let ended = 0;
@@ -83,13 +85,13 @@ export async function sweepWithoutRedis(
     stalls += ended;
     return ended;
   };
-  const onProgress = (reached: Position) => {
-    position = reached;
+  const onProgress = (reached: WalkCursor) => {
+    cursor = reached;
   };
   const [{ settled, failed }] = await Promise.all([
     settleDrivers(ctx, now),
-    walk(alongDueTimers(now, endStalledOnes), from, { maxIdle, mayGoOn, onProgress }),
+    walk(alongDueTimers(now, endStalledOnes), from, { maxIdle, mayContinue, onProgress }),
   ]);
   if (stalls + settled + failed > 0) ctx.log.info({ stalls, drivers: settled, failed }, 'sweep without Redis');
-  return position === 'end' ? 'front' : position;
+  return cursor === 'end' ? 'front' : cursor;
 }

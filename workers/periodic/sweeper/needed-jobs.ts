@@ -21,7 +21,8 @@ import type { Walk } from '../walk.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { alongDueTimers, type DueRide, endStalled, hasStalled } from './mongo-work.ts';
 
-export interface Swept {
+/** The numbers of jobs, rides and drivers that a sweep added, changed or read. */
+export interface Findings {
   /** Missing jobs that were added. */
   timers: number;
   deliveries: number;
@@ -31,23 +32,23 @@ export interface Swept {
   stalls: number;
   /** Suspended and revoked drivers whose rides and offers were ended. */
   drivers: number;
-  /** Rides, test events and resends that were read. */
+  /** Rides, test events and redeliveries that were read. */
   visited: number;
-  /** Rides, drivers, attempts and jobs that failed. Each is logged, and the next sweep tries it again. */
+  /** Rides, drivers, attempts and jobs that failed. Each failure is logged and retried in the next sweep. */
   failed: number;
 }
 
-/** One sweep under way. */
+/** A running sweep. */
 export interface Sweep {
   ctx: Context;
-  /** A full sweep: visits everything and adds every missing job at once. */
+  /** A full sweep: visits everything, and adds every missing job without the grace time. */
   everything: boolean;
   now: Date;
-  /** An ordinary sweep adds a job that was due at this time. */
+  /** An ordinary sweep adds only jobs that were due by this time. */
   overdue: Date;
-  /** A time after this one is ahead of MongoDB's clock. */
+  /** Times after this one are ahead of MongoDB's clock. */
   ahead: Date;
-  swept: Swept;
+  swept: Findings;
 }
 
 export function dueTimers(current: Sweep): Walk<DueRide> {
@@ -79,7 +80,9 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
   }));
 }
 
-/** A claim that lies ahead of MongoDB's clock has no certain end, so its job looks at it (webhooks/claim.ts). */
+/**
+ * A claim dated ahead of MongoDB's clock does not count as held: its end is uncertain, so its job checks it (claim.ts).
+ */
 const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
 
 type UnsettledRide = Outbox & { claim?: Claim };
@@ -122,7 +125,9 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
 
 type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
 
-/** Test events and resends. A resend that is not the ride's next needs no job yet: the one before it adds its job. */
+/**
+ * A walk along pending test events and redeliveries. Only a ride's next redelivery needs a job: it adds the next one's.
+ */
 export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   const { everything, now, overdue, swept } = current;
   return {
@@ -181,7 +186,9 @@ const mailJob = ({ ctx }: Sweep, mail: WaitingMail): NeededJob => ({
   add: (options) => enqueueMail(ctx, mail, options),
 });
 
-/** The jobs that a ride needs. A ride that fails is logged and must not keep the sweep from the others. */
+/**
+ * Finds the jobs that a ride needs. A failing ride is only logged, so that the sweep continues with the other rides.
+ */
 async function neededJobs(
   { ctx, swept }: Sweep,
   { _id: rideId }: { _id: string },

@@ -1,23 +1,25 @@
 import mongoose from 'mongoose';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
-import type { Position } from '../walk.ts';
+import type { WalkCursor } from '../walk.ts';
 
 const { EJSON } = mongoose.mongo.BSON;
 
-/** Kept in Redis for the process that continues the sweep. If it is lost, the walks begin at the front again. */
+/**
+ * The Redis key of the progress, for the process that continues the sweep. If it is lost, the walks start at the front.
+ */
 export const progressKey = '{rides:sweeper}:progress';
 
-/** How far each walk along its index has come. */
+/** The cursors of the walks. */
 export interface Progress {
-  timers: Position;
-  deliveries: Position;
-  attempts: Position;
+  timers: WalkCursor;
+  deliveries: WalkCursor;
+  attempts: WalkCursor;
 }
 
 export const atFront = (): Progress => ({ timers: 'front', deliveries: 'front', attempts: 'front' });
 
 export interface StoredProgress extends Progress {
-  /** When the full sweep began that this is the progress of (Unix ms, Redis's clock); null for ordinary sweeps. */
+  /** When this full sweep started (Unix ms, Redis's clock); null for ordinary sweeps. */
   everythingSince: number | null;
 }
 
@@ -31,10 +33,10 @@ export async function storeProgress(redis: RedisClient, progress: StoredProgress
 }
 
 export const isComplete = ({ timers, deliveries, attempts }: Progress): boolean =>
-  [timers, deliveries, attempts].every((position) => position === 'end');
+  [timers, deliveries, attempts].every((cursor) => cursor === 'end');
 
-/** Ordinary sweeps never end: a walk that has reached the end begins again, even if the others have not. */
+/** The progress for the next ordinary sweep: each walk that has reached the end starts at the front again. */
 export function nextRound({ timers, deliveries, attempts }: Progress): StoredProgress {
-  const next = (position: Position) => (position === 'end' ? 'front' : position);
+  const next = (cursor: WalkCursor) => (cursor === 'end' ? 'front' : cursor);
   return { timers: next(timers), deliveries: next(deliveries), attempts: next(attempts), everythingSince: null };
 }

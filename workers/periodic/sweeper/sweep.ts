@@ -4,37 +4,37 @@ import { sweeperFindings, sweeps } from '../../../shared/base/metrics.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { isCluster } from '../../../shared/base/redis/redis-nodes.ts';
-import { type Position, walk } from '../walk.ts';
+import { type WalkCursor, walk } from '../walk.ts';
 import { keepJobIdsUnique } from './find-jobs.ts';
 import { settleDrivers } from './mongo-work.ts';
-import { dueTimers, pendingAttempts, type Sweep, type Swept, unsettledEvents, waitingMails } from './needed-jobs.ts';
+import { dueTimers, type Findings, pendingAttempts, type Sweep, unsettledEvents, waitingMails } from './needed-jobs.ts';
 import { atFront, type Progress } from './progress.ts';
 
-/** A job that is later than this counts as lost. */
+/** A job that is late by more than this counts as lost. */
 const graceMs = 10_000;
-/** An ordinary sweep ends after this many rides in each index that had nothing to do. */
+/** An ordinary sweep stops in each index after this many documents with nothing to do. */
 const maxIdle = 500;
 
 interface SweepOptions {
-  /** A full sweep: visits everything and adds every missing job at once. */
+  /** A full sweep: visits everything, and adds every missing job without the grace time. */
   everything: boolean;
-  /** The sweep continues from here and updates it, even if it fails. */
+  /** The sweep continues from these cursors and updates them, even if it fails. */
   progress?: Progress;
-  /** Called before each page. False ends the sweep. */
-  mayGoOn?: () => Promise<boolean>;
+  /** Called before each page. If it resolves with false, the sweep ends. */
+  mayContinue?: () => Promise<boolean>;
 }
 
 /**
- * Visits rides, test events, resends and mails with something left to do, the oldest first, and adds the jobs that no queue
- * holds. An ordinary sweep visits a bounded number of them and adds jobs that are overdue by the grace. With `everything` it
- * visits all of them and adds every missing job, due or not: any job may be lost, or be with a worker that never received it.
- * Throws when MongoDB or Redis is unavailable; while one node of a Redis Cluster is away, the jobs of its queues count as
- * failed.
+ * Visits the rides, test events, redeliveries and mails with pending work, the oldest first, and adds the jobs that no
+ * queue holds. An ordinary sweep visits a limited number of them and adds jobs that are overdue by the grace time. With
+ * `everything`, it visits all of them and adds every missing job, due or not, because any job may be lost, or be marked
+ * as active although its worker never received it. Throws if MongoDB or Redis is unavailable; while only one node of a
+ * Redis Cluster is unavailable, the jobs of its queues count as failed.
  */
-export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
-  const { everything, progress = atFront(), mayGoOn = async () => true } = options;
+export async function sweep(ctx: Context, options: SweepOptions): Promise<Findings> {
+  const { everything, progress = atFront(), mayContinue = async () => true } = options;
   const now = await mongoNow();
-  const swept: Swept = {
+  const swept: Findings = {
     timers: 0,
     deliveries: 0,
     attempts: 0,
@@ -49,15 +49,15 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
   await keepAllJobIdsUnique(ctx, now.getTime());
   const bounds = (of: keyof Progress) => ({
     maxIdle: everything ? Number.POSITIVE_INFINITY : maxIdle,
-    mayGoOn,
-    onProgress: (position: Position) => {
-      progress[of] = position;
+    mayContinue,
+    onProgress: (cursor: WalkCursor) => {
+      progress[of] = cursor;
     },
   });
-  // An ordinary sweep looks at one page of mails: they are few, and leave the front of the index when they are sent.
-  const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayGoOn };
+  // An ordinary sweep reads one page of mails: they are few, and a sent mail leaves the index.
+  const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
-    // All at the same time: after an outage, many timers and many events wait.
+    // At the same time, because after an outage many timers and many events are pending.
     await Promise.all([
       endLeaving(current),
       walk(dueTimers(current), progress.timers, bounds('timers')),
@@ -71,7 +71,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
   return swept;
 }
 
-/** A queue whose node of a Redis Cluster is away holds up no other queue. */
+/** An unavailable node of a Redis Cluster must not block the queues of the other nodes. */
 async function keepAllJobIdsUnique(ctx: Context, nowMs: number): Promise<void> {
   const kept = poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, nowMs));
   if (isCluster(ctx.redis)) await Promise.allSettled(kept);
@@ -84,7 +84,7 @@ async function endLeaving({ ctx, now, swept }: Sweep): Promise<void> {
   swept.failed += failed;
 }
 
-function count({ visited: _, ...findings }: Swept): void {
+function count({ visited: _, ...findings }: Findings): void {
   sweeps.inc();
   for (const [finding, found] of Object.entries(findings)) sweeperFindings.inc({ finding }, found);
 }

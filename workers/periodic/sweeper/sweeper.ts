@@ -4,33 +4,33 @@ import { onBrokenConnection } from '../../../shared/base/mongo/connection.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { isCluster, onRedisReturned } from '../../../shared/base/redis/redis-nodes.ts';
 import { startLoop } from '../turns.ts';
-import type { Position } from '../walk.ts';
+import type { WalkCursor } from '../walk.ts';
 import { sweepWithoutRedis } from './mongo-work.ts';
 import { sweep } from './sweep.ts';
 import { sweeperLeaseKey, takeSweepTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;
-/** The interval after an outage, until a full sweep has found every lost job. */
+/** The interval after an outage, until a full sweep is complete. */
 const soonMs = 500;
-/** An API process may reconnect a little later than this one, and its adds fail until then. */
+/** API processes may reconnect up to this much later than this process, and cannot add jobs until then. */
 const reconnectMs = 2_500;
 
 /**
- * Finds rides whose jobs are missing and adds the jobs, until it is stopped. So losing a job is harmless: MongoDB says what
- * is left to do. Every worker process runs a sweeper, and a lease lets one process at a time sweep in each interval.
+ * Finds and adds missing jobs, until it is stopped. So losing a job is harmless: MongoDB holds the pending work. Every
+ * worker process runs a sweeper; a lease lets one of them sweep in each interval.
  */
 export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = {}): { stop(): Promise<void> } {
   const times = { lastLossAt: 0, redisReturnedAt: 0 };
-  /** Redis or MongoDB was unavailable since the last sweep, so jobs may be lost. */
+  /** Jobs may be lost, because Redis or MongoDB was unavailable since the last sweep. */
   let mayHaveLostJobs = false;
   let hasRedisReturned = false;
-  let position: Position = 'front';
+  let cursor: WalkCursor = 'front';
 
-  // Twice in each interval: when Redis loses its data, and the lease with it, the next sweep comes soon.
+  // Asks for the lease twice in each interval: if Redis loses its data, and with it the lease, a sweep follows soon.
   const pauseMs = intervalMs / 2;
   const loop = startLoop(ctx.log, { failure: 'sweep failed', pauseMs }, async (signal) => {
     const isUnfinished = await sweepOnce(signal).catch((error) => {
-      // A broken connection to MongoDB is noted by its listener, and a slow MongoDB loses no jobs.
+      // The listener below handles broken MongoDB connections, and a slow MongoDB loses no jobs.
       mayHaveLostJobs ||= !isOutageOfMongo(error);
       throw error;
     });
@@ -41,7 +41,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     hasRedisReturned = true;
     loop.wake();
   });
-  // A change may be written and only its answer lost: then nobody has added its jobs.
+  // A broken connection may have lost the reply to a successful write, and then no process has added its jobs.
   const stopListening = onBrokenConnection(() => {
     mayHaveLostJobs = true;
   });
@@ -49,7 +49,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   /** Resolves with whether a full sweep is still unfinished. */
   async function sweepOnce(signal: AbortSignal): Promise<boolean> {
     const now = await redisNow(ctx).catch((error) => {
-      ctx.log.debug({ error: describeError(error) }, 'the lease of the sweeper cannot be read');
+      ctx.log.debug({ error: describeError(error) }, "the sweeper's lease cannot be read");
       return null;
     });
     if (now === null) {
@@ -64,11 +64,11 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     return takeSweepTurn(ctx, { now, ...times, intervalMs, soonMs, signal });
   }
 
-  /** All of Redis is away, or the node of a Redis Cluster that holds the lease. */
+  /** For an outage of Redis, or of the node of a Redis Cluster that holds the lease. */
   async function sweepWithoutLease(signal: AbortSignal): Promise<void> {
-    const mayGoOn = async () => !signal.aborted;
-    if (isCluster(ctx.redis) && ctx.redis.status === 'ready') await sweep(ctx, { everything: false, mayGoOn });
-    else position = await sweepWithoutRedis(ctx, position, mayGoOn);
+    const mayContinue = async () => !signal.aborted;
+    if (isCluster(ctx.redis) && ctx.redis.status === 'ready') await sweep(ctx, { everything: false, mayContinue });
+    else cursor = await sweepWithoutRedis(ctx, cursor, mayContinue);
   }
 
   return {
@@ -80,9 +80,9 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   };
 }
 
-/** Rejects at once while Redis is away. */
+/** The time of Redis's clock (Unix ms). Rejects at once while Redis is unavailable. */
 async function redisNow(ctx: Context): Promise<number> {
-  // In a cluster, the clock of the node that holds the sweeper's keys.
+  // In a cluster, this reads the clock of the node that holds the sweeper's keys.
   const answer = await ctx.redis.eval("return redis.call('TIME')", 1, sweeperLeaseKey);
   const [seconds, microseconds] = answer as [string, string];
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);

@@ -13,26 +13,26 @@ import {
 } from './progress.ts';
 import { sweep } from './sweep.ts';
 
-/** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
+/** The sweeper's Redis keys share a hash tag, so that one command can read them in a Redis Cluster. */
 export const sweeperLeaseKey = '{rides:sweeper}:lease';
 
 interface SweepTurn {
-  /** The current time (Unix ms). This and the times below are by Redis's clock. */
+  /** The current time (Unix ms). This time and the next two are from Redis's clock. */
   now: number;
-  /** Jobs may have been lost until this time: a full sweep that began earlier may have missed them. */
+  /** Jobs may have been lost until this time. A full sweep that started earlier may have missed them. */
   lastLossAt: number;
-  /** Redis came back at this time, perhaps without its data: rides visited before are visited again. */
+  /** When Redis was last available again, perhaps without its data: a full sweep from before this time starts again. */
   redisReturnedAt: number;
-  /** The time between two sweeps, counted over all processes. */
+  /** The time between two sweeps of all processes together. */
   intervalMs: number;
-  /** The same while a full sweep is unfinished. */
+  /** The time between two sweeps while a full sweep is unfinished. */
   soonMs: number;
   signal: AbortSignal;
 }
 
 /**
- * Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. Resolves with
- * whether a full sweep is still unfinished.
+ * Sweeps if this process can acquire the lease. One process sweeps in each interval; after an outage of Redis, the next
+ * sweep does not wait for the interval. Resolves with whether a full sweep is still unfinished.
  */
 export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<boolean> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
@@ -52,7 +52,7 @@ export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<bool
   return isUnfinished;
 }
 
-/** Continues a full sweep that was interrupted, so that it completes even if it often fails. */
+/** Continues an interrupted full sweep, so that it completes even if it often fails. */
 function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTurn): StoredProgress {
   const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
   return continues ? stored : { ...atFront(), everythingSince: now };
@@ -61,7 +61,7 @@ function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTur
 const ordinaryProgress = (stored: StoredProgress): StoredProgress =>
   nextRound(stored.everythingSince === null ? stored : atFront());
 
-/** Resolves with whether all walks came to their ends. */
+/** Resolves with whether all walks reached the end. */
 async function continueSweep(
   ctx: Context,
   lease: Lease,
@@ -69,9 +69,9 @@ async function continueSweep(
   signal: AbortSignal,
 ): Promise<boolean> {
   const everything = progress.everythingSince !== null;
-  const mayGoOn = async () => !signal.aborted && (await lease.keep());
+  const mayContinue = async () => !signal.aborted && (await lease.keep());
   try {
-    const swept = await sweep(ctx, { everything, progress, mayGoOn });
+    const swept = await sweep(ctx, { everything, progress, mayContinue });
     const { timers, deliveries, attempts, mails, stalls, drivers, failed } = swept;
     const found = timers + deliveries + attempts + mails + stalls + drivers + failed;
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');

@@ -13,14 +13,14 @@ interface DayCount {
 }
 
 type Key = Pick<ApiKey, '_id' | 'accountId'>;
-type Summed = Pick<RideSums, 'through'>;
+type StoredSums = Pick<RideSums, 'through'>;
 
 /**
- * Sums the rides of one key that were created before `until` (the start of a day), from the rides themselves. Can run twice
- * or at once in two processes: the write holds only while the sums are as they were read. Resolves with how many rides were
- * not in the sums.
+ * Adds the rides of one key that were created before `until` (the start of a day) to its sums. Idempotent, and may run
+ * in two processes at the same time: the write succeeds only if the sums are still as they were read. Resolves with how
+ * many rides were added.
  */
-export async function sumRidesOf(key: Key, sums: Summed | undefined, until: Date, pace: Pace): Promise<number> {
+export async function sumRidesOf(key: Key, sums: StoredSums | undefined, until: Date, pace: Pace): Promise<number> {
   if (sums && sums.through >= until) return 0;
   const days = await countByDay(key._id, { from: sums?.through ?? new Date(0), until }, pace);
   const [first] = days;
@@ -41,8 +41,8 @@ export async function sumRidesOf(key: Key, sums: Summed | undefined, until: Date
 }
 
 /**
- * The rides of one key between two starts of days, for each day that has some. Each query is short: it counts `atOnce` rides,
- * or one day.
+ * Counts the rides of one key from the start of one day to the start of another, for each day with rides. Keeps the
+ * queries short: each one counts at most `atOnce` rides, or one day.
  */
 export async function countByDay(
   keyId: string,
@@ -55,7 +55,7 @@ export async function countByDay(
     await pace();
     const days = await countSome(keyId, since, until, atOnce);
     if (days.reduce((sum, { count }) => sum + count, 0) < atOnce) return [...counts, ...days];
-    // The query has ended within the last of these days.
+    // The query reached its limit, so the last of these days may be incomplete.
     const last = days.pop() as DayCount;
     counts.push(...days);
     since = last.day;
@@ -69,7 +69,7 @@ export async function countByDay(
   }
 }
 
-/** The first rides of a time, by day: all of them where they are fewer than the limit. */
+/** Counts the first `limit` rides in [from, until), by day. */
 async function countSome(keyId: string, from: Date, until: Date, limit: number): Promise<DayCount[]> {
   const groups = await rides
     .aggregate<{ _id: Date; count: number }>(

@@ -8,13 +8,18 @@ import type { Pace } from '../turns.ts';
 
 const pageSize = 1_000;
 
-type Known = Pick<TripSums, 'through' | 'closedThrough'>;
+type StoredSums = Pick<TripSums, 'through' | 'closedThrough'>;
 
 /**
- * Sums the completed live trips of an account that ended before `until` (the start of a day). Can run twice or at once in
- * two processes, like `sumRidesOf`.
+ * Sums the completed live trips of an account that ended before `until` (the start of a day). Like `sumRidesOf`, it is
+ * idempotent and may run in two processes at the same time.
  */
-export async function sumTripsOf(accountId: string, sums: Known | undefined, until: Date, pace: Pace): Promise<void> {
+export async function sumTripsOf(
+  accountId: string,
+  sums: StoredSums | undefined,
+  until: Date,
+  pace: Pace,
+): Promise<void> {
   if (sums && sums.through >= until) return;
   const days = new Map<string, TripTotal>();
   for await (const lines of tripPages(accountId, { from: sums?.through ?? new Date(0), to: until }, pageSize, pace)) {
@@ -38,13 +43,13 @@ export async function sumTripsOf(accountId: string, sums: Known | undefined, unt
 }
 
 /**
- * Closes the months of an account that end by `until`, all of whose trips are in its sums: stores the lines of each, and then
- * their totals. A month is closed once; until then, storing its lines again changes nothing. `known` is the sums as they were
- * read before. Resolves with how many months were closed.
+ * Closes the months of an account that end by `until`, if all their trips are summed: stores the lines of each month,
+ * and then its total. A month is closed only once; until then, storing its lines again is idempotent. `known` is an
+ * earlier read of the sums. Resolves with how many months were closed.
  */
 export async function closeMonths(
   accountId: string,
-  known: Known | undefined,
+  known: StoredSums | undefined,
   until: Date,
   pace: Pace,
 ): Promise<number> {

@@ -8,17 +8,19 @@ import { isSumDue, noteSummed } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
 import { logFailedPart, type Pace, type PacedWork } from '../turns.ts';
-import { pagesById, type Readable } from '../walk.ts';
+import { pagesById, type ReadableCollection } from '../walk.ts';
 import { sumRidesOf } from './sum-rides.ts';
 import { closeMonths, sumTripsOf } from './sum-trips.ts';
 
-/** Sums the usage of every day that is over, and closes the months. Usually one small read finds that nothing is due. */
+/**
+ * Sums the usage of all finished days, and closes finished months. Usually one small read shows that nothing is due.
+ */
 export const usageSums: PacedWork = {
   leaseKey: '{rides:usage}:lease',
   intervalMs: 60_000,
   asksPerInterval: 1,
   rests: { perWork: 1, longestMs: 50 },
-  failure: 'summing the usage failed',
+  failure: 'usage not summed',
   async work(ctx, pace) {
     const until = overUntil(ctx.now());
     if (!(await isSumDue(until))) return;
@@ -33,13 +35,13 @@ export interface UsageResult {
   /** Rides that were summed, and months that were closed. */
   rides: number;
   months: number;
-  /** Keys and accounts that failed. Each is logged, and the next turn tries it again. */
+  /** Keys and accounts that failed. Each failure is logged and retried in the next turn. */
   failed: number;
 }
 
 /**
- * Brings the sums of all keys and accounts up to `until` (the start of a day), and closes the months that end by then, one
- * short query at a time.
+ * Brings the sums of all keys and accounts up to `until` (the start of a day) and closes the months that end by then,
+ * with one short query at a time.
  */
 export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<UsageResult> {
   const result: UsageResult = { rides: 0, months: 0, failed: 0 };
@@ -58,7 +60,7 @@ export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<Us
       fail({ keyId: key._id }, error);
     }
   }
-  for await (const { owner: account, sums } of withSums<Named, TripSums>(accounts, tripSums, pace)) {
+  for await (const { owner: account, sums } of withSums<WithId, TripSums>(accounts, tripSums, pace)) {
     try {
       await sumTripsOf(account._id, sums, until, pace);
       result.months += await closeMonths(account._id, sums, until, pace);
@@ -69,16 +71,16 @@ export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<Us
   return result;
 }
 
-interface Named {
+interface WithId {
   _id: string;
 }
 
-const accounts = collection<Named>(AccountModel);
+const accounts = collection<WithId>(AccountModel);
 
-/** Each document of a collection with the document of the same id in another, page by page. */
-async function* withSums<Owner extends Named, Sums extends Named>(
-  owners: Readable,
-  sums: Readable,
+/** Yields each document of a collection with the document of the same id in another one, reading page by page. */
+async function* withSums<Owner extends WithId, Sums extends WithId>(
+  owners: ReadableCollection,
+  sums: ReadableCollection,
   pace: Pace,
 ): AsyncGenerator<{ owner: Owner; sums?: Sums }> {
   const pageSize = 200;

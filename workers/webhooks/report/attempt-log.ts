@@ -9,16 +9,16 @@ import { type Trace, traceFields, whenDrained } from '../send/trace.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
 
 const batchSize = 200;
-/** Attempts gather for this long: one insert then costs MongoDB and this process much less for each. */
+/** Attempts are collected for this long: inserting them as a batch is much cheaper for MongoDB and for this process. */
 const delayMs = 100;
-/** While MongoDB takes no inserts, attempts beyond these are dropped. */
+/** The most attempts that wait while MongoDB accepts no inserts. Further attempts are dropped. */
 const maxWaiting = 2_000;
 
 /** Attempts whose answer is still being read. */
-const unread = new Set<() => void>();
+const draining = new Set<() => void>();
 let waiting: AttemptRecord[] = [];
 let dropped = 0;
-/** Rides whose attempts were inserted, and which may have been erased before that. */
+/** Rides whose attempts were inserted. They may have been erased before the insert. */
 let unchecked: string[] = [];
 let log: Context['log'] | undefined;
 
@@ -31,24 +31,24 @@ interface SentEvent {
 }
 
 /**
- * Inserts the attempt of an event, for the dashboard. Returns at once and never fails: an attempt that MongoDB does not take
- * is dropped, since the ride itself has the outcome.
+ * Inserts the attempt of an event, for the dashboard. Returns at once and never fails: an attempt that MongoDB refuses
+ * is dropped, because the ride itself has the outcome.
  */
 export function recordAttempt(ctx: Pick<Context, 'log'>, sent: SentEvent, delivery: Delivery, trace: Trace): void {
   log = ctx.log;
   const record = () => {
-    if (!unread.delete(record)) return;
+    if (!draining.delete(record)) return;
     if (waiting.length < maxWaiting) waiting.push(recordOf(sent, delivery, trace));
     else dropped += 1;
     inserts.soon();
   };
-  unread.add(record);
+  draining.add(record);
   whenDrained(trace, record);
 }
 
-/** Inserts the attempts that wait, before the process ends. Takes a second at most. */
+/** Inserts all waiting attempts, before the process ends. Takes a second at most. */
 export async function flushAttempts(): Promise<void> {
-  for (const record of unread) record();
+  for (const record of draining) record();
   await inserts.flush();
 }
 
@@ -84,17 +84,19 @@ async function insertBatch(): Promise<void> {
     log?.debug({ error: describeError(error) }, 'attempts not inserted');
   }
   await eraseOfErasedRides(batch);
-  if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard lacks them');
+  if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard does not show them');
   dropped = 0;
 }
 
-/** Rides for which this fails are checked again with the next batch; the retention finds the rest after ERASE_AFTER_DAYS. */
+/**
+ * If this fails, the rides are checked again with the next batch. The retention erases the rest after ERASE_AFTER_DAYS.
+ */
 async function eraseOfErasedRides(inserted: readonly AttemptRecord[]): Promise<void> {
   unchecked = [...unchecked, ...inserted.flatMap(({ rideId }) => rideId ?? [])].slice(-maxWaiting);
   try {
     await eraseAttemptsOfErased(unchecked);
     unchecked = [];
   } catch (error) {
-    log?.debug({ error: describeError(error) }, 'attempts of erased rides not looked for');
+    log?.debug({ error: describeError(error) }, 'attempts of erased rides not erased yet');
   }
 }

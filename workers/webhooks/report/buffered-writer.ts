@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A stop waits this long for what is not written yet. */
+/** The longest time that a stop waits for the last writes. */
 const stopMs = 1_000;
 
-/** Writes that no delivery waits for. */
+/** Writes in the background, so that no delivery waits for these writes. */
 interface BufferedWriter {
-  /** Writes a little later, together with what comes until then. */
+  /** Schedules a write, which also covers everything added until it starts. */
   soon(): void;
   /** Writes now. Resolves when nothing is left to write, or after a second. */
   flush(): Promise<void>;
 }
 
 /**
- * Calls `write`, which never rejects, `delayMs` after `soon`; never twice at once, and again while `isWaiting` returns true.
+ * Calls `write` (which must never reject) `delayMs` after `soon`, never twice at the same time, and again while
+ * `isWaiting` returns true.
  */
 export function createBufferedWriter(
   write: () => Promise<void>,

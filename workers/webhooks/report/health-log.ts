@@ -7,10 +7,13 @@ import { type FailureCode, failureReason } from '../../../shared/webhooks/failur
 import { createBufferedWriter } from './buffered-writer.ts';
 import { mailFailures, mailRecovery } from './health-mails.ts';
 
-/** Outcomes gather for this long, so that a busy key whose receiver is down is written a few times a second. */
+/**
+ * Outcomes are collected for this long, so that a busy key with a failing receiver is written only a few times a
+ * second.
+ */
 const delayMs = 100;
 
-/** Delivery results of a key since the last write: whether one succeeded, and the failures after that. */
+/** The delivery results of a key since the last write: whether one succeeded, and the failures since then. */
 interface KeyResults {
   ctx: Context;
   hasSucceeded: boolean;
@@ -24,9 +27,9 @@ let writing = new Map<string, KeyResults>();
 const writes = createBufferedWriter(writeWaiting, () => waiting.size > 0, delayMs);
 
 /**
- * Counts the deliveries of a key that fail in a row, on the key. Returns at once and never fails. Writes nothing for a
- * success of a key that was not failing when the delivery began (`isFailing`). Faults on our side do not count, nor do events
- * without a URL.
+ * Counts a key's consecutive failed deliveries, on the key's document. Returns at once and never fails. Writes nothing
+ * for a success if the key was not failing when the delivery started (`isFailing`). Local faults and events without a
+ * URL do not count.
  */
 export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, isFailing: boolean): void {
   const before = waiting.get(keyId);
@@ -41,7 +44,7 @@ export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, is
   writes.soon();
 }
 
-/** Writes the results that wait, before the process ends. Takes a second at most. */
+/** Writes all waiting results, before the process ends. Takes a second at most. */
 export const flushHealth = (): Promise<void> => writes.flush();
 
 async function writeWaiting(): Promise<void> {
@@ -55,7 +58,7 @@ async function write(keyId: string, { ctx, hasSucceeded, ...failures }: KeyResul
     if (hasSucceeded) await endFailures(ctx, keyId);
     if (failures.failures > 0) await addFailures(ctx, keyId, failures);
   } catch (error) {
-    ctx.log.debug({ keyId, error: describeError(error) }, 'health of deliveries not written');
+    ctx.log.debug({ keyId, error: describeError(error) }, 'delivery health not recorded');
   }
 }
 
@@ -72,7 +75,7 @@ async function addFailures(
   if (key?.failing && key.failing.inRow >= failuresToReport && !key.failing.isTold) await mailFailures(ctx, keyId);
 }
 
-/** The run whose update finds the failures ends them, so one mail says that it works again. */
+/** Only the process whose update removes the failure streak sends a mail, so the account gets one mail per recovery. */
 async function endFailures(ctx: Context, keyId: string): Promise<void> {
   const before = await keys.findOneAndUpdate(
     { _id: keyId, failing: { $exists: true } },

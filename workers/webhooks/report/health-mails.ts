@@ -8,15 +8,15 @@ import { oneLine, utc } from '../../../shared/mail/wording.ts';
 import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 
-/** A flapping receiver is reported at most this often in 24 hours. */
+/** The most outage mails per key in 24 hours, for receivers that fail and recover repeatedly. */
 const mostMailsADay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Reports to the account by mail that the deliveries of a key fail: once for each outage, also when one follows soon after a
- * recovery, and at most 4 times in 24 hours. A further outage is reported at its first failure after that, if it lasts. The
- * process whose update marks the failures as reported sends the mail. After a crash no process does: the mail may have been
- * sent.
+ * Mails the account that the deliveries of a key fail: once for each outage, also for an outage soon after a recovery,
+ * and at most 4 times in 24 hours. An outage beyond this limit is reported at its first failure after the 24 hours.
+ * Only the process whose update marks the outage as reported sends the mail. If it crashes, no process sends the mail
+ * again, because it may have been sent.
  */
 export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
   const ofLastDay = {
@@ -40,21 +40,21 @@ export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
   if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
 }
 
-/** Reports to the account by mail that an event has arrived again. */
+/** Mails the account that an event was delivered again. */
 export async function mailRecovery(ctx: Context, key: ApiKey, failing: FailureStreak): Promise<void> {
   await mailTo(ctx, key, recoveryMail(ctx, key, failing));
 }
 
 type Mail = { subject: string; text: string };
 
-/** Resolves with false when the mail is certainly not on its way, and may be tried again. */
+/** Resolves with false if the mail was certainly not stored, so it may be sent later. */
 async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Promise<boolean> {
   try {
     const account = await AccountModel.findById(accountId).lean();
     if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail });
     return true;
   } catch (error) {
-    ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about deliveries not sent');
+    ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about delivery health not sent');
     return isOutageOfMongo(error) && !wasNeverSent(error);
   }
 }
@@ -64,11 +64,11 @@ function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }:
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" fail`,
     text: [
-      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first of them failed at ${utc(since)}.`,
-      `Why the last one failed: ${name}.\nWhat to do: ${remedy}`,
-      'An event is sent once and not repeated by itself. When your receiver works again, you can send those that failed once more, here:',
+      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first one failed at ${utc(since)}.`,
+      `Reason for the last failure: ${name}.\nWhat to do: ${remedy}`,
+      'Each event is sent once; there is no automatic retry. When your receiver works again, you can resend the failed events here:',
       linkTo(config, key._id),
-      'You get one more mail when an event arrives again.',
+      'We will send you another mail when an event is delivered again.',
     ].join('\n\n'),
   };
 }
@@ -77,8 +77,8 @@ function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failur
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" work again`,
     text: [
-      `An event of your key "${oneLine(key.name)}" has reached your webhook. Before that, ${inRow} had failed in a row since ${utc(since)}.`,
-      'They are not repeated by themselves. You can send them once more, here:',
+      `An event of your key "${oneLine(key.name)}" has reached your webhook. The ${inRow} events before it, since ${utc(since)}, failed.`,
+      'They are not retried automatically. You can resend them here:',
       linkTo(config, key._id),
     ].join('\n\n'),
   };

@@ -1,11 +1,11 @@
 /**
  * The outcome of an attempt.
- * `delivered`: a 2xx status line came in time.
- * `failed`: another answer came, or none.
- * `timeout`: the time limit ended it.
- * `blocked`: the target may not be called, and was not.
- * `lost`: this run no longer held the claim, or could not make sure of it. Nothing was sent, and nothing may be recorded.
- * `unable`: a fault on our side (our-faults.ts) prevented the attempt. Nothing was sent; it is tried again later.
+ * `delivered`: the receiver answered 2xx in time.
+ * `failed`: the receiver gave another answer or none, or could not be reached.
+ * `timeout`: the time limit ended the attempt.
+ * `blocked`: the target is not allowed. Nothing was sent.
+ * `lost`: this run no longer held the claim, or could not confirm it. Nothing was sent, and nothing may be recorded.
+ * `unable`: a local fault (our-faults.ts) prevented the attempt. Nothing was sent, and the attempt is postponed.
  */
 type AttemptOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'lost' | 'unable';
 
@@ -16,7 +16,7 @@ export type AttemptResult = {
   reason?: string;
 };
 
-/** Thrown where an attempt ends early; `send` returns its result. */
+/** Ends an attempt early. `send` returns its result. */
 export class AttemptError extends Error {
   readonly result: AttemptResult;
 

@@ -7,16 +7,16 @@ import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault, isNetworkFault, noteReached } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
-/** The time to wait for a TCP connection to one address while the name has another address to try. */
+/** The time limit for a TCP connection to one address, if the name has another address to try. */
 const addressTimeoutMs = 2_000;
 
-/** One event connects to this many addresses at most, however many its name has. */
+/** One attempt tries at most this many of a name's addresses. */
 const maxAddresses = 4;
 
-/** The most that is read from a connection, however long the answer is. */
+/** One attempt reads at most this much of an answer. */
 const maxReadBytes = 65_536;
 
-/** Reads at most 4 kB at a time, not Node's 64 kB. All sockets share it: it is filled and copied in one tick. */
+/** Limits a read to 4 kB, instead of Node's 64 kB. All sockets share it: each read is filled and copied in one tick. */
 const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
@@ -28,16 +28,16 @@ const certificateReasons = new Map([
 
 const received = new WeakMap<Socket, Buffer[]>();
 
-/** Everything received so far on a connection that `connect` made, as Latin-1: 64 kB at most. */
+/** Everything received so far on a connection from `connect`, as Latin-1 (64 kB at most). */
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
-/** Shared by TLS connections: a new context costs as much as a handshake, and resuming a session saves half of one. */
+/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half of that. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
 const defaultTlsClient = tlsClient();
 const tlsClients = new WeakMap<object, TlsClient>();
 
-/** The TLS client that trusts these authorities (PEM), or Node's: always the same one for the same object. */
+/** The TLS client that trusts these authorities (PEM), or by default Node's. The same object gives the same client. */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
   if (!authorities) return defaultTlsClient;
   const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);
@@ -53,15 +53,15 @@ type ConnectOptions = {
   tls: TlsClient;
   trace: Trace;
   signal: AbortSignal;
-  /** Checks the address that the connection really has, before anything is written to it. */
+  /** Checks the actual address of the connection, before anything is written to it. */
   mayCall(address: string): boolean;
 };
 
 /**
- * Connects to the host of `url` at the first address that accepts; for `https:` the TLS handshake is done and the
- * certificate verified. Connects to addresses only, so no name is resolved after the check of the addresses. Rejects with a
- * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket
- * keeps an `error` listener: a late error must not end the process.
+ * Connects to the host of `url` at the first address that accepts. For `https:`, also completes the TLS handshake and
+ * verifies the certificate. Connects to addresses only, so no name is resolved after the addresses were checked.
+ * Rejects with a local fault if one occurred, else with the first error that only the receiver can cause, else with the
+ * first error. The socket keeps an `error` listener, because a late error must not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);
@@ -76,7 +76,7 @@ export async function connect(url: URL, addresses: readonly string[], options: C
     }
   }
   options.trace.address = candidates[0] ?? null;
-  // An address that a local fault kept us from trying may be the one that answers.
+  // A local fault comes first: the address that it affected might have accepted.
   throw (
     errors.find(isLocalFault) ??
     errors.find((error) => !isNetworkFault(error)) ??
@@ -92,7 +92,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
-  // Runs before the other listeners of this event: one of them starts the TLS handshake.
+  // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
     if (isPublicAddress(address)) noteReached(hostOf(url));
@@ -113,13 +113,13 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   }
 }
 
-/** A root name server in both families: the system looks up a route to it, and nothing is sent. */
+/** A root name server in both address families. Connecting a UDP socket only looks up a route; it sends nothing. */
 const farAddresses = [
   ['udp4', '198.41.0.4'],
   ['udp6', '2001:503:ba3e::2:30'],
 ] as const;
 
-/** Whether this host has a route to public addresses of one family at least. */
+/** Resolves with true if this host has a route to public addresses of at least one family. */
 export async function hasRoute(): Promise<boolean> {
   const routes = farAddresses.map(async ([family, address]) => {
     const socket = createSocket(family).on('error', () => {}); // A late error must not end the process.
@@ -136,7 +136,7 @@ export async function hasRoute(): Promise<boolean> {
   return (await Promise.all(routes)).includes(true);
 }
 
-/** A fault that a partner's operator can see and mend has a reason of its own. */
+/** A certificate error that a partner can recognize and fix has a reason of its own. */
 function certificateReason({ authorizationError }: TLSSocket): string {
   return certificateReasons.get(String(authorizationError)) ?? 'certificate';
 }
@@ -161,8 +161,8 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
 }
 
 /**
- * The address, and a reader that stops before another read could exceed the limit. `push` passes each chunk on in the same
- * tick, so a status line within the limit is judged before the socket is destroyed.
+ * Socket options with the address, and with a reader that stops before the next read could exceed the limit. `push`
+ * passes each chunk on in the same tick, so a status line within the limit is evaluated before the socket is destroyed.
  */
 function socketOptions(address: string, port: string | number, socketOf: () => Socket) {
   const chunks: Buffer[] = [];

@@ -3,14 +3,16 @@ import type { Config } from '../../../shared/base/config.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 
-/** Descriptors for everything but attempts: 100 connections to MongoDB, those to Redis, and Node's own files. */
+/**
+ * Descriptors reserved for everything but attempts: 100 MongoDB connections, the Redis connections, Node's own files.
+ */
 const reserved = 150;
-/** An attempt has two DNS queries open, and later its connection. */
+/** An attempt first has two open DNS queries, and later one connection. */
 const perAttempt = 2;
 
 type Concurrency = Config['concurrency'];
 
-/** How many files this process may have open (`ulimit -n`); Infinity when the system does not say. */
+/** The limit of open files of this process (`ulimit -n`), or Infinity if it is unknown. */
 export function descriptorLimit(): number {
   try {
     // Node raises the soft limit to the hard limit when it starts.
@@ -22,8 +24,8 @@ export function descriptorLimit(): number {
 }
 
 /**
- * Reduces the concurrency of the delivery pools of one process to what its limit of open files allows: each pool in
- * proportion, with one attempt at least. Logs when that is less than the setting.
+ * Reduces the concurrency of the delivery pools of one process to what its limit of open files allows: all pools in
+ * proportion, each to at least 1. Logs a warning if it reduces the configured concurrency.
  */
 export function withinDescriptorLimit(
   pools: readonly PoolName[],
@@ -40,7 +42,7 @@ export function withinDescriptorLimit(
   const concurrency = Object.fromEntries(delivering.map((pool) => [pool, allowed[pool]]));
   log.warn(
     { limit, wanted: attempts, concurrency },
-    'the limit of open files allows fewer attempts at a time than are set',
+    'the limit of open files allows less concurrency than configured',
   );
   return allowed;
 }

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { rejectOnAbort } from '../../abort-signal.ts';
 
-/** System errors for a lack of descriptors, memory, ports or network on this host. */
+/** System errors: this host has no free descriptors, memory or ports, or no network. */
 const systemCodes = new Set([
   'EMFILE',
   'ENFILE',
@@ -16,14 +16,14 @@ const systemCodes = new Set([
 ]);
 
 /**
- * Resolver errors that say no name server was reached: none runs, or there was no descriptor for the query. Errors from a
- * name server, or its silence, do not count: the receiver's own DNS may cause them.
+ * Resolver errors: no name server was reached, because none runs or no descriptor was free for the query. An error from
+ * a name server, or a missing answer, does not count: the receiver's own DNS may cause it.
  */
 const resolverCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE', 'ENOTINITIALIZED', 'EDESTRUCTION']);
 
 /**
- * Whether an error of resolving, connecting or writing is this host's own fault and says nothing about the receiver. Read
- * errors do not count: the request was sent by then, and must not be sent twice.
+ * Returns whether an error of resolving, connecting or writing is a local fault, which says nothing about the receiver.
+ * Read errors do not count: the request was already sent, and must not be sent twice.
  */
 export function isLocalFault(error: unknown): boolean {
   const { code, syscall, address } = (error ?? {}) as NodeJS.ErrnoException & { address?: string };
@@ -33,20 +33,20 @@ export function isLocalFault(error: unknown): boolean {
   return systemCodes.has(code) || code.endsWith('MALLOC_FAILURE'); // OpenSSL's name for ENOMEM
 }
 
-/** On a host without IPv6, EADDRNOTAVAIL for an IPv6 address is permanent: waiting for free ports does not help. */
+/** Without IPv6 on this host, EADDRNOTAVAIL for an IPv6 address is permanent: waiting for free ports does not help. */
 function hasIPv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
   return addresses.some(({ family, internal, scopeid }) => family === 'IPv6' && !internal && scopeid === 0);
 }
 
-/** System errors of connecting that a host without a way out reports for every address. */
+/** Connection errors that a host without network access gets for every address. */
 const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EAFNOSUPPORT']);
-/** Errors of a query that a name server without a way out reports for every name. */
+/** Query errors that a name server without network access causes for every name. */
 const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
 /**
- * Whether an error of an attempt may be due to this host's network: it has no route, may open no sockets, or its name servers
- * do not answer. The receiver's network or DNS can cause the same errors, so `reachesOthers` decides.
+ * Returns whether this host's network may have caused an attempt's error: no route, no permission to open sockets, or
+ * name servers that do not answer. The receiver's network or DNS can cause the same errors, so `reachesOthers` decides.
  */
 export function isNetworkFault(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
@@ -54,16 +54,16 @@ export function isNetworkFault(error: unknown): boolean {
   return syscall?.startsWith('query') ? queryCodes.has(code) : syscall === 'connect' && connectCodes.has(code);
 }
 
-/** A connection this long before an attempt shows that the process reached others when the attempt was made. */
+/** A connection up to this long before an attempt proves that the process reached other hosts during the attempt. */
 const recentMs = 1_000;
-/** A question to the name servers takes this long at most. */
+/** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;
 
-/** The host that was connected to last, and the last one before it that is another. */
+/** The last host that a connection reached, and the last one before it with another name. */
 let last = { host: '', at: Number.NEGATIVE_INFINITY };
 let lastOther = last;
 
-/** Notes a connection to a public address. */
+/** Records that a connection reached a public address. */
 export function noteReached(host: string): void {
   if (host !== last.host) lastOther = last;
   last = { host, at: performance.now() };
@@ -73,10 +73,10 @@ type AskNameServers = (name: string, signal: AbortSignal) => Promise<unknown>;
 const probes = new WeakMap<AskNameServers, Promise<boolean>>();
 
 /**
- * Whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it connected to one since a
- * second before `since` (ms, monotonic), or if its name servers answer for another name. Without a route to any public address
- * it reaches none, whatever a name server nearby answers. One question to the name servers, of `limitMs` at most, serves
- * concurrent attempts.
+ * Resolves with whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it has
+ * connected to one later than a second before `since` (ms, monotonic), or if its name servers answer for another name.
+ * Without a route to any public address it reaches none, even if a local name server answers. Concurrent attempts share
+ * one probe of the name servers, of at most `limitMs`.
  */
 export async function reachesOthers(
   { host, since, resolver, limitMs }: { host: string; since: number; resolver: AskNameServers; limitMs: number },
@@ -90,7 +90,7 @@ export async function reachesOthers(
   return asked;
 }
 
-/** Asks for a name that is in no cache. The answer that there is no such name counts as well. */
+/** Queries a random name, which no cache contains. An answer that the name does not exist counts too. */
 async function answersForOthers(resolver: AskNameServers, limitMs: number): Promise<boolean> {
   const name = `${randomBase62(16).toLowerCase()}.example.com`;
   const signal = AbortSignal.timeout(limitMs);

@@ -9,24 +9,24 @@ import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace
 
 const maxHeaderBytes = 16_384;
 
-/** After the status line, the rest of the answer is read for this long at most. */
+/** The time limit for reading the rest of the answer, after its status line. */
 const drainMs = 500;
 
 const maxRenewals = 3;
 
-/** What is sent, and the claim on the event, without which nothing may be sent. */
+/** The message to send, and the claim under which it may be sent. */
 export type Message = {
   /** The exact text that was signed. */
   body: string;
-  /** The contract's headers, or null when the claim or the key's settings are too old to write with them. */
+  /** The contract's headers, or null if the claim or the key's settings are too old to write a request. */
   headersNow(): Record<string, string> | null;
-  /** Claims the event and reads the settings again, where they are too old. False when another run holds the event. */
+  /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
 
 /**
- * Posts a message on an open connection and judges the status line of the answer. Always closes the connection. The rest of
- * an answer is read first, for 0.5 s at most.
+ * Posts a message on an open connection and evaluates the status line of the answer. Always closes the connection,
+ * after reading the rest of the answer for at most 0.5 s.
  */
 export async function post(
   url: URL,
@@ -39,7 +39,7 @@ export async function post(
   try {
     await once(request, 'socket', { signal });
     const answer = answerTo(request);
-    answer.catch(() => {}); // Awaited below, but the connection can fail earlier, while the claim is renewed.
+    answer.catch(() => {}); // It is awaited below, but can reject earlier: the connection may fail during a renewal.
     await writeUnderClaim(request, message, trace, signal);
     const response = await rejectOnAbort(signal, answer);
     drain(response, socket, trace);
@@ -56,15 +56,15 @@ export async function post(
 }
 
 /**
- * Whether a status line that came before this error still counts. It does when Node's parser refuses the rest of the head,
- * or the connection ends in it. It does not when a time or size limit is reached.
+ * Returns whether a status line received before this error still counts. It counts if Node's parser rejects the rest of
+ * the head or the connection ends within the head. It does not count after a time or size limit.
  */
 function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
-/** A request on an open connection. Nothing is written yet. */
+/** Creates a request on an open connection. Writes nothing yet. */
 function openRequest(url: URL, socket: Socket): ClientRequest {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const request = open({
@@ -96,8 +96,8 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
 }
 
 /**
- * Writes the request in the same tick in which claim and settings were seen to be fresh. With an `await` in between, a paused
- * process could write an event that another process has sent in the meantime, or sign with a secret that was rolled.
+ * Writes the request in the same tick as the check that claim and settings are fresh. With an `await` in between, a
+ * paused process could write an event that another process has already sent, or sign it with a secret that was rolled.
  */
 async function writeUnderClaim(
   request: ClientRequest,
@@ -125,7 +125,7 @@ function write(request: ClientRequest, headers: Record<string, string>, body: st
   );
 }
 
-// When MongoDB does not answer, the attempt is `lost`, not failed: the event stays unsettled and is tried again.
+// If MongoDB does not answer, the attempt is `lost`, not `failed`: the event stays unsettled and gets another attempt.
 async function renew(message: Message, signal: AbortSignal): Promise<void> {
   let isOurs: boolean;
   try {
@@ -142,7 +142,7 @@ function resultFor(httpStatus: number): AttemptResult {
   return { outcome: 'failed', httpStatus, reason: isRedirect ? 'redirect' : 'status' };
 }
 
-// Reads a short answer to its end, so that the receiver sees its connection closed and not reset.
+// Reads a short answer to its end, so that the receiver sees a closed connection, not a reset one.
 function drain(response: IncomingMessage, socket: Socket, trace: Trace): void {
   const timer = setTimeout(() => response.destroy(), drainMs);
   trace.isDraining = true;
@@ -155,13 +155,13 @@ function drain(response: IncomingMessage, socket: Socket, trace: Trace): void {
   });
 }
 
-/** A status line (RFC 9112, section 4). The reason may be missing, and the line may end in a bare LF. */
+/** A status line (RFC 9112, section 4). The reason phrase is optional, and the line may end in a bare LF. */
 const statusLine = /^HTTP\/1\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
 const endOfHead = /\r?\n\r?\n/;
 
 /**
- * The status of the answer at the start of these bytes, whatever follows its status line; null while the line is
- * incomplete. Skips 1xx responses.
+ * The status of the answer at the start of these bytes, or null while its status line is incomplete. Ignores everything
+ * after the status line. Skips 1xx responses.
  */
 function statusIn(received: string): number | null {
   let rest = received;

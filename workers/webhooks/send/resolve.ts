@@ -2,18 +2,18 @@ import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { isLocalFault } from './our-faults.ts';
 
-/** Resolves with all IPv4 and IPv6 addresses of a name. Rejects when it has none, and when the signal aborts. */
+/** Resolves with all IPv4 and IPv6 addresses of a name. Rejects if it has none, or when the signal aborts. */
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * A resolver that queries name servers itself: `dns.lookup` uses four threads that all attempts share, and slow names would
- * block them. `servers` (`127.0.0.1:5353`) replace those of the machine.
+ * Creates a resolver that queries name servers directly: `dns.lookup` uses four threads for all attempts, and slow
+ * names would block them. `servers` (`127.0.0.1:5353`) replace the machine's name servers.
  */
 export function dnsResolver(servers?: readonly string[]): Resolver {
   return async (hostname, signal) => {
     signal.throwIfAborted();
     const v4 = new dns.Resolver({ timeout: 1_000, tries: 5 });
-    // Some name servers never answer AAAA queries: give up early enough to use the answer to A.
+    // Some name servers never answer AAAA queries: gives up early enough to use the answer to the A query.
     const v6 = new dns.Resolver({ timeout: 500, tries: 2 });
     if (servers) for (const resolver of [v4, v6]) resolver.setServers(servers);
 
@@ -31,8 +31,8 @@ export function dnsResolver(servers?: readonly string[]): Resolver {
 }
 
 /**
- * The addresses of a URL's host: the host itself when it is an address, the loopback addresses for `localhost` (only a
- * local target can have that name), else the resolver's answer.
+ * The addresses of a URL's host: the host itself if it is an address, the loopback addresses for `localhost` (a name
+ * that only local targets can have), else the resolver's answer.
  */
 export async function addressesOf(host: string, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
@@ -40,7 +40,7 @@ export async function addressesOf(host: string, resolver: Resolver, signal: Abor
   return resolver(host, signal);
 }
 
-// The resolver reports a family without addresses as an error. It is one only when both families have none.
+// The resolver reports an error for a family without addresses. It is an error only if both families have none.
 function addressesIn(answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));

@@ -14,10 +14,10 @@ const systemResolver = dnsResolver();
 
 export type Attempt = Message & {
   url: string;
-  /** Origins that need be neither HTTPS nor public, such as `http://127.0.0.1:4000`. */
+  /** Allowlist of origins that may be neither HTTPS nor public, such as `http://127.0.0.1:4000`. */
   localTargets: readonly string[];
   timeoutMs?: number;
-  /** Replaces the machine's name servers, in tests. */
+  /** For tests: replaces the machine's name servers. */
   resolver?: Resolver;
   /** The certificate authorities (PEM) to trust instead of Node's. TLS sessions are kept per object. */
   tls?: { ca: string };
@@ -26,28 +26,28 @@ export type Attempt = Message & {
 export type SendResult = AttemptResult & { durationMs: number };
 
 /**
- * Posts the body, unchanged, to the URL: one attempt to deliver one event. Never throws. One limit of 8 s covers DNS,
- * connecting, TLS and the wait for the status line. 2xx is `delivered`, redirects are not followed, and only public
- * addresses are called (contract, section 6, rules 2 to 4). Only this folder opens outbound connections: a test of all imports
- * checks that. `trace` receives what only the dashboard shows.
+ * Makes one attempt to deliver one event: posts the unchanged body to the URL. Never throws. One time limit of 8 s
+ * covers DNS, connecting, TLS and the wait for the status line. 2xx means `delivered`; redirects are not followed, and
+ * only public addresses are called (contract, section 6, rules 2 to 4). Only this folder opens outbound connections: a
+ * test checks all imports for that. `trace` receives the details for the dashboard.
  */
 export async function send(attempt: Attempt, trace = newTrace()): Promise<SendResult> {
   const startedAt = performance.now();
   const deadline = new AbortController();
-  // After this turn of the event loop: an answer that came while the process was paused is read first.
+  // Aborts after this turn of the event loop: an answer that arrived while the process was paused is read first.
   const abort = () => setImmediate(() => deadline.abort());
   const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
   const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
-  // If no name server answers until the limit, it is known by then whether this process reaches other hosts.
+  // If DNS is still unanswered near the time limit, starts the probe early, so that its result is known at the limit.
   const probeMs = Math.min(probeLimitMs, timeoutMs / 2);
-  const reaches = () => reachesOthers({ ...askedOf(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
+  const reaches = () => reachesOthers({ ...probeTarget(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
   let early: Promise<boolean> | undefined;
   const probeTimer = setTimeout(() => {
     if (trace.phase === 'dns') early = reaches().catch(() => true);
   }, timeoutMs - probeMs);
-  const isAtFault = async () => !(await (early ?? reaches()));
+  const isOurFault = async () => !(await (early ?? reaches()));
   const result = await connectAndPost(attempt, trace, deadline.signal).catch((error) =>
-    resultOf(error, { trace, isAtFault }, deadline.signal),
+    resultOf(error, { trace, isOurFault }, deadline.signal),
   );
   clearTimeout(timer);
   clearTimeout(probeTimer);
@@ -63,28 +63,28 @@ async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSigna
 
   const resolver = attempt.resolver ?? systemResolver;
   const addresses = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
-  // One address that is not public blocks the name, even if another address would have been called.
+  // One private address blocks the name, even if the attempt would have used another address.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 
   const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), trace, signal, mayCall });
   return post(url, socket, attempt, trace, signal);
 }
 
-const askedOf = ({ url, resolver = systemResolver }: Attempt) => ({ host: hostOf(new URL(url)), resolver });
+const probeTarget = ({ url, resolver = systemResolver }: Attempt) => ({ host: hostOf(new URL(url)), resolver });
 
-/** `isAtFault` resolves with whether this process reaches no other host. */
+/** `isOurFault` resolves with true if this process reaches no other host either. */
 async function resultOf(
   error: unknown,
-  { trace, isAtFault }: { trace: Trace; isAtFault: () => Promise<boolean> },
+  { trace, isOurFault }: { trace: Trace; isOurFault: () => Promise<boolean> },
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   if (error instanceof AttemptError) return error.result;
   const isTimeout = signal.aborted;
-  // The message of an error can quote the address or the answer; its code cannot.
+  // The message of an error may contain the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;
   const reason = typeof code === 'string' ? code : 'unknown';
   if (!isTimeout && isLocalFault(error)) return { outcome: 'unable', reason };
-  if ((isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) && (await isAtFault())) {
+  if ((isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) && (await isOurFault())) {
     return { outcome: 'unable', reason: isTimeout ? 'ETIMEOUT' : reason };
   }
   return isTimeout ? { outcome: 'timeout', reason: trace.phase } : { outcome: 'failed', reason };

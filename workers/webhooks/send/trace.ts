@@ -5,19 +5,19 @@ import {
   type RecordedOutcome,
 } from '../../../shared/webhooks/attempts.ts';
 
-/** The first bytes of an answer's body that are kept. */
+/** At most this much of an answer's body is kept. */
 export const answerBytes = 1_024;
 
-/** Notes of one attempt, for the dashboard. */
+/** Details of one attempt, for the dashboard. */
 export interface Trace {
   phase: AttemptPhase;
-  /** When the phase began (ms, monotonic). */
+  /** The start of the current phase (ms, monotonic). */
   since: number;
-  /** How long each phase took (ms). */
+  /** The duration of each phase (ms). */
   phases: Partial<Record<AttemptPhase, number>>;
-  /** The address that is called. */
+  /** The address to which the attempt connects. */
   address: string | null;
-  /** When the request was written (ms, monotonic); null before. */
+  /** When the request was written (ms, monotonic), or null. */
   writtenAt: number | null;
   /** The headers as sent. */
   headers: Record<string, string> | null;
@@ -40,7 +40,7 @@ export const newTrace = (): Trace => ({
   onDrained: null,
 });
 
-/** Ends a phase and begins another, or the same again: the times of a phase add up. */
+/** Ends the current phase and starts `next`. The durations of a phase that is entered more than once add up. */
 export function enter(trace: Trace, next: AttemptPhase): void {
   const now = performance.now();
   trace.phases[trace.phase] = (trace.phases[trace.phase] ?? 0) + now - trace.since;
@@ -48,7 +48,7 @@ export function enter(trace: Trace, next: AttemptPhase): void {
   trace.since = now;
 }
 
-/** Keeps the start of the answer. */
+/** Keeps the first `answerBytes` of the answer. */
 export function noteAnswer(trace: Trace, bytes: Buffer): void {
   const before = trace.answer;
   if (!before) trace.answer = bytes.subarray(0, answerBytes);
@@ -62,7 +62,7 @@ export function noteDrained(trace: Trace): void {
   trace.onDrained?.();
 }
 
-/** Calls back when the rest of the answer was read: at once, if none is being read. */
+/** Calls back when the rest of the answer was read, or at once if nothing is being read. */
 export function whenDrained(trace: Trace, callBack: () => void): void {
   if (trace.isDraining) trace.onDrained = callBack;
   else callBack();
@@ -72,7 +72,7 @@ export const drained = (trace: Trace): Promise<void> => new Promise((resolve) =>
 
 type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
 
-/** The fields of an attempt's record. An attempt that was blocked has called no address. */
+/** The trace fields of an attempt's record. A blocked attempt has no address, because it called none. */
 export function traceFields({ address, headers, answer, phases }: Trace, outcome: RecordedOutcome): TraceFields {
   const times: TraceFields['phases'] = {};
   for (const phase of attemptPhases) {
@@ -87,6 +87,6 @@ export function traceFields({ address, headers, answer, phases }: Trace, outcome
   };
 }
 
-/** Leaves out a last character that was cut. */
+/** Decodes the bytes, without a last character that was cut off. */
 const textOf = (bytes: Buffer): string =>
   bytes.length < answerBytes ? bytes.toString() : new TextDecoder().decode(bytes, { stream: true });

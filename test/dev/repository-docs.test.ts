@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { lexer, type Tokens } from 'marked';
+import { parseMarkdown } from '../../api/docs/markdown.ts';
+import { settingsPage } from '../../dev/docs/settings-page.ts';
+import { settingTopics } from '../../shared/base/settings.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+/** The documents that are not served under /docs. */
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/architecture.md',
+  'docs/contributing.md',
+  'docs/operations.md',
+  'docs/settings.md',
+  'test/bench/README.md',
+  'test/faults/README.md',
+];
+
+/** The anchors of a document: its headings, and those that are set in its text. */
+function anchorsOf(file: string): string[] {
+  const text = read(file);
+  const set = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return [...parseMarkdown(text).headings.map(({ id }) => id), ...set];
+}
+
+const codeBlocks = (file: string): Tokens.Code[] =>
+  lexer(read(file)).filter((token) => token.type === 'code') as Tokens.Code[];
+
+const commandBlocks = (file: string): string[] =>
+  codeBlocks(file).flatMap(({ lang, text }) => (lang?.split(' ')[0] === 'sh' ? text : []));
+
+/** The words that curl gets from a shell. */
+async function wordsOf(command: string, variables: NodeJS.ProcessEnv): Promise<string[]> {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+  const { stdout } = await run('bash', ['-euc', script], { env: { ...process.env, ...variables } });
+  return stdout.split('\0').slice(0, -1);
+}
+
+describe('the README', () => {
+  const api = useTestApi();
+  const partner = usePartner(api);
+
+  it('README.md has at most 150 lines', () => {
+    expect(read('README.md').trimEnd().split('\n')).to.have.length.at.most(150);
+  });
+
+  it('the curl command in README.md creates a ride', async () => {
+    const [block = ''] = commandBlocks('README.md').filter((text) => text.includes('curl'));
+    const [, url = '', ...words] = await wordsOf(block.slice(block.indexOf('curl')), { KEY: partner.key });
+    expect(url).to.equal('http://127.0.0.1:4100/v1/rides');
+    const valuesOf = (option: string) => words.filter((_, index) => words[index - 1] === option);
+    const headers = valuesOf('-H').map((header) => header.split(': ') as [string, string]);
+    const answer = await fetch(`${api.url}/v1/rides`, { method: 'POST', headers, body: valuesOf('-d')[0] });
+    expect(answer.status).to.equal(201);
+    expect(await answer.json()).to.include.keys('rideId', 'trackUrl');
+  });
+});
+
+describe('the page of settings', () => {
+  it('docs/settings.md is the text that npm run docs:settings writes', () => {
+    expect(read('docs/settings.md')).to.equal(settingsPage());
+  });
+
+  it('docs/settings.md describes every setting', () => {
+    const described = Object.values(settingTopics).flatMap((settings) =>
+      Object.entries(settings).map(([name, setting]) => [name, setting.describe().flags]),
+    );
+    expect(described).to.have.length.above(40);
+    for (const [name, flags] of described) expect(flags, `${name}`).to.have.property('description');
+  });
+});
+
+describe('documents for operators and contributors', () => {
+  for (const file of documents) {
+    it(`${file} links only to files and anchors that exist`, () => {
+      for (const [, link = ''] of read(file).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(link)) continue;
+        const [name = '', anchor] = link.split('#');
+        const target = name ? path.join(path.dirname(file), name) : file;
+        expect(existsSync(path.join(root, target)), `${link} in ${file}`).to.equal(true);
+        if (anchor) expect(anchorsOf(target), `${link} in ${file}`).to.include(anchor);
+      }
+    });
+
+    it(`${file} has only command blocks that bash and zsh accept as a whole`, async () => {
+      for (const block of commandBlocks(file)) {
+        await run('bash', ['-n', '-c', block]);
+        // An interactive zsh does not accept comments.
+        expect(block, file).not.to.match(/(^|\s)#/);
+      }
+    });
+
+    it(`${file} names only npm scripts that exist`, () => {
+      const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+      for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)) {
+        expect(scripts, file).to.have.property(name);
+      }
+    });
+  }
+
+  it('docs/contributing.md names only files and folders that exist', () => {
+    const examples = ['test/api/withdrawn-offer.test.ts', 'test/browser/shots/'];
+    const text = read('docs/contributing.md');
+    const named = [...text.matchAll(/`((?:api|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(([, name = '']) => name);
+    expect(named).to.have.length.above(50);
+    const missing = named.filter((name) => !existsSync(path.join(root, name)));
+    expect(missing.filter((name) => !examples.includes(name))).to.deep.equal([]);
+  });
+});
