@@ -45,7 +45,9 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   const document = openApiDocument(newest.version);
   const generated = [...partnersReference(document), ...driversReference(document)];
-  const byName = new Map([...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]));
+  const byName = new Map(
+    [...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]),
+  );
   const pages = pageNames.map((name) => {
     const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
@@ -54,7 +56,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   const openApiText = withBaseUrl(JSON.stringify(document, null, 2), publicBaseUrl);
   const titles = new Map(pages.map(({ name, title }) => [name, shortTitles[name] ?? title]));
 
-  const render = new Map<string, () => Content>([
+  const render = new Map<string, () => DocContent>([
     ['/docs/openapi.json', () => ({ type: 'application/json; charset=utf-8', body: openApiText })],
     ['/docs/search.json', () => ({ type: 'application/json; charset=utf-8', body: searchIndex(pages) })],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
@@ -79,16 +81,16 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   };
 }
 
-type Content = Pick<DocAnswer, 'type' | 'body'>;
+type DocContent = Pick<DocAnswer, 'type' | 'body'>;
 
-const compress = (content: Content): DocAnswer => ({
+const compress = (content: DocContent): DocAnswer => ({
   ...content,
   gzip: gzipSync(content.body),
   hash: sha256(content.body).slice(0, 24),
 });
 
-const text = (body: string): Content => ({ type: 'text/plain; charset=utf-8', body });
-const html5 = (body: string): Content => ({ type: 'text/html; charset=utf-8', body });
+const text = (body: string): DocContent => ({ type: 'text/plain; charset=utf-8', body });
+const html5 = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
 
 /** The list of pages for language models (llmstxt.org). */
 function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { code, table } from './markdown.ts';
 import type { ApiResponse, Media, OpenApiDocument, Parameter, PathOperation, Ref } from './openapi-types.ts';
 
 /** The tables of the reference as Markdown, generated from the OpenAPI document. */
@@ -33,7 +34,7 @@ function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   const described = resolve<JsonSchema>(document, schema);
   const members = described.anyOf?.map((member) => resolve<JsonSchema>(document, member)) ?? [];
   const objects = members.filter(({ properties }) => properties);
-  // Several alternatives, such as the events, have their own sections.
+  // A schema with several alternatives, such as the events, is shown in sections of its own.
   return objects.length === 1 ? (objects[0] as JsonSchema) : described;
 }
 
@@ -88,7 +89,7 @@ export function errorRows(
   return Object.entries(responses).flatMap(([status, response]) => {
     const { description, content } = resolve<ApiResponse>(document, response as ApiResponse);
     const causes = description.split('\n\n');
-    // Skip the additional texts of an error: their names end with a number.
+    // Skips the additional texts of an error, whose names end with a number.
     const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
     return errors.flatMap(([name, { value }], index) =>
       isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
@@ -105,13 +106,6 @@ export function resolve<T extends object>(document: OpenApiDocument, value: T | 
 }
 
 const number = (value = 0): string => value.toLocaleString('en-US');
-
-export const code = (text: string): string => `\`${text}\``;
-
-export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** JSON with an indent of two spaces; small objects stay on one line. */
 export function jsonText(value: object): string {

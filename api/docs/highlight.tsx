@@ -21,7 +21,13 @@ interface Part {
 
 /** Highlights code by language. An unknown language stays plain text. */
 export function Highlighted({ language, text }: { language: string; text: string }) {
-  return <>{lowlight.registered(language) ? lowlight.highlight(language, text).children.map((part) => coloured(part as Part)) : text}</>;
+  return (
+    <>
+      {lowlight.registered(language)
+        ? lowlight.highlight(language, text).children.map((part) => coloured(part as Part))
+        : text}
+    </>
+  );
 }
 
 const coloured = ({ type, value, properties, children = [] }: Part): ComponentChildren =>

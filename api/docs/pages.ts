@@ -34,7 +34,10 @@ export const pagesBelow: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The pages that are generated from the OpenAPI document. */
-export const generatedPages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [name, ...below]);
+export const generatedPages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [
+  name,
+  ...below,
+]);
 export const isGenerated = (name: string): boolean => generatedPages.includes(name);
 
 /** Titles for the sidebar, if a page's own title is too long for it. */

@@ -1,15 +1,6 @@
 import { type Audience, commonErrors } from './error-answers.ts';
-import {
-  code,
-  errorRows,
-  errorTable,
-  fieldTable,
-  jsonText,
-  parameterTable,
-  resolve,
-  table,
-  type Use,
-} from './field-tables.ts';
+import { errorRows, errorTable, fieldTable, jsonText, parameterTable, resolve, type Use } from './field-tables.ts';
+import { code, table } from './markdown.ts';
 import type { ApiResponse, Header, Media, OpenApiDocument, PathOperation, Webhook } from './openapi-types.ts';
 import { eventPageName, operationPageName } from './pages.ts';
 import { sampleBlocks } from './samples.ts';
@@ -29,7 +20,10 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
     'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
     table(
       ['event', 'sent when'],
-      Object.entries(webhooks).map(([name, { post }]) => [`[${code(name)}](${eventPageName(name)}.md)`, eventText(post)]),
+      Object.entries(webhooks).map(([name, { post }]) => [
+        `[${code(name)}](${eventPageName(name)}.md)`,
+        eventText(post),
+      ]),
     ),
     '### Headers of every event',
     parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
@@ -42,7 +36,10 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
   return new Map([
     ['reference', joined(overview)],
     ...operations.map((operation) => operationPage(document, operation)),
-    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [eventPageName(name), eventPageText(document, name, post)]),
+    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [
+      eventPageName(name),
+      eventPageText(document, name, post),
+    ]),
   ]);
 }
 
@@ -58,7 +55,10 @@ export function driversReference(document: OpenApiDocument): Map<string, string>
     operationTable(operations),
     ...commonParts(document, operations, 'Every operation can have these errors in addition to its own.'),
   ];
-  return new Map([['drivers-reference', joined(overview)], ...operations.map((operation) => operationPage(document, operation))]);
+  return new Map([
+    ['drivers-reference', joined(overview)],
+    ...operations.map((operation) => operationPage(document, operation)),
+  ]);
 }
 
 const joined = (parts: readonly string[]): string => parts.join('\n\n');
@@ -70,7 +70,7 @@ interface OperationEntry {
   page: string;
 }
 
-/** Operations without `security` of their own take partners' keys. */
+/** The operations of an audience. Those without their own `security` need a partner's key. */
 function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -187,7 +187,9 @@ function ownHeaders(document: OpenApiDocument, operations: readonly OperationEnt
 /** The statuses of the responses that have a header. */
 function statusesWith(document: OpenApiDocument, operations: readonly OperationEntry[], header: string): string {
   const answers = operations.flatMap(({ operation }) => Object.entries(operation.responses));
-  const having = answers.filter(([, answer]) => resolve<ApiResponse>(document, answer as ApiResponse).headers?.[header]);
-  if (having.length === answers.length) return 'every answer';
-  return [...new Set(having.map(([status]) => status))].sort().join(', ');
+  const matching = answers.filter(
+    ([, answer]) => resolve<ApiResponse>(document, answer as ApiResponse).headers?.[header],
+  );
+  if (matching.length === answers.length) return 'every answer';
+  return [...new Set(matching.map(([status]) => status))].sort().join(', ');
 }

@@ -29,7 +29,9 @@ function sampleRequest(url: string, method: string, operation: PathOperation): S
   const { parameters = [], requestBody, responses } = operation;
   const samples = (where: Parameter['in']) =>
     parameters
-      .filter((parameter) => parameter.in === where && (parameter.required || exampleOf(parameter.schema) !== undefined))
+      .filter(
+        (parameter) => parameter.in === where && (parameter.required || exampleOf(parameter.schema) !== undefined),
+      )
       .map(({ name, schema }): [string, string] => {
         const value = exampleOf(schema);
         if (value === undefined) throw new Error(`the parameter ${name} needs an example`);
@@ -60,7 +62,11 @@ function curl({ method, url, ids, query, headers, body, answer }: SampleRequest)
     ...query.map(([name, value]) => `-d ${name}=${encodeURIComponent(value)}`),
     ...(body ? ["-H 'Content-Type: application/json'", `-d '${jsonText(body)}'`] : []),
   ];
-  const flags = [...(answer === 'stream' ? ['-N'] : []), ...(query.length > 0 ? ['-G'] : []), ...(isDefault ? [] : [`-X ${method}`])];
+  const flags = [
+    ...(answer === 'stream' ? ['-N'] : []),
+    ...(query.length > 0 ? ['-G'] : []),
+    ...(isDefault ? [] : [`-X ${method}`]),
+  ];
   const target = url.replace(/\{(\w+)\}/g, (_, name: string) => `$${upperSnake(name)}`);
   return [
     ...ids.map(([name, value]) => `${upperSnake(name)}=${value}`),
@@ -99,7 +105,12 @@ function typescript({ method, url, ids, query, headers, body, answer }: SampleRe
 }
 
 function python({ method, url, ids, query, headers, body, answer }: SampleRequest): string {
-  const modules = [...(body || answer === 'json' ? ['json'] : []), 'os', ...(query.length > 0 ? ['urllib.parse'] : []), 'urllib.request'];
+  const modules = [
+    ...(body || answer === 'json' ? ['json'] : []),
+    'os',
+    ...(query.length > 0 ? ['urllib.parse'] : []),
+    'urllib.request',
+  ];
   const target = url.replace(/\{(\w+)\}/g, (_, name: string) => `{${lowerSnake(name)}}`);
   const address = query.length > 0 ? `f"${target}?{query}"` : ids.length > 0 ? `f"${target}"` : `"${target}"`;
   const read = {

@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch';
 import { parseMarkdown } from './markdown.ts';
 import type { DocPage } from './pages.ts';
-import { searchOptions, type SearchEntry } from './search-options.ts';
+import { type SearchEntry, searchOptions } from './search-options.ts';
 
 /** The search index of all sections of all pages as JSON, for the script in the browser. */
 export function searchIndex(pages: readonly DocPage[]): string {
@@ -21,7 +21,12 @@ function sectionsOf({ name, title, text }: DocPage): SearchEntry[] {
       const heading = left.shift();
       if (!heading) continue;
       const isTop = heading.depth === 1;
-      sections.push({ id: isTop ? path : `${path}#${heading.id}`, page: title, section: isTop ? '' : heading.text, text: '' });
+      sections.push({
+        id: isTop ? path : `${path}#${heading.id}`,
+        page: title,
+        section: isTop ? '' : heading.text,
+        text: '',
+      });
     } else {
       const section = sections.at(-1);
       if (section) section.text += ` ${wordsOf(token.raw)}`;
@@ -31,4 +36,8 @@ function sectionsOf({ name, title, text }: DocPage): SearchEntry[] {
 }
 
 /** Removes Markdown syntax and link targets. */
-const wordsOf = (markdown: string): string => markdown.replace(/\]\([^)]*\)/g, ' ').replace(/[`*|#[\]>-]+/g, ' ').replace(/\s+/g, ' ');
+const wordsOf = (markdown: string): string =>
+  markdown
+    .replace(/\]\([^)]*\)/g, ' ')
+    .replace(/[`*|#[\]>-]+/g, ' ')
+    .replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 import { addCopyButtons } from './copy.ts';
-import { followSections } from './sections.ts';
 import { startSearch } from './search.ts';
+import { followSections } from './sections.ts';
 import { makeTabs } from './tabs.ts';
 
 /** Optional comfort: the pages are complete without scripts. */

@@ -19,12 +19,20 @@ export function startSearch(search: HTMLElement): void {
 
   async function show(): Promise<void> {
     const query = field.value.trim();
-    const found = query === '' ? [] : await index().then((loaded) => loaded.search(query), () => null);
+    const found =
+      query === ''
+        ? []
+        : await index().then(
+            (loaded) => loaded.search(query),
+            () => null,
+          );
     if (field.value.trim() !== query) return;
     list.replaceChildren(...(found ?? []).slice(0, mostResults).map(resultItem));
     if (query === '') status.textContent = '';
     else if (found === null) status.textContent = 'The search is not available now.';
-    else status.textContent = found.length === 0 ? `Nothing found for “${query}”.` : `${Math.min(found.length, mostResults)} results`;
+    else
+      status.textContent =
+        found.length === 0 ? `Nothing found for “${query}”.` : `${Math.min(found.length, mostResults)} results`;
     search.classList.toggle('is-open', query !== '');
   }
 
