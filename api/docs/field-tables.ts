@@ -22,7 +22,7 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
     const row = [
       code(path),
       typeText(document, described) + presence,
-      [description, ...rules(described)].join(' ').trim(),
+      [description, ...rules(described, use)].join(' ').trim(),
     ];
     const inside = described.items ? `${path}[].` : `${path}.`;
     return [row, ...fieldRows(document, described.items ?? described, use, inside)];
@@ -39,9 +39,11 @@ function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
 }
 
 function typeText(document: OpenApiDocument, schema: JsonSchema): string {
-  const { type, anyOf, items } = schema;
+  const { type, anyOf, items, enum: members } = schema;
   if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolve(document, member))))].join(' or ');
   if (items) return `list of ${typeText(document, resolve(document, items))}s`;
+  if (!type && members)
+    return [...new Set(members.map((member) => (member === null ? 'null' : typeof member)))].join(' or ');
   // The page's introduction explains `null` for optional fields, so it is not repeated here.
   return [type]
     .flat()
@@ -49,11 +51,12 @@ function typeText(document: OpenApiDocument, schema: JsonSchema): string {
     .join(' or ');
 }
 
-/** The constraints of a schema, as sentences. */
-function rules(schema: JsonSchema): string[] {
+/** The constraints of a schema, as sentences. The limits of numbers matter only in requests. */
+function rules(schema: JsonSchema, use: Use): string[] {
   const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
   const { default: fallback } = schema;
-  const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
+  const isBounded = (limit?: number) =>
+    use === 'request' && limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
   const texts: string[] = [];
   if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
   if (members) {
@@ -63,20 +66,24 @@ function rules(schema: JsonSchema): string[] {
   if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
   else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
   else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
-  if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
+  if (exclusiveMinimum !== undefined && use === 'request') texts.push(`Above ${exclusiveMinimum}.`);
   if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
   if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
   if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
   return texts;
 }
 
-export const parameterTable = (parameters: readonly Parameter[]): string =>
+const exampleText = ({ examples: [example] = [] }: JsonSchema): string[] =>
+  example === undefined ? [] : [`Example: ${code(String(example))}.`];
+
+/** The parameters of a request. */
+export const parameterTable = (parameters: readonly Parameter[], use: Use = 'request'): string =>
   table(
     ['parameter', 'in', 'meaning'],
     parameters.map(({ name, in: where, required, schema, description = '' }) => [
       code(name),
       where + (required || where === 'path' ? '' : ', optional'),
-      [description, ...rules(schema)].join(' '),
+      [description, ...rules(schema, use), ...exampleText(schema)].join(' ').trim(),
     ]),
   );
 

@@ -1,9 +1,19 @@
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
-import { errorRows, errorTable, fieldTable, jsonText, parameterTable, resolve, type Use } from './field-tables.ts';
+import { eventSampleBlocks } from './event-samples.ts';
+import { errorRows, errorTable, fieldTable, jsonText, parameterTable, resolve } from './field-tables.ts';
 import { code, table } from './markdown.ts';
-import type { ApiResponse, Header, Media, OpenApiDocument, PathOperation, Webhook } from './openapi-types.ts';
+import type {
+  ApiResponse,
+  Header,
+  Media,
+  OpenApiDocument,
+  Parameter,
+  PathOperation,
+  Webhook,
+} from './openapi-types.ts';
 import { eventPageName, operationPageName } from './pages.ts';
-import { sampleBlocks } from './samples.ts';
+import { keyVariable, sampleBlocks } from './samples.ts';
 
 /** The texts of the reference, in Markdown, by page: an overview, and a page for each operation and each event. */
 export function partnersReference(document: OpenApiDocument): Map<string, string> {
@@ -14,8 +24,7 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
     'Every operation and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
-    '## Operations',
-    operationTable(operations),
+    ...operationTables(document, operations),
     '## Events',
     'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
     table(
@@ -26,7 +35,7 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
       ]),
     ),
     '### Headers of every event',
-    parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
+    headerTable(Object.values(webhooks)[0]?.post.parameters ?? []),
     ...commonParts(
       document,
       operations,
@@ -51,8 +60,7 @@ export function driversReference(document: OpenApiDocument): Map<string, string>
     "Every operation of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
     `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
-    '## Operations',
-    operationTable(operations),
+    ...operationTables(document, operations),
     ...commonParts(document, operations, 'Every operation can have these errors in addition to its own.'),
   ];
   return new Map([
@@ -81,12 +89,26 @@ function operationsFor({ paths }: OpenApiDocument, audience: Audience): Operatio
   return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
 }
 
-const operationTable = (operations: readonly OperationEntry[]): string =>
+/** A table of operations for each tag. */
+const operationTables = (document: OpenApiDocument, operations: readonly OperationEntry[]): string[] =>
+  document.tags.flatMap(({ name, description }) => {
+    const rows = operations
+      .filter(({ operation }) => operation.tags.includes(name))
+      .map(({ method, path, operation, page }) => [
+        `[${operation.summary}](${page}.md)`,
+        code(`${method.toUpperCase()} ${path}`),
+      ]);
+    return rows.length === 0 ? [] : [`## ${name}`, description, table(['operation', 'request'], rows)];
+  });
+
+/** The headers of events. */
+const headerTable = (parameters: readonly Parameter[]): string =>
   table(
-    ['operation', 'request'],
-    operations.map(({ method, path, operation, page }) => [
-      `[${operation.summary}](${page}.md)`,
-      code(`${method.toUpperCase()} ${path}`),
+    ['header', 'on', 'meaning'],
+    parameters.map(({ name, required, description = '' }) => [
+      code(name),
+      required ? 'every event' : 'some events',
+      description,
     ]),
   );
 
@@ -111,13 +133,15 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
     ...(ownErrors.length > 0 ? [errorTable(ownErrors)] : []),
     `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewOf(page)}.md#errors-of-every-operation).`,
     `## ${exampleTitle}`,
+    `Your [key](${isDrivers(page) ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariable(operation))}.`,
     ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation),
-    ...(body ? furtherExamples(body, 'request') : []),
+    ...(body ? furtherExamples(body) : []),
     ...answerExample(answer),
   ]);
   return [page, text];
 }
 
+const isDrivers = (page: string): boolean => overviewOf(page) === 'drivers-reference';
 const overviewOf = (page: string): string => page.replace(/\/.*/, '');
 
 /** The section that is shown beside the others. */
@@ -132,29 +156,34 @@ function answerText(document: OpenApiDocument, { description, content = {} }: Ap
 function answerExample({ content = {} }: ApiResponse): string[] {
   const { 'application/json': json, 'text/event-stream': stream } = content;
   if (stream) return [`\`\`\`text example\n${stream.example}\n\`\`\``];
-  return json ? examples(json, 'answer') : [];
+  return json ? [answerBlock(json)] : [];
 }
 
-/** The samples hold the first example of a body. */
-const furtherExamples = (media: Media, use: Use): string[] => examples(media, use).slice(1);
+/** The samples contain the first example of a body. */
+const furtherExamples = ({ schema, examples = {} }: Media): string[] =>
+  Object.values(examples)
+    .slice(1)
+    .flatMap(({ summary, value }) => [`Another body: ${summary?.toLowerCase()}.`, jsonBlock(schema, value, 'schema')]);
 
-function examples({ schema, example, examples = {} }: Media, use: Use): string[] {
-  const name = schema.$ref?.replace(/^.*\//, '');
-  const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
-  return shown.map(
-    (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value as object)}\n\`\`\``,
-  );
-}
+const answerBlock = ({ schema, example }: Media): string => jsonBlock(schema, example as object, 'answer');
+
+const jsonBlock = ({ $ref }: JsonSchema, value: object, mark: 'schema' | 'answer'): string =>
+  `\`\`\`json ${mark}=${$ref?.replace(/^.*\//, '')}\n${jsonText(value)}\n\`\`\``;
 
 const eventText = ({ description }: Webhook): string => description.replace(/ For sending and verification.*/, '');
 
 function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook): string {
-  const body = webhook.requestBody?.content['application/json'];
+  const body = webhook.requestBody?.content['application/json'] as Media;
   return joined([
     `# ${name}`,
     eventText(webhook),
     'A signed `POST` to your webhook URL, with [these headers](reference.md#headers-of-every-event). [Webhooks](webhooks.md) explains how to receive and verify it.',
-    ...(body ? ['## Body', fieldTable(document, body, 'event'), `## ${exampleTitle}`, ...examples(body, 'event')] : []),
+    '## Body',
+    fieldTable(document, body, 'event'),
+    `## ${exampleTitle}`,
+    jsonBlock(body.schema, body.example as object, 'answer').replace(/answer=\S+/, `event=${name}`),
+    'The program in TypeScript or Python receives it. Save the [verifier](webhooks.md#verify-the-signature) in the same folder. The commands send the event to a program on your machine, with a signature. Your [signing secret](webhooks.md#verify-the-signature) is in the environment variable `SECRET`.',
+    ...eventSampleBlocks(name, body.example as object, webhook.parameters ?? []),
   ]);
 }
 

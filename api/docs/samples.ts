@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { jsonText } from './field-tables.ts';
+import { pythonLiteral, typescriptLiteral } from './literals.ts';
 import type { Parameter, PathOperation } from './openapi-types.ts';
 
 /** Sample requests in curl, TypeScript and Python, generated from the examples of the OpenAPI document. */
@@ -8,12 +9,17 @@ interface SampleRequest {
   method: string;
   /** Path parameters are placeholders: `{rideId}`. */
   url: string;
+  /** The environment variable that has the key. */
+  key: string;
   ids: readonly [name: string, value: string][];
   query: readonly [name: string, value: string][];
   headers: readonly [name: string, value: string][];
   body?: object;
   answer: 'json' | 'stream' | 'none';
 }
+
+/** The environment variable of the samples that has the key of a partner or a driver. */
+export const keyVariable = ({ security }: PathOperation): string => (security === undefined ? 'KEY' : 'DRIVER');
 
 /** A sample request of an operation in each language, as Markdown. */
 export function sampleBlocks(url: string, method: string, operation: PathOperation): string[] {
@@ -29,9 +35,7 @@ function sampleRequest(url: string, method: string, operation: PathOperation): S
   const { parameters = [], requestBody, responses } = operation;
   const samples = (where: Parameter['in']) =>
     parameters
-      .filter(
-        (parameter) => parameter.in === where && (parameter.required || exampleOf(parameter.schema) !== undefined),
-      )
+      .filter(({ in: place, required, schema }) => place === where && (required || exampleOf(schema) !== undefined))
       .map(({ name, schema }): [string, string] => {
         const value = exampleOf(schema);
         if (value === undefined) throw new Error(`the parameter ${name} needs an example`);
@@ -44,6 +48,7 @@ function sampleRequest(url: string, method: string, operation: PathOperation): S
   return {
     method: method.toUpperCase(),
     url,
+    key: keyVariable(operation),
     ids: samples('path'),
     query: samples('query'),
     headers: samples('header'),
@@ -54,10 +59,10 @@ function sampleRequest(url: string, method: string, operation: PathOperation): S
 
 const exampleOf = ({ examples }: JsonSchema): unknown => examples?.[0];
 
-function curl({ method, url, ids, query, headers, body, answer }: SampleRequest): string {
+function curl({ method, url, key, ids, query, headers, body, answer }: SampleRequest): string {
   const isDefault = method === (body ? 'POST' : 'GET');
   const options = [
-    '-H "Authorization: Bearer $KEY"',
+    `-H "Authorization: Bearer $${key}"`,
     ...headers.map(([name, value]) => `-H '${name}: ${value}'`),
     ...query.map(([name, value]) => `-d ${name}=${encodeURIComponent(value)}`),
     ...(body ? ["-H 'Content-Type: application/json'", `-d '${jsonText(body)}'`] : []),
@@ -74,37 +79,43 @@ function curl({ method, url, ids, query, headers, body, answer }: SampleRequest)
   ].join('\n');
 }
 
-function typescript({ method, url, ids, query, headers, body, answer }: SampleRequest): string {
-  const target = url.replace(/\{/g, '${');
+function typescript({ method, url, key, ids, query, headers, body, answer }: SampleRequest): string {
+  const target = url.replaceAll('{', '${');
   const address = query.length > 0 ? `\`${target}?\${query}\`` : ids.length > 0 ? `\`${target}\`` : `'${target}'`;
   const sent = [
-    '    Authorization: `Bearer ${process.env.KEY}`,',
-    ...headers.map(([name, value]) => `    '${name}': '${value}',`),
-    ...(body ? ["    'Content-Type': 'application/json',"] : []),
+    `Authorization: \`Bearer \${process.env.${key}}\``,
+    ...headers.map(([name, value]) => `'${name}': '${value}'`),
+    ...(body ? ["'Content-Type': 'application/json'"] : []),
   ];
   const read = {
-    json: ['const answer = await response.json();'],
-    stream: ['for await (const chunk of response.body!) process.stdout.write(chunk);'],
-    none: [],
+    json: ['console.log(await response.json());'],
+    stream: [
+      'const decoder = new TextDecoder();',
+      'for await (const chunk of response.body!) {',
+      '  process.stdout.write(decoder.decode(chunk, { stream: true }));',
+      '}',
+    ],
+    none: ['console.log(response.status);'],
   };
   return [
     ...ids.map(([name, value]) => `const ${name} = '${value}';`),
     ...(query.length > 0
-      ? ['const query = new URLSearchParams({', ...query.map(([name, value]) => `  ${name}: '${value}',`), '});']
+      ? [`const query = new URLSearchParams(${typescriptLiteral(Object.fromEntries(query))});`]
       : []),
     `const response = await fetch(${address}, {`,
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
-    '  headers: {',
-    ...sent,
-    '  },',
-    ...(body ? [`  body: JSON.stringify(${indented(javascriptText(body), '  ')}),`] : []),
+    ...(sent.length === 1
+      ? [`  headers: { ${sent[0]} },`]
+      : ['  headers: {', ...sent.map((one) => `    ${one},`), '  },']),
+    ...(body ? [`  body: JSON.stringify(${typescriptLiteral(body, '  ')}),`] : []),
     '});',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the sample.
     'if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);',
     ...read[answer],
   ].join('\n');
 }
 
-function python({ method, url, ids, query, headers, body, answer }: SampleRequest): string {
+function python({ method, url, key, ids, query, headers, body, answer }: SampleRequest): string {
   const modules = [
     ...(body || answer === 'json' ? ['json'] : []),
     'os',
@@ -113,45 +124,34 @@ function python({ method, url, ids, query, headers, body, answer }: SampleReques
   ];
   const target = url.replace(/\{(\w+)\}/g, (_, name: string) => `{${lowerSnake(name)}}`);
   const address = query.length > 0 ? `f"${target}?{query}"` : ids.length > 0 ? `f"${target}"` : `"${target}"`;
+  const sent = [
+    `"Authorization": f"Bearer {os.environ['${key}']}"`,
+    ...headers.map(([name, value]) => `"${name}": "${value}"`),
+    ...(body ? ['"Content-Type": "application/json"'] : []),
+  ];
   const read = {
-    json: ['    answer = json.load(response)'],
+    json: ['    print(json.load(response))'],
     stream: ['    for line in response:', '        print(line.decode(), end="")'],
     none: ['    print(response.status)'],
   };
   return [
-    `import ${modules.join(', ')}`,
+    ...modules.map((name) => `import ${name}`),
     '',
     ...ids.map(([name, value]) => `${lowerSnake(name)} = "${value}"`),
-    ...(query.length > 0
-      ? ['query = urllib.parse.urlencode({', ...query.map(([name, value]) => `    "${name}": "${value}",`), '})']
-      : []),
+    ...(query.length > 0 ? [`query = urllib.parse.urlencode(${pythonLiteral(Object.fromEntries(query))})`] : []),
     'request = urllib.request.Request(',
     `    ${address},`,
     ...(method === 'GET' ? [] : [`    method="${method}",`]),
-    '    headers={',
-    '        "Authorization": f"Bearer {os.environ[\'KEY\']}",',
-    ...headers.map(([name, value]) => `        "${name}": "${value}",`),
-    ...(body ? ['        "Content-Type": "application/json",'] : []),
-    '    },',
-    ...(body ? [`    data=json.dumps(${indented(pythonText(body), '    ')}).encode(),`] : []),
+    ...(sent.length === 1
+      ? [`    headers={${sent[0]}},`]
+      : ['    headers={', ...sent.map((one) => `        ${one},`), '    },']),
+    ...(body ? [`    data=json.dumps(${pythonLiteral(body, '    ')}).encode(),`] : []),
     ')',
-    '# Raises urllib.error.HTTPError for a status of 400 or more.',
+    '# An answer with a status of 400 or more raises urllib.error.HTTPError.',
     'with urllib.request.urlopen(request) as response:',
     ...read[answer],
   ].join('\n');
 }
 
-/** JSON as a TypeScript literal, with unquoted names and single quotes. */
-const javascriptText = (value: object): string =>
-  jsonText(value)
-    .replace(/"(\w+)":/g, '$1:')
-    .replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => `'${text.replaceAll("'", "\\'")}'`);
-
-/** JSON as a Python literal: only `true`, `false` and `null` differ. */
-const pythonText = (value: object): string =>
-  jsonText(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => pythonWords[token] ?? token);
-const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
-
-const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 const lowerSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const upperSnake = (name: string): string => lowerSnake(name).toUpperCase();
