@@ -32,18 +32,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
             <Mark />
             <strong>Ride Partner</strong> <span>Docs</span>
           </a>
-          {/* The script shows it. */}
-          <search class="search" hidden>
-            <input
-              type="search"
-              placeholder="Search the documentation"
-              aria-label="Search the documentation"
-              aria-describedby="search-status"
-              autocomplete="off"
-            />
-            <p id="search-status" role="status" class="quiet" />
-            <ul />
-          </search>
+          <Search />
           <a href="/dashboard">Dashboard</a>
         </header>
         <details class="menu">
@@ -73,6 +62,29 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
       </>
     ),
   });
+}
+
+/** The field of the search. Without scripts, the stylesheet hides it. */
+function Search() {
+  return (
+    <search class="search">
+      <input
+        type="text"
+        placeholder="Search"
+        aria-label="Search the documentation"
+        aria-keyshortcuts="/"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        enterKeyHint="search"
+      />
+      <kbd>/</kbd>
+      <div class="results" hidden>
+        <p role="status" class="quiet" />
+        <div id="search-results" role="listbox" aria-label="Results" />
+      </div>
+    </search>
+  );
 }
 
 /**

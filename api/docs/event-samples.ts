@@ -3,7 +3,9 @@ import type { Parameter } from './openapi-types.ts';
 
 /** The fields that the sample programs print. */
 const printed: Readonly<Record<string, readonly [typescript: string, python: string]>> = {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the sample.
   'offer.received': ['`offer of ${event.offer.price} USD`', `f"offer of {event['offer']['price']} USD"`],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the sample.
   'ride.status': ['`the ride is ${event.status}`', `f"the ride is {event['status']}"`],
 };
 
@@ -23,7 +25,9 @@ function curl(name: string, body: object, headers: readonly Parameter[]): string
     .map((header): [string, string] => {
       if (header.name === 'X-Service-Event') return [header.name, name];
       if (header.name === 'X-Service-Signature') return [header.name, 't=$T,v1=$V1'];
-      return [header.name, String(header.example)];
+      // An offer comes before the first status.
+      const example = String(header.example);
+      return [header.name, name === 'offer.received' ? example.replace(/2$/, '1') : example];
     });
   return [
     `BODY='${jsonText(body)}'`,

@@ -1,7 +1,7 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
-import { Highlighted } from './highlight.tsx';
-import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
+import { CodeBlock, Tabs } from './code-block.tsx';
+import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText, slugOf } from './markdown.ts';
 
 interface MarkdownProps {
   page: ParsedPage;
@@ -63,17 +63,6 @@ function withTabs(tokens: readonly MarkedToken[]): (MarkedToken | Tokens.Code[])
   return shown;
 }
 
-/** The script makes tabs of it. Without scripts, all blocks are visible. */
-function Tabs({ tokens }: { tokens: readonly Tokens.Code[] }) {
-  return (
-    <div class="tabs">
-      {tokens.map((token) => (
-        <CodeBlock key={token} token={token} />
-      ))}
-    </div>
-  );
-}
-
 function Head({ heading, token }: { heading: Heading; token: Tokens.Heading }) {
   const Level = `h${heading.depth}` as 'h2';
   if (heading.depth === 1) {
@@ -98,11 +87,7 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
     case 'space':
       return null;
     case 'paragraph':
-      return (
-        <p>
-          <Inline tokens={token.tokens} />
-        </p>
-      );
+      return <Paragraph tokens={token.tokens} />;
     case 'text':
       return <Inline tokens={token.tokens ?? [token]} />;
     case 'list':
@@ -118,6 +103,26 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
       return <span class="box" aria-hidden="true" />;
   }
   throw new Error(`Markdown of type ${token.type} is not supported in the documentation: ${token.raw}`);
+}
+
+/** A paragraph that is only a method and a path, such as `POST /v1/rides`, is the endpoint of an operation. */
+function Paragraph({ tokens }: { tokens: readonly Token[] }) {
+  const [only, ...others] = tokens as MarkedToken[];
+  const [, method, path] = (only?.type === 'codespan' && /^([A-Z]+) (\/\S*)$/.exec(only.text)) || [];
+  if (method && others.length === 0) {
+    return (
+      <p class="endpoint">
+        <code>
+          <strong class={`method ${method.toLowerCase()}`}>{method}</strong> {path}
+        </code>
+      </p>
+    );
+  }
+  return (
+    <p>
+      <Inline tokens={tokens} />
+    </p>
+  );
 }
 
 function List({ token }: { token: Tokens.List }) {
@@ -161,7 +166,7 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
           <tr key={row}>
             {row.map((cell, column) =>
               column === 0 ? (
-                <th key={cell} scope="row">
+                <th key={cell} scope="row" id={rowIdOf(cell.tokens)}>
                   <Inline tokens={cell.tokens} />
                 </th>
               ) : (
@@ -177,41 +182,14 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   );
 }
 
-const captions: Readonly<Record<string, string>> = {
-  given: 'Your values',
-  answer: 'Answer',
-  output: 'Prints',
-  event: 'Body',
-};
-
-function CodeBlock({ token, open = false }: { token: Tokens.Code; open?: boolean }) {
-  const { language, mark, file, fold, tab } = blockInfo(token.lang);
-  const caption = tab ?? file ?? captions[mark];
-  const block = (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard.
-    <pre tabIndex={0}>
-      <code>
-        <Highlighted language={language} text={token.text} />
-      </code>
-    </pre>
-  );
-  if (fold) {
-    return (
-      <details class="fold" open={open}>
-        <summary>{fold}</summary>
-        <p class="source">
-          <a href={hrefOf(file as string)}>{file?.replace(/^.*\//, '')}</a>
-        </p>
-        {block}
-      </details>
-    );
-  }
-  return (
-    <figure class={`block ${mark}`} data-tab={tab}>
-      {caption && <figcaption>{caption}</figcaption>}
-      {block}
-    </figure>
-  );
+/**
+ * The anchor of a row whose name links to a page of the reference. Until version 1.4.0 the reference was one page, in
+ * which this anchor was the section of the operation.
+ */
+function rowIdOf(tokens: readonly Token[]): string | undefined {
+  const [link] = tokens as MarkedToken[];
+  const isOfPage = link?.type === 'link' && /^(?:drivers-)?reference\//.test(link.href);
+  return isOfPage ? slugOf(plainText(tokens)) : undefined;
 }
 
 function Inline({ tokens }: { tokens: readonly Token[] }) {

@@ -66,7 +66,8 @@ function headingsOf(tokens: readonly MarkedToken[]): Heading[] {
   });
 }
 
-const slugOf = (text: string): string =>
+/** The anchor of a text. */
+export const slugOf = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')

@@ -135,8 +135,8 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
     `## ${exampleTitle}`,
     `Your [key](${isDrivers(page) ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariable(operation))}.`,
     ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation),
-    ...(body ? furtherExamples(body) : []),
     ...answerExample(answer),
+    ...(body ? furtherExamples(body) : []),
   ]);
   return [page, text];
 }
@@ -182,7 +182,7 @@ function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook
     fieldTable(document, body, 'event'),
     `## ${exampleTitle}`,
     jsonBlock(body.schema, body.example as object, 'answer').replace(/answer=\S+/, `event=${name}`),
-    'The program in TypeScript or Python receives it. Save the [verifier](webhooks.md#verify-the-signature) in the same folder. The commands send the event to a program on your machine, with a signature. Your [signing secret](webhooks.md#verify-the-signature) is in the environment variable `SECRET`.',
+    'The programs in TypeScript and Python receive this event. They need the [verifier](webhooks.md#verify-the-signature) in the same folder, and your signing secret in the environment variable `SECRET`. The commands with curl send the event to such a program on your machine, signed like ours.',
     ...eventSampleBlocks(name, body.example as object, webhook.parameters ?? []),
   ]);
 }

@@ -9,7 +9,7 @@ export function addCopyButtons(): void {
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
-    button.addEventListener('click', () => copy(block.innerText.trimEnd(), button));
+    button.addEventListener('click', () => copy(block.textContent.trimEnd(), button));
     block.before(button);
   }
 }

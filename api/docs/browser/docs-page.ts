@@ -1,10 +1,10 @@
 import { addCopyButtons } from './copy.ts';
 import { startSearch } from './search.ts';
 import { followSections } from './sections.ts';
-import { makeTabs } from './tabs.ts';
+import { startTabs } from './tabs.ts';
 
 /** Optional comfort: the pages are complete without scripts. */
-for (const group of document.querySelectorAll<HTMLElement>('.tabs')) makeTabs(group);
+startTabs();
 addCopyButtons();
 followSections();
 const search = document.querySelector<HTMLElement>('.search');

@@ -6,8 +6,14 @@ const mostResults = 8;
 /** Searches all pages while the reader types. The first focus loads the index. */
 export function startSearch(search: HTMLElement): void {
   const field = search.querySelector('input') as HTMLInputElement;
-  const status = search.querySelector('p') as HTMLElement;
-  const list = search.querySelector('ul') as HTMLUListElement;
+  const results = search.querySelector('.results') as HTMLElement;
+  const status = search.querySelector('[role=status]') as HTMLElement;
+  const list = search.querySelector('[role=listbox]') as HTMLElement;
+  field.setAttribute('role', 'combobox');
+  field.setAttribute('aria-autocomplete', 'list');
+  field.setAttribute('aria-controls', list.id);
+  field.setAttribute('aria-expanded', 'false');
+  let active: HTMLAnchorElement | undefined;
   let loading: Promise<MiniSearch> | undefined;
   const index = () => {
     loading ??= loadIndex().catch((error) => {
@@ -17,45 +23,63 @@ export function startSearch(search: HTMLElement): void {
     return loading;
   };
 
+  const open = (isOpen: boolean) => {
+    results.hidden = !isOpen;
+    field.setAttribute('aria-expanded', String(isOpen));
+    if (!isOpen) activate(undefined);
+  };
+
+  const activate = (option: HTMLAnchorElement | undefined) => {
+    active?.setAttribute('aria-selected', 'false');
+    active = option;
+    active?.setAttribute('aria-selected', 'true');
+    active?.scrollIntoView({ block: 'nearest' });
+    if (active) field.setAttribute('aria-activedescendant', active.id);
+    else field.removeAttribute('aria-activedescendant');
+  };
+
   async function show(): Promise<void> {
     const query = field.value.trim();
-    const found =
-      query === ''
-        ? []
-        : await index().then(
-            (loaded) => loaded.search(query),
-            () => null,
-          );
+    if (query === '') return open(false);
+    const found = await index().then(
+      (loaded) => loaded.search(query),
+      () => undefined,
+    );
+    // The reader has typed on in the meantime.
     if (field.value.trim() !== query) return;
-    list.replaceChildren(...(found ?? []).slice(0, mostResults).map(resultItem));
-    if (query === '') status.textContent = '';
-    else if (found === null) status.textContent = 'The search is not available now.';
-    else
-      status.textContent =
-        found.length === 0 ? `Nothing found for “${query}”.` : `${Math.min(found.length, mostResults)} results`;
-    search.classList.toggle('is-open', query !== '');
+    const shown = (found ?? []).slice(0, mostResults);
+    status.textContent = found ? countText(shown.length, query) : 'The search is not available now.';
+    open(true);
+    list.replaceChildren(...shown.map(optionOf));
+    activate(list.querySelector('a') ?? undefined);
   }
 
-  const close = () => {
-    field.value = '';
+  field.addEventListener('focus', () => {
+    void index().catch(() => {});
     void show();
-  };
-  field.addEventListener('focus', () => void index().catch(() => {}));
+  });
   field.addEventListener('input', () => void show());
-  search.addEventListener('keydown', (event) => {
-    const links = [...list.querySelectorAll('a')];
-    const at = links.findIndex((link) => link === document.activeElement);
+  field.addEventListener('keydown', (event) => {
+    const options = [...list.querySelectorAll('a')];
+    const at = active ? options.indexOf(active) : -1;
     if (event.key === 'Escape') {
-      close();
-      field.focus();
-    } else if (event.key === 'Enter' && event.target === field) links[0]?.click();
-    else if (event.key === 'ArrowDown') links[at + 1]?.focus();
-    else if (event.key === 'ArrowUp') (links[at - 1] ?? field).focus();
+      field.value = '';
+      open(false);
+    } else if (results.hidden) return;
+    else if (event.key === 'Enter') active?.click();
+    else if (event.key === 'ArrowDown') activate(options[(at + 1) % options.length]);
+    else if (event.key === 'ArrowUp') activate(options.at(at <= 0 ? -1 : at - 1));
     else return;
     event.preventDefault();
   });
-  document.addEventListener('click', ({ target }) => {
-    if (!search.contains(target as Node)) search.classList.remove('is-open');
+  search.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!search.contains(relatedTarget as Node | null)) open(false);
+  });
+  list.addEventListener('click', () => {
+    // A result can be a section of this page: then no other page is loaded.
+    field.value = '';
+    field.blur();
+    open(false);
   });
   // The usual shortcut of documentation sites.
   document.addEventListener('keydown', (event) => {
@@ -64,7 +88,6 @@ export function startSearch(search: HTMLElement): void {
     event.preventDefault();
     field.focus();
   });
-  search.hidden = false;
 }
 
 async function loadIndex(): Promise<MiniSearch> {
@@ -73,19 +96,28 @@ async function loadIndex(): Promise<MiniSearch> {
   return MiniSearch.loadJSON(await answer.text(), searchOptions);
 }
 
-function resultItem({ id, page, section }: SearchResult): HTMLLIElement {
-  const item = document.createElement('li');
-  const link = document.createElement('a');
-  link.href = id;
+function countText(count: number, query: string): string {
+  if (count === 0) return `Nothing found for “${query}”.`;
+  if (count === mostResults) return `The ${count} best results`;
+  return count === 1 ? '1 result' : `${count} results`;
+}
+
+function optionOf({ id, page, section }: SearchResult, index: number): HTMLAnchorElement {
+  const option = document.createElement('a');
+  option.id = `search-result-${index}`;
+  option.href = id;
+  // The field keeps the focus and moves the selection.
+  option.tabIndex = -1;
+  option.setAttribute('role', 'option');
+  option.setAttribute('aria-selected', 'false');
   const title = document.createElement('strong');
   title.textContent = section || page;
-  link.append(title);
+  option.append(title);
   if (section) {
     const where = document.createElement('span');
     where.className = 'quiet';
-    where.textContent = ` ${page}`;
-    link.append(where);
+    where.textContent = page;
+    option.append(' ', where);
   }
-  item.append(link);
-  return item;
+  return option;
 }
