@@ -118,6 +118,6 @@ const number = (value = 0): string => value.toLocaleString('en-US');
 export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
     const line = object.replace(/\s*\n\s*/g, ' ');
-    return line.length <= 80 ? line : object;
+    return line.length <= 44 ? line : object;
   });
 }

@@ -20,8 +20,8 @@ const javascript: Style = {
 };
 const python: Style = { indent: '    ', text: quoted, name: quoted, words: ['True', 'False', 'None'], pad: '' };
 
-/** The widest object or list that stays on one line. */
-const maxWidth = 72;
+/** The widest object or list that stays on one line: the samples are in a narrow column. */
+const maxWidth = 44;
 
 /** A value of JSON as TypeScript. Lines after the first start with `margin`. */
 export const typescriptLiteral = (value: unknown, margin = ''): string => literal(value, javascript, margin);

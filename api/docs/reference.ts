@@ -155,7 +155,7 @@ function answerText(document: OpenApiDocument, { description, content = {} }: Ap
 
 function answerExample({ content = {} }: ApiResponse): string[] {
   const { 'application/json': json, 'text/event-stream': stream } = content;
-  if (stream) return [`\`\`\`text example\n${stream.example}\n\`\`\``];
+  if (stream) return [`\`\`\`text output\n${String(stream.example).trim()}\n\`\`\``];
   return json ? [answerBlock(json)] : [];
 }
 

@@ -102,7 +102,8 @@ function typescript({ method, url, key, ids, query, headers, body, answer }: Sam
     ...(query.length > 0
       ? [`const query = new URLSearchParams(${typescriptLiteral(Object.fromEntries(query))});`]
       : []),
-    `const response = await fetch(${address}, {`,
+    `const url = ${address};`,
+    'const response = await fetch(url, {',
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(sent.length === 1
       ? [`  headers: { ${sent[0]} },`]

@@ -1,3 +1,12 @@
+/** Scrolls the sidebar to the current page. */
+export function showCurrentPage(): void {
+  const rail = document.querySelector('.frame > .rail');
+  const link = rail?.querySelector('[aria-current]');
+  if (!rail || !link) return;
+  const below = link.getBoundingClientRect().bottom - rail.getBoundingClientRect().bottom;
+  if (below > 0) rail.scrollTop += below + rail.clientHeight / 3;
+}
+
 /** Marks the visible section in the table of contents. */
 export function followSections(): void {
   const links = new Map(
