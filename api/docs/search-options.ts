@@ -12,5 +12,12 @@ export interface SearchEntry {
 export const searchOptions: Options<SearchEntry> = {
   fields: ['page', 'section', 'text'],
   storeFields: ['page', 'section'],
-  searchOptions: { boost: { page: 3, section: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+  searchOptions: {
+    boost: { page: 3, section: 2 },
+    // A page comes before its sections.
+    boostDocument: (id) => (String(id).includes('#') ? 1 : 2),
+    prefix: true,
+    fuzzy: 0.15,
+    combineWith: 'AND',
+  },
 };

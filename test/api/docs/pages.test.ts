@@ -3,19 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
-import MiniSearch from 'minisearch';
 import { documentation } from '../../../api/docs/documentation.ts';
 import { errorAnswers } from '../../../api/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import {
-  eventPageName,
-  generatedPages,
-  operationPageName,
-  pageNames,
-  readVerifiers,
-  versionsOf,
-} from '../../../api/docs/pages.ts';
-import { searchOptions } from '../../../api/docs/search-options.ts';
+import { generatedPages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
@@ -24,7 +15,7 @@ import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
-import { fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
+import { openApi, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -237,56 +228,6 @@ describe('documentation', () => {
     const [, section = ''] = textOf('test-mode').split('\n## Warnings\n');
     const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, about]) => [code, about]);
     expect(rows).to.deep.equal(Object.entries(warnings));
-  });
-
-  it('each operation and each event of the OpenAPI document has a page, which its overview names', () => {
-    for (const [target, methods] of Object.entries(openApi.paths)) {
-      const isDrivers = target.startsWith('/drivers/');
-      for (const [method, { operationId, summary, requestBody, responses }] of Object.entries(methods)) {
-        const name = operationPageName(isDrivers ? 'driver' : 'partner', operationId);
-        const endpoint = `\`${method.toUpperCase()} ${target}\``;
-        const overview = textOf(isDrivers ? 'drivers-reference' : 'reference');
-        expect(overview).to.include(`| [${summary}](${name}.md) | ${endpoint} |`);
-        const page = textOf(name);
-        expect(page).to.include(`# ${summary}\n`).and.to.include(`\n${endpoint}\n`);
-        for (const status of Object.keys(responses)) expect(page + overview).to.include(status);
-        const schema = requestBody?.content['application/json'].schema;
-        for (const field of schema ? fieldsOf(schema) : []) expect(page).to.include(`| \`${field}\` |`);
-      }
-    }
-    for (const event of Object.keys(openApi.webhooks)) {
-      expect(textOf('reference')).to.include(`| [\`${event}\`](${eventPageName(event)}.md) |`);
-      expect(textOf(eventPageName(event))).to.include(`# ${event}\n`);
-    }
-  });
-
-  it('an address of an operation in the former reference of one page leads to its row', async () => {
-    for (const [page, anchors] of [
-      ['reference', ['create-a-ride', 'retrieve-a-ride', 'make-an-offer-manually', 'offerreceived', 'events']],
-      ['drivers-reference', ['make-an-offer', 'show-the-outcome-of-a-request']],
-    ] as const) {
-      const html = await (await ask(`/docs/${page}`)).text();
-      for (const anchor of anchors) expect(html).to.include(` id="${anchor}"`);
-    }
-  });
-
-  it('each page of an operation has no empty table and no empty cell', () => {
-    for (const name of generatedPages) {
-      const tables = lexer(textOf(name)).filter((token) => token.type === 'table') as Tokens.Table[];
-      for (const { rows } of tables) {
-        expect(rows, name).not.to.be.empty;
-        for (const row of rows) for (const { text } of row) expect(text, `${name}: ${row[0]?.text}`).not.to.equal('');
-      }
-    }
-  });
-
-  it('the search index finds the section of a page by its words', async () => {
-    const answer = await ask('/docs/search.json');
-    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    const index = MiniSearch.loadJSON(await answer.text(), searchOptions);
-    expect(index.search('create a ride').map(({ id }) => id)).to.include('/docs/reference/create-ride');
-    expect(index.search('idempotency')[0]?.id).to.match(/^\/docs\//);
-    expect(index.search('raise the far')[0]?.id).to.equal('/docs/reference/raise-fare');
   });
 
   describe('changelog', () => {
