@@ -16,9 +16,11 @@ import {
   shortTitles,
   versionsOf,
   withBaseUrl,
+  withPagesBelow,
 } from './pages.ts';
 import { postmanCollection } from './postman.ts';
-import { driversReferenceText, referenceText } from './reference.ts';
+import { driversReference, partnersReference } from './reference.ts';
+import { searchIndex } from './search-index.ts';
 
 /** A file of the documentation, ready to send. */
 interface DocAnswer {
@@ -48,11 +50,10 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     partner: openApiDocument('partner', newest.version, 'inline'),
     driver: openApiDocument('driver', newest.version, 'inline'),
   };
-  const generated = [
-    docPage('reference', referenceText(shown.partner)),
-    docPage('drivers-reference', driversReferenceText(shown.driver)),
-  ];
-  const byName = new Map([...written, ...generated].map((page) => [page.name, page]));
+  const generated = [...partnersReference(shown.partner), ...driversReference(shown.driver)];
+  const byName = new Map(
+    [...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]),
+  );
   const pages = pageNames.map((name) => {
     const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
@@ -70,6 +71,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     ['/docs/drivers-openapi.json', () => json(openApiTexts.driver)],
     ['/docs/postman.json', () => json(jsonText(postmanCollection(shown.partner)))],
     ['/docs/drivers-postman.json', () => json(jsonText(postmanCollection(shown.driver)))],
+    ['/docs/search.json', () => json(searchIndex(pages))],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {
@@ -114,7 +116,7 @@ function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
   return [
     '# Ride Partner API',
     `> ${byName.get('index')?.summary}`,
-    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.map(line).join('\n')]),
+    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.flatMap(withPagesBelow).map(line).join('\n')]),
     '## Machine-readable',
     [
       `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event for partners.`,

@@ -23,6 +23,7 @@ export interface Parameter {
   required: boolean;
   description?: string;
   schema: JsonSchema;
+  example?: string | number;
 }
 
 export interface Header {

@@ -2,8 +2,9 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
+import { offerId } from '../drivers/fields.ts';
 import { driverOperations } from '../drivers/routes.ts';
 import { type Operation, tags } from '../http/operation.ts';
 import { partnerOperations } from '../partner/routes.ts';
@@ -41,8 +42,8 @@ const apis = {
   { operations: readonly Operation[]; events: EventName[]; [text: string]: unknown }
 >;
 
-/** The schemas of path parameters. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId: offerSchema.properties.offerId };
+/** The schemas of path parameters. Only drivers' paths have an offer. */
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId };
 
 /**
  * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is

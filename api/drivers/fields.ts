@@ -19,7 +19,7 @@ export const unixMs = (description: string) =>
 export const available = { type: 'boolean', description: 'True if new rides are opened to you now.' } as const;
 export const availability = objectSchema({ available }, { title: 'DriverAvailability' });
 
-export const offerId = offerSchema.properties.offerId;
+export const offerId = { ...offerSchema.properties.offerId, description: 'The id of your offer.' } as const;
 
 /** The partner's request, as drivers see it. */
 const wish = {

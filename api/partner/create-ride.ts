@@ -35,6 +35,7 @@ const idempotencyKeySchema = Joi.string()
   .pattern(/^[\x21-\x7e]+$/, 'printable ASCII')
   .messages({ 'string.pattern.name': '{{#label}} must be {{#name}} without spaces' })
   .label('Idempotency-Key')
+  .example(reference.examples[0])
   .description(
     'Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces.',
   );
@@ -103,7 +104,6 @@ export const createRide: PartnerOperation<'POST'> = {
       carType: 'regular',
       distanceKm: 5.31,
       trackUrl: exampleTrackUrl,
-      reference: reference.examples[0],
       testMode: true,
     } satisfies Shape<typeof answer>,
   },

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
 
@@ -54,7 +54,7 @@ export const bidding = { const: 'bidding', type: 'string', description: 'The rid
 export const exampleRideId = rideId.examples[0];
 export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 export const exampleOffer: Shape<typeof offerSchema> = {
-  offerId: 'offer_5Jt2WmKx8QbR1vZc',
+  offerId: offerSchema.properties.offerId.examples[0],
   price: 24.5,
   etaMinutes: 3,
   driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },

@@ -21,7 +21,7 @@ const answer = objectSchema(
     endpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Method and path of the five operations of the contract, relative to the base address.',
+      description: 'Method and path of the five basic operations, relative to the base address.',
     },
     additionalEndpoints: {
       type: 'array',

@@ -96,7 +96,11 @@ export const plate = { type: 'string', description: 'Licence plate of the car.' 
 /** An offer (contract, section 2.3). */
 export const offerSchema = objectSchema(
   {
-    offerId: { type: 'string', description: 'The id of the offer. Send it to accept the offer.' },
+    offerId: {
+      type: 'string',
+      description: 'The id of the offer. Send it to accept the offer.',
+      examples: ['offer_5Jt2WmKx8QbR1vZc'],
+    },
     price: { type: 'number', description: 'The price that the driver asks, in USD.' },
     etaMinutes: {
       type: 'number',
