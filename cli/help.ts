@@ -1,7 +1,7 @@
 import { asksForHelp } from '../shared/process/command-line.ts';
 import { type Command, commandNamed, type Program } from './program.ts';
 
-export const isHelpAsked = (argv: readonly string[]): boolean => asksForHelp(argv) || argv[0] === 'help';
+export const wantsHelp = (argv: readonly string[]): boolean => asksForHelp(argv) || argv[0] === 'help';
 
 /** True in the compiled program. Users start it by its file, and the source through npm. */
 const isCompiled = import.meta.filename.endsWith('.js');

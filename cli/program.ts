@@ -29,7 +29,7 @@ export interface Words {
 interface CommandRow<Ctx, O extends Options, Args, Answer> {
   /** The description of the command in the list of commands. */
   summary: string;
-  /** The forms of the words after the command's name. The usage shows one line per form. */
+  /** The argument patterns that the command accepts. The usage shows one line for each. */
   forms?: readonly string[];
   /** The options of the command. Every command also accepts `--json`. */
   options?: O;

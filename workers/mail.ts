@@ -29,7 +29,7 @@ const keepForMs = 30 * 24 * 3_600_000;
 export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => {
   const startedAt = performance.now();
   const mail = await claimMail(ctx, mailId, run);
-  if (!mail) return endWithoutClaim(ctx, mailId);
+  if (!mail) return finishUnclaimed(ctx, mailId);
   const tried = await tryOnce(ctx, mail);
   const late = ctx.now() >= (mail.triedUntil?.getTime() ?? 0);
   const reason = tried.sent ? undefined : tried.reason;
@@ -71,7 +71,7 @@ async function claimMail(ctx: Context, mailId: string, { token }: Run): Promise<
   );
 }
 
-async function endWithoutClaim(ctx: Context, mailId: string): Promise<JobResult> {
+async function finishUnclaimed(ctx: Context, mailId: string): Promise<JobResult> {
   const mail = await mails.findOne({ _id: mailId }, { projection: { state: 1, claim: 1 } });
   if (mail?.state !== 'waiting') return { result: mail?.state ?? 'gone' };
   const leftMs = (mail.claim?.until.getTime() ?? 0) - ctx.now();

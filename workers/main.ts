@@ -7,7 +7,7 @@ import { pingRedis } from '../shared/base/redis/redis-nodes.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
-import { startWatch } from '../shared/process/ops/watch.ts';
+import { startWarnings } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
 import { fareCounts } from './periodic/fares.ts';
@@ -49,7 +49,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const heartbeats: Record<string, Heartbeat> = Object.fromEntries(pools.map((pool) => [pool, createHeartbeat()]));
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], heartbeats[pool]));
   const periodic = [startSweeper(ctx), ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work))];
-  const watch = startWatch(ctx);
+  const watch = startWarnings(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
     checks: { mongo: pingMongo, redis: () => pingRedis(ctx.redis), pools: () => assertNoPoolHangs(heartbeats) },

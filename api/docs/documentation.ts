@@ -75,7 +75,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {
-    const html = () => html5(renderDocPage({ page, parsed: parseMarkdown(page.text), titles }));
+    const html = () => htmlContent(renderDocPage({ page, parsed: parseMarkdown(page.text), titles }));
     render.set(page.name === 'index' ? '/docs' : `/docs/${page.name}`, html);
     render.set(`/docs/${page.name}.md`, () => ({ type: 'text/markdown; charset=utf-8', body: page.text }));
   }
@@ -104,7 +104,7 @@ const compress = (content: DocContent): DocAnswer => ({
 
 const text = (body: string): DocContent => ({ type: 'text/plain; charset=utf-8', body });
 const json = (body: string): DocContent => ({ type: 'application/json; charset=utf-8', body });
-const html5 = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
+const htmlContent = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
 
 /** The list of pages for language models (llmstxt.org). */
 function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {

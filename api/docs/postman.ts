@@ -34,7 +34,7 @@ export function postmanCollection({ info, servers, tags, paths }: OpenApiDocumen
       { key: 'key', value: '' },
       ...Object.entries(ids).map(([name, value]) => ({ key: name, value })),
     ],
-    event: [{ listen: 'test', script: { type: 'text/javascript', exec: keepIds } }],
+    event: [{ listen: 'test', script: { type: 'text/javascript', exec: saveIdsScript } }],
     // The events have no requests.
     item: folders.filter(({ item }) => item.length > 0),
   };
@@ -44,7 +44,7 @@ export function postmanCollection({ info, servers, tags, paths }: OpenApiDocumen
 const ids: Readonly<Record<string, string>> = { rideId: exampleRideId, offerId: exampleOffer.offerId };
 
 /** After each answer, Postman keeps its ids for the next requests. */
-const keepIds = [
+const saveIdsScript = [
   "const isJson = (pm.response.headers.get('Content-Type') ?? '').startsWith('application/json');",
   'const answer = isJson ? pm.response.json() : {};',
   'const first = (answer.offers ?? answer.requests ?? [])[0] ?? {};',

@@ -59,7 +59,7 @@ const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsS
 
 /**
  * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it. Clients
- * control the values left of those of the trusted proxies.
+ * control the values to the left of those that trusted proxies set.
  */
 function arrivedOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;

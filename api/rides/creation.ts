@@ -43,7 +43,7 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8), exactly over all processes. While Redis is unavailable, each process
+ * Counts a key's creations (contract, section 8). The count is exact across all processes. While Redis is unavailable, each process
  * counts only its own. If the operator has set a limit for accounts, all keys of an account are also counted together.
  * Requests with the same Idempotency-Key count as one creation, even if concurrent. Failed creations are refunded.
  *

@@ -190,7 +190,7 @@ async function readSources(): Promise<AptSource[]> {
   for (const file of ['/etc/apt/sources.list', ...names.sort().map((name) => path.join(folder, name))]) {
     const text = await fs.readFile(file, 'utf8').catch(() => '');
     if (file.endsWith('.sources')) sources.push(...parseDeb822(text));
-    else if (file.endsWith('.list')) sources.push(...parseOneLine(text));
+    else if (file.endsWith('.list')) sources.push(...parseOneLineSource(text));
   }
   return sources;
 }
@@ -213,7 +213,7 @@ export function parseDeb822(text: string): AptSource[] {
 }
 
 /** Parses the older format of sources: `deb [signed-by=/a/key.gpg] http://archive/ suite component component`. */
-export function parseOneLine(text: string): AptSource[] {
+export function parseOneLineSource(text: string): AptSource[] {
   const lines = text.matchAll(/^[ \t]*deb[ \t]+(?:\[([^\]]*)\][ \t]+)?(\S+)[ \t]+(\S+)[ \t]*([^#\n]*)/gm);
   return [...lines].map(([, options = '', uris = '', suites = '', components = '']) => ({
     uris,

@@ -84,14 +84,14 @@ export function endWithThisProcess(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
   guarded.add(pid);
-  updateGuard();
+  tellGuard();
   child.once('exit', () => {
     guarded.delete(pid);
-    updateGuard();
+    tellGuard();
   });
 }
 
-function updateGuard(): void {
+function tellGuard(): void {
   guard ??= startGuard();
   guard.stdin?.write(`${[...guarded].join(' ')}\n`);
 }

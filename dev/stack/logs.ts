@@ -137,7 +137,7 @@ function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): 
 export function readable(name: string, entry: LogEntry): string {
   switch (entry.msg) {
     case 'request':
-      return row(entry, request(entry), answer(entry));
+      return row(entry, request(entry), answerText(entry));
     case 'ride created':
       return row(entry, 'bidding', entry.mode === 'test' ? `test ride, ${entry.scenario ?? 'default'}` : 'live ride');
     case 'ride changed':
@@ -168,7 +168,7 @@ function request({ method, route = '', path }: LogEntry): string {
   return `${method} ${shownPath ?? route.replace(':rideId', ':id')}`;
 }
 
-function answer({ status, durationMs }: LogEntry): string {
+function answerText({ status, durationMs }: LogEntry): string {
   const code = Number(status);
   const style = code >= 500 ? 'bad' : code >= 400 ? 'slow' : 'good';
   return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;

@@ -24,7 +24,7 @@ type StackOptions = {
   settings?: NodeJS.ProcessEnv;
   /** Called with a line of text about each event of the stack itself. */
   say: (line: string) => void;
-  /** Called with a progress text, which is valid until the next call. */
+  /** Called with a progress text, to be shown until the next call. */
   progress: (text: string) => void;
   /** Called with each line that a service prints. */
   onLine: (name: string, line: string) => void;

@@ -147,7 +147,7 @@ function withoutTexts(span: JobSpan): JobSpan {
   return span;
 }
 
-/** Replaces a span that is not created. Code inside it belongs to the enclosing span. */
+/** Used if no span is created: code inside it belongs to the enclosing span. */
 const noSpan: JobSpan = {
   setSpanOnContext: (context) => context,
   setAttribute() {},

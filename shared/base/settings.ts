@@ -170,7 +170,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('dispatch'),
     DISPATCH_REPEAT_MS: durationMs
       .default(30_000)
-      .description('How often a ride is opened to drivers who were not asked yet, after the last dispatch round.')
+      .description('After the last dispatch round: how often a ride is opened to drivers who have not been asked yet.')
       .tag('dispatch'),
   },
   'Fare hints': {
@@ -185,7 +185,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .required()
       .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
       .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' })
-      .description('The price per km in your tariff. The fare hint uses the tariff where it knows too few rides.')
+      .description(
+        'The price per km in your tariff. The fare hint uses the tariff where there are too few completed rides.',
+      )
       .note('Without a tariff, there is no hint for such places.')
       .tag('API'),
   },

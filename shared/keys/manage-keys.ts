@@ -50,7 +50,7 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
 }
 
 /** The key that a form created at the time `at`. */
-interface KeyOfForm {
+interface KeyCreatedByForm {
   keyId: string;
   at: Date;
   /**
@@ -68,7 +68,7 @@ interface KeyOfForm {
 export async function createKeyByForm(
   config: KeySettings,
   { form, most, ...spec }: KeySpec & { form: SentForm; most: number },
-): Promise<KeyOfForm | 'full'> {
+): Promise<KeyCreatedByForm | 'full'> {
   const keyId = derivedKeyId(form.id);
   const [key] = apiKeysOf(config.secrets, keyId, spec.mode, form);
   const { record, made } = newRecord(config, spec, keyId, await mongoNow(), key);
@@ -83,7 +83,12 @@ export async function createKeyByForm(
  * Shows the key only to a form of the same mode. A form for a test key needs no recent sign-in code, so it must not
  * show a live key.
  */
-async function repeatedCreation(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
+async function repeatedCreation(
+  config: KeySettings,
+  keyId: string,
+  mode: Mode,
+  form: SentForm,
+): Promise<KeyCreatedByForm> {
   const record = await keys.findOne({ _id: keyId });
   if (!record) throw unknownKey();
   const { name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;

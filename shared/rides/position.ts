@@ -22,7 +22,7 @@ const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
 ];
 const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
-const degrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
+const toDegrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
 
 /** The point `km` away from `from` in the direction `heading` (degrees clockwise from north). */
 export function pointAt(from: Location, km: number, heading: number): Location {
@@ -91,5 +91,5 @@ function headingAfter(route: Route, km: number): number {
   const done = km / earthRadiusKm;
   const east = Math.sin(start) * Math.cos(lat);
   const north = Math.cos(start) * Math.cos(lat) * Math.cos(done) - Math.sin(lat) * Math.sin(done);
-  return rounded((degrees(Math.atan2(east, north)) + 360) % 360, 1) % 360;
+  return rounded((toDegrees(Math.atan2(east, north)) + 360) % 360, 1) % 360;
 }

@@ -125,8 +125,8 @@ function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object 
 }
 
 /**
- * The change is already written, so a failure of this read must not fail the change. After a failure, all earlier
- * events count as settled: the new event's job is added too early, and does nothing until they really are.
+ * The change is already written, so a failure of this read must not fail the change. It then assumes that all earlier
+ * events are settled. At worst the new event's job is added early, and does nothing until the earlier events are settled.
  */
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);

@@ -29,7 +29,7 @@ describe('POST /rides: the answer', () => {
     expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl');
   });
 
-  it('a creation answers the same under the legacy base', async () => {
+  it('POST /rides gives the same answer under the legacy base', async () => {
     const { key } = await api.partner();
     const { status, body } = await call(`${api.url}/api/v1/rides`, {
       method: 'POST',

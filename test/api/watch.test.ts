@@ -53,7 +53,7 @@ function startWatch(pollMs = 60_000) {
 }
 
 describe('watch()', () => {
-  it('watch() reads all watched ids with news in one look, each once for all its watchers', async () => {
+  it('watch() reads all changed ids in one query, and each id once however many watchers it has', async () => {
     const { join, note, nextLook, looks, close } = startWatch();
     join('a', 'first');
     join('a', 'second');

@@ -94,7 +94,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('overview-second', '/dashboard');
   }).timeout(240_000);
 
-  it('a typical account passes layout and accessibility checks', async () => {
+  it('the pages of a typical account pass layout and accessibility checks', async () => {
     const { keyId } = await fullAccount();
     await look('overview-full', '/dashboard');
     await look('keys-full', '/dashboard/keys', (page) => page.getByText('Revoked keys (2)').click());

@@ -149,7 +149,7 @@ describe("the driver's page", () => {
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
 
-  it('the page withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
+  it("the page withdraws an offer, and shows the partner's cancellation, whether before or after the accept", async () => {
     const place = somewhere();
     const { page } = await online(place);
     const withdrawn = await openRide(place);

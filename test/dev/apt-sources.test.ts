@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseDeb822, parseOneLine } from '../../dev/servers/debian-packages.ts';
+import { parseDeb822, parseOneLineSource } from '../../dev/servers/debian-packages.ts';
 
 describe('apt sources', () => {
   it('apt sources are read in deb822 format', () => {
@@ -48,7 +48,7 @@ deb http://deb.debian.org/debian bookworm main contrib # comment
   deb [arch=amd64 signed-by=/a/one.gpg,/a/two.gpg trusted=yes] https://example.org/apt stable main
 deb-src http://deb.debian.org/debian bookworm main
 `;
-    expect(parseOneLine(text)).to.deep.equal([
+    expect(parseOneLineSource(text)).to.deep.equal([
       {
         uris: 'http://deb.debian.org/debian',
         suites: 'bookworm',

@@ -269,7 +269,7 @@ describe('keys', () => {
     it('a revoked key that still has a slot does not count against the limit', async () => {
       for (let made = 0; made < 2; made += 1) await within(3);
       const [first] = await active();
-      // Older versions know no slots: revoking a key only sets `revokedAt` and leaves the slot.
+      // Older versions have no slots: revoking a key only sets `revokedAt` and leaves the slot.
       await keys.updateOne({ _id: first?._id }, { $set: { revokedAt: new Date() } });
       expect(await within(3)).to.have.property('made');
       expect(await active()).to.have.length(2);

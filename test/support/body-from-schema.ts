@@ -65,7 +65,7 @@ function numberFrom({ minimum, maximum, exclusiveMinimum }: JsonSchema): fc.Arbi
   return fc.oneof({ arbitrary: fc.double(bounds), weight: 4 }, fc.constantFrom(...edges));
 }
 
-/** A body of the schema with one change, which may make it invalid. */
+/** A body that matches the schema, except for one change, which may make it invalid. */
 export function mutantsOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   return fc
     .tuple(bodyFrom(schema), fc.nat(), wildValue, fc.constantFrom('replace', 'remove', 'add', 'nudge'))

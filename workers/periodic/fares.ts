@@ -72,7 +72,7 @@ interface Count {
   trips: number;
   /** Account code -> trips. */
   accounts: Map<string, number>;
-  /** Price step -> trips. */
+  /** The number of trips at each price, which is rounded to steps of 5 %. */
   prices: Map<number, number>;
 }
 

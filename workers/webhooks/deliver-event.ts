@@ -29,12 +29,12 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const { rideId, keyId, seq } = job;
   const settings = await readSettings(ctx, keyId);
   const claimed = await claimEvent(rideId, seq, run.token, claimClock(ctx));
-  if (!claimed) return endWithoutClaim(ctx, job);
+  if (!claimed) return finishUnclaimed(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
 
   const trace = newTrace();
   const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);
-  if (made.outcome === 'lost') return endWithoutClaim(ctx, job);
+  if (made.outcome === 'lost') return finishUnclaimed(ctx, job);
   if (made.outcome === 'unable' && ageMs(claimed) < maxPostponedMs)
     return postpone(ctx, job, run, claimed, made.reason);
 
@@ -81,7 +81,7 @@ function report(
   return withLogLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
 }
 
-async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
+async function finishUnclaimed(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
   const delivery = await deliveryState(rideId, seq, claimClock(ctx));
   switch (delivery.state) {
     case 'held':

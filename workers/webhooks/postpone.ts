@@ -12,7 +12,7 @@ export const secretsKeyMissing = 'secrets_key_missing';
 const pauseMs = 1_000;
 const longestBackoffMs = 300_000;
 const reportIntervalMs = 60_000;
-const reports = new WeakMap<Logger, Map<string, number>>();
+const reportTimes = new WeakMap<Logger, Map<string, number>>();
 
 /**
  * Releases the claim and runs the job again after a second. The job stays active during that second and so keeps its
@@ -66,8 +66,8 @@ export const backoffMs = (ageMs: number, leastMs: number): number =>
 function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): void {
   deliveriesPostponed.inc({ reason });
   const now = performance.now();
-  const reportedAt = reports.get(log) ?? new Map<string, number>();
-  reports.set(log, reportedAt);
+  const reportedAt = reportTimes.get(log) ?? new Map<string, number>();
+  reportTimes.set(log, reportedAt);
   if (now - (reportedAt.get(reason) ?? -reportIntervalMs) < reportIntervalMs) return;
   reportedAt.set(reason, now);
   log.error({ ...job, reason }, 'a fault in this process postpones events');

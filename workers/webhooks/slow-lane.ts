@@ -17,7 +17,7 @@ const slowKeys = 'rides:slow';
  * marked as slow only after its first timeout, which takes 8 s. Without this limit, it could use the whole concurrency
  * of the pool in that time.
  */
-const maxPerKey = 8;
+const maxConcurrentPerKey = 8;
 
 /** The number of attempts in flight in this process's fast lane, by key. */
 const inFlight = new Map<string, number>();
@@ -34,7 +34,7 @@ export async function enterLane(
   if (pool === 'webhooks-slow') return () => {};
   if (await isSlow(ctx, keyId)) return null;
   const count = inFlight.get(keyId) ?? 0;
-  if (count >= maxPerKey) return null;
+  if (count >= maxConcurrentPerKey) return null;
   inFlight.set(keyId, count + 1);
   return () => {
     const left = (inFlight.get(keyId) ?? 1) - 1;

@@ -49,7 +49,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
     return { html: keyPage({ ...shown, failing: health.get(key._id), ...state }), status };
   }
 
-  /** A form and the page at the same URL, which asks for confirmation or redirects to the key's page. */
+  /** The two routes of an action: POST performs it; GET asks for confirmation or redirects to the key's page. */
   const actionRoutes = (
     name: string,
     act: (request: FormRequest, key: KeyFacts) => Promise<Answer>,

@@ -161,12 +161,12 @@ const clusterOptions = (retryMs: number): ClusterOptions => ({
 /** Resolves when the connection is ready, or after `timeoutMs`, because a process can also start without Redis. */
 export async function redisReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
-  await becomesReady(redis, timeoutMs);
+  await waitUntilReady(redis, timeoutMs);
   if (!(redis instanceof Cluster)) return;
-  await Promise.all(primariesOf(redis).map((node) => becomesReady(node, giveUpAt - performance.now())));
+  await Promise.all(primariesOf(redis).map((node) => waitUntilReady(node, giveUpAt - performance.now())));
 }
 
-function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
+function waitUntilReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

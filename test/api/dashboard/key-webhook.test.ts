@@ -25,7 +25,7 @@ describe('the dashboard: the webhook of a key', () => {
       expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
     });
 
-    it('a change of the webhook URL is answered only once no request can still go to the old URL', async () => {
+    it('a change of the webhook URL is confirmed only when no more requests can go to the old URL', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/before');
       for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
         const startedAt = performance.now();

@@ -167,8 +167,8 @@ function edgesOf(schema: JsonSchema): [string, boolean][] {
     ]);
     return [...right, ...wrong];
   }
-  // A parameter without a maximum length is a cursor, whose form is not documented, or a text with examples of its
-  // form.
+  // Parameters without a maximum length are cursors, whose format is undocumented, and texts whose examples show
+  // their format.
   if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],

@@ -20,7 +20,7 @@ export interface Evidence {
   journal: Call[];
   /** The faults that the suite made. */
   faults: Fault[];
-  /** Times in which the machine stood still. They excuse the same as faults. */
+  /** Times in which the machine stood still. They excuse whatever an injected fault excuses. */
   standstills: Fault[];
   /** What the drivers of live rides did and were shown. */
   fleet: FleetLog;

@@ -4,8 +4,8 @@ import { type Fault, outside, type TimeSpan } from '../faults-log.ts';
 const maxTotalMs = 15_000;
 
 /**
- * Standstills excuse the work that they delay. So that they hide no bug, a run with too many of them counts as a
- * violation. Standstills during made faults do not count: restarting all processes at once keeps the machine busy.
+ * Standstills excuse the work that they delay. They could hide a bug, so a run with too many of them counts as a
+ * violation. Standstills during injected faults do not count: restarting all processes at once keeps the machine busy.
  */
 export function standstillViolations(standstills: readonly Fault[], made: readonly Fault[]): string[] {
   const { ms } = standstillTotal(standstills, made);

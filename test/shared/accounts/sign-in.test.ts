@@ -172,7 +172,7 @@ describe('sign-in codes', () => {
     });
   });
 
-  it('parseEmail returns a valid address in lower case, but not the address of the operator', () => {
+  it("parseEmail lower-cases a valid address, and refuses the operator's address", () => {
     expect(parseEmail('  Dana@Partner.Example ')).to.equal('dana@partner.example');
     for (const typed of [
       '',

@@ -231,7 +231,7 @@ describe('redeliveries', () => {
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3]);
     });
 
-    it('a repeated form does not resend its events, even after the resends failed', async () => {
+    it('submitting the same form again does not resend its events, even if the first resends failed', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       const all = () =>

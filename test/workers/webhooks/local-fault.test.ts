@@ -85,7 +85,7 @@ describe('event delivery without the signing secret', () => {
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('an event whose SECRETS_KEY is missing for 24 hours is failed, and the next event is sent', async () => {
+  it('an event whose secret cannot be decrypted for 24 hours is recorded as failed, and the next event is sent', async () => {
     lackSecretsKey();
     await setEventAge(dayMs - 60_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why: 'secrets_key_missing' });

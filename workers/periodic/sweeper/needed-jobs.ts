@@ -45,7 +45,7 @@ export interface Sweep {
   now: Date;
   /** An ordinary sweep adds only jobs that were due by this time. */
   overdue: Date;
-  /** A time after this one is ahead of MongoDB's clock, which was set back. */
+  /** A stored time later than this was stored before MongoDB's clock was set back. */
   ahead: Date;
   swept: Findings;
 }

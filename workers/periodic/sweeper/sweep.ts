@@ -57,7 +57,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
       progress[of] = cursor;
     },
   });
-  // An ordinary sweep reads only one page of mails, because few mails are waiting and a sent mail leaves the index.
+  // An ordinary sweep stops after one page of mails without work, because few mails wait.
   const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
     // The walks run at the same time, because after an outage both many timers and many events are pending.
