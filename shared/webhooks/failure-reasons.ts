@@ -4,7 +4,7 @@ import type { AttemptPhase, RecordedOutcome } from './attempts.ts';
 export const failureReasons = {
   dns: [
     'Host name not found',
-    'Check the URL for a typo, and that its host name has an A or AAAA record in the public DNS.',
+    'Check that the URL has no typo, and that its host name has an A or AAAA record in the public DNS.',
   ],
   no_url: ['No webhook URL', 'Set a default webhook URL on the key, or give each ride a webhookUrl.'],
   blocked: [
