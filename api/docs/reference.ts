@@ -13,15 +13,18 @@ import type {
   Webhook,
 } from './openapi-types.ts';
 import { eventPageName, operationPageName } from './pages.ts';
-import { keyVariable, sampleBlocks } from './samples.ts';
+import { keyVariables, sampleBlocks } from './samples.ts';
 
-/** The texts of the reference, in Markdown, by page: an overview, and a page for each operation and each event. */
+/**
+ * The pages of the reference, in Markdown, by name: an overview, and a page for each operation and each event. The document
+ * is the partners' OpenAPI document with inline enums.
+ */
 export function partnersReference(document: OpenApiDocument): Map<string, string> {
   const { servers, info, webhooks } = document;
-  const operations = operationsFor(document, 'partner');
+  const operations = operationsOf(document, 'partner');
   const overview = [
     '# API reference',
-    'Every operation and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
+    'Every operation and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md), and as a [Postman collection](postman.json).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
     ...operationTables(document, operations),
@@ -52,12 +55,12 @@ export function partnersReference(document: OpenApiDocument): Map<string, string
   ]);
 }
 
-/** The same for drivers. */
+/** The same for drivers, from the drivers' OpenAPI document. */
 export function driversReference(document: OpenApiDocument): Map<string, string> {
-  const operations = operationsFor(document, 'driver');
+  const operations = operationsOf(document, 'driver');
   const overview = [
     "# Drivers' reference",
-    "Every operation of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
+    "Every operation of the [drivers' gateway](drivers.md). Also available as an [OpenAPI 3.1 document](drivers-openapi.json) and as a [Postman collection](drivers-postman.json).",
     `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
     ...operationTables(document, operations),
@@ -78,16 +81,13 @@ interface OperationEntry {
   page: string;
 }
 
-/** The operations of an audience. Those without their own `security` need a partner's key. */
-function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
+const operationsOf = ({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...{ method, path, operation },
       page: operationPageName(audience, operation.operationId),
     })),
   );
-  return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
-}
 
 /** A table of operations for each tag. */
 const operationTables = (document: OpenApiDocument, operations: readonly OperationEntry[]): string[] =>
@@ -119,6 +119,7 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
   const answer = resolve<ApiResponse>(document, response as ApiResponse);
   const body = requestBody?.content['application/json'];
   const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
+  const audience = overviewOf(page) === 'drivers-reference' ? 'driver' : 'partner';
   const [lead = '', ...more] = description.split('\n\n');
   const text = joined([
     `# ${summary}`,
@@ -133,15 +134,14 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
     ...(ownErrors.length > 0 ? [errorTable(ownErrors)] : []),
     `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewOf(page)}.md#errors-of-every-operation).`,
     `## ${exampleTitle}`,
-    `Your [key](${isDrivers(page) ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariable(operation))}.`,
-    ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation),
+    `Your [key](${audience === 'driver' ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariables[audience])}.`,
+    ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation, audience),
     ...answerExample(answer),
     ...(body ? furtherExamples(body) : []),
   ]);
   return [page, text];
 }
 
-const isDrivers = (page: string): boolean => overviewOf(page) === 'drivers-reference';
 const overviewOf = (page: string): string => page.replace(/\/.*/, '');
 
 /** The section that is shown beside the others. */

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import type { Audience } from './error-answers.ts';
 import { jsonText } from './field-tables.ts';
 import { pythonLiteral, typescriptLiteral } from './literals.ts';
 import type { Parameter, PathOperation } from './openapi-types.ts';
@@ -18,12 +19,12 @@ interface SampleRequest {
   answer: 'json' | 'stream' | 'none';
 }
 
-/** The environment variable of the samples that has the key of a partner or a driver. */
-export const keyVariable = ({ security }: PathOperation): string => (security === undefined ? 'KEY' : 'DRIVER');
+/** The environment variable that has the key in the samples. */
+export const keyVariables = { partner: 'KEY', driver: 'DRIVER' } as const satisfies Record<Audience, string>;
 
 /** A sample request of an operation in each language, as Markdown. */
-export function sampleBlocks(url: string, method: string, operation: PathOperation): string[] {
-  const request = sampleRequest(url, method, operation);
+export function sampleBlocks(url: string, method: string, operation: PathOperation, audience: Audience): string[] {
+  const request = sampleRequest(url, method, operation, audience);
   return [
     ['sh', 'curl', curl(request)],
     ['ts', 'TypeScript', typescript(request)],
@@ -31,7 +32,7 @@ export function sampleBlocks(url: string, method: string, operation: PathOperati
   ].map(([language, tab, text]) => `\`\`\`${language} example tab=${tab}\n${text}\n\`\`\``);
 }
 
-function sampleRequest(url: string, method: string, operation: PathOperation): SampleRequest {
+function sampleRequest(url: string, method: string, operation: PathOperation, audience: Audience): SampleRequest {
   const { parameters = [], requestBody, responses } = operation;
   const samples = (where: Parameter['in']) =>
     parameters
@@ -48,7 +49,7 @@ function sampleRequest(url: string, method: string, operation: PathOperation): S
   return {
     method: method.toUpperCase(),
     url,
-    key: keyVariable(operation),
+    key: keyVariables[audience],
     ids: samples('path'),
     query: samples('query'),
     headers: samples('header'),

@@ -4,7 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
-import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
+import { carType, fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
@@ -13,7 +13,6 @@ import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import {
   autoAccept,
-  carType,
   distanceKm,
   exampleRideId,
   exampleTrackUrl,
@@ -25,6 +24,7 @@ import type { PartnerOperation } from './operation.ts';
 import { warnOfRide } from './warnings.ts';
 
 const scenarioSchema = Joi.valid(...testScenarios)
+  .meta({ openapi: { title: 'TestScenario' } })
   .label('X-Service-Test-Scenario')
   .description(
     'The scenario of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). Ignored with a live key.',

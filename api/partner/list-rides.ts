@@ -25,6 +25,7 @@ const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 const query = Joi.object<ListQuery>({
   status: Joi.valid(...rideStatuses)
     .empty('')
+    .meta({ openapi: { title: 'RideStatus' } })
     .example('completed')
     .description('Only rides with this status.'),
   createdAfter: time

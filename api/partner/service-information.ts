@@ -43,7 +43,7 @@ const firstAdditions: readonly Operation[] = [listRides, listRideEvents, listEve
 
 /** Contract, section 2.6. */
 export const serviceInformation: PartnerOperation<'GET'> = {
-  id: 'serviceInformation',
+  id: 'retrieveServiceInformation',
   method: 'GET',
   path: '/',
   summary: 'Service information',

@@ -18,7 +18,7 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** The seed from which the drivers' positions, behaviours and choices follow. */
+  /** The seed that determines the drivers' positions, behaviours and choices. */
   seed: number;
   /** The factor by which cars are faster than in real life. */
   drivingSpeed: number;
@@ -41,7 +41,7 @@ const cityKmh = 30;
 const wanderKm = 0.5;
 /** At each report, this share of the idle drivers starts a drive. */
 const wanderShare = 0.2;
-const atOnce = 25;
+const batchSize = 25;
 
 /**
  * Puts a driver online for each key. If the service refuses a driver or cannot be reached, takes the others offline and
@@ -51,13 +51,13 @@ export async function startFleet(options: FleetOptions, ending?: AbortSignal): P
   const figures = noFigures();
   const started: FleetDriver[] = [];
   const stop = async () => {
-    for (let from = 0; from < started.length; from += atOnce) {
-      await Promise.all(started.slice(from, from + atOnce).map((driver) => driver.stop()));
+    for (let from = 0; from < started.length; from += batchSize) {
+      await Promise.all(started.slice(from, from + batchSize).map((driver) => driver.stop()));
     }
   };
   try {
-    for (let from = 0; from < options.keys.length && !ending?.aborted; from += atOnce) {
-      const batch = options.keys.slice(from, from + atOnce);
+    for (let from = 0; from < options.keys.length && !ending?.aborted; from += batchSize) {
+      const batch = options.keys.slice(from, from + batchSize);
       const results = await Promise.allSettled(
         batch.map((key, index) => newDriver(options, key, from + index, figures)),
       );
@@ -75,14 +75,14 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   const { url, area, seed, drivingSpeed, thinkingSpeed, reportMs = 5_000, behaviour, onRequest } = options;
   const character = randomOf(seed, index, 'character');
   const kmh = cityKmh * drivingSpeed;
-  const car = createCar(placeIn(area, character), kmh);
+  const car = createCar(randomPointIn(area, character), kmh);
   const roads = randomOf(seed, index, 'roads');
   return startDriver({
     client: gatewayClient(url, key),
     car,
     behaviour: behaviour ?? behaviourOf(character),
     random: { bids: randomOf(seed, index, 'bids'), trips: randomOf(seed, index, 'trips') },
-    wander: () => (roads() < wanderShare ? nearbyIn(area, car.where(), roads) : undefined),
+    wander: () => (roads() < wanderShare ? nearbyPointIn(area, car.where(), roads) : undefined),
     kmh: cityKmh,
     speed: thinkingSpeed,
     reportMs,
@@ -91,12 +91,12 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   });
 }
 
-const placeIn = ({ km, ...middle }: Area, random: Random): Point =>
+const randomPointIn = ({ km, ...middle }: Area, random: Random): Point =>
   pointAt(middle, km * Math.sqrt(random()), random() * 360);
 
 /** A point a short drive away if that is in the area, else any point of the area. */
-function nearbyIn(area: Area, from: Point, random: Random): Point {
-  const near = placeIn({ ...from, km: wanderKm }, random);
+function nearbyPointIn(area: Area, from: Point, random: Random): Point {
+  const near = randomPointIn({ ...from, km: wanderKm }, random);
   const isInside = haversineKm(area, near) <= area.km;
-  return isInside ? near : placeIn(area, random);
+  return isInside ? near : randomPointIn(area, random);
 }

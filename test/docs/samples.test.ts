@@ -110,9 +110,9 @@ describe('samples of the reference', () => {
       expect(await printed('retrieve-ride'))
         .to.include(rideId)
         .and.to.include('bidding');
-      expect(await printed('fare-hint')).to.include('sample');
+      expect(await printed('retrieve-fare-hint')).to.include('sample');
       await printed('raise-fare');
-      offerId = idIn(await printed('offer-by-hand'), 'offer');
+      offerId = idIn(await printed('offer-manually'), 'offer');
       expect(await printed('list-offers')).to.include(offerId);
       expect(await printed('accept-offer')).to.include('driver_arriving');
       expect(await printed('list-ride-events'))

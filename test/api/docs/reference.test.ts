@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
 import { documentation } from '../../../api/docs/documentation.ts';
+import { Highlighted } from '../../../api/docs/highlight.tsx';
+import { blockInfo } from '../../../api/docs/markdown.ts';
 import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
 import { searchOptions } from '../../../api/docs/search-options.ts';
-import { fieldsOf, openApi } from '../../support/documented.ts';
+import { codeBlocksOf } from '../../docs/page-run.ts';
+import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
 const docs = documentation({ publicBaseUrl: 'https://rides.example' });
@@ -14,7 +19,7 @@ describe('the generated reference', () => {
   const api = useTestApi();
 
   it('each operation and each event of the OpenAPI document has a page, which its overview names', () => {
-    for (const [target, methods] of Object.entries(openApi.paths)) {
+    for (const [target, methods] of openApiDocuments.flatMap(({ paths }) => Object.entries(paths))) {
       const isDrivers = target.startsWith('/drivers/');
       for (const [method, { operationId, summary, requestBody, responses }] of Object.entries(methods)) {
         const name = operationPageName(isDrivers ? 'driver' : 'partner', operationId);
@@ -28,7 +33,7 @@ describe('the generated reference', () => {
         for (const field of schema ? fieldsOf(schema) : []) expect(page).to.include(`| \`${field}\` |`);
       }
     }
-    for (const event of Object.keys(openApi.webhooks)) {
+    for (const event of Object.keys(openApi.partner.webhooks)) {
       expect(textOf('reference')).to.include(`| [\`${event}\`](${eventPageName(event)}.md) |`);
       expect(textOf(eventPageName(event))).to.include(`# ${event}\n`);
     }
@@ -61,5 +66,15 @@ describe('the generated reference', () => {
     expect(index.search('create a ride').map(({ id }) => id)).to.include('/docs/reference/create-ride');
     expect(index.search('idempotency')[0]?.id).to.match(/^\/docs\//);
     expect(index.search('raise the far')[0]?.id).to.equal('/docs/reference/raise-fare');
+  });
+
+  it('colours change no character of a block of code', () => {
+    for (const { name, text } of docs.pages) {
+      for (const block of codeBlocksOf(text)) {
+        const { language } = blockInfo(block.lang);
+        const html = renderToString(h(Highlighted, { language, text: block.text }));
+        expect(html.replace(/<[^>]+>/g, ''), name).to.equal(renderToString(h('p', null, block.text)).slice(3, -4));
+      }
+    }
   });
 });
