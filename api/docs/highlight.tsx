@@ -1,3 +1,4 @@
+import highlighter from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import go from 'highlight.js/lib/languages/go';
 import java from 'highlight.js/lib/languages/java';
@@ -6,29 +7,30 @@ import php from 'highlight.js/lib/languages/php';
 import python from 'highlight.js/lib/languages/python';
 import ruby from 'highlight.js/lib/languages/ruby';
 import typescript from 'highlight.js/lib/languages/typescript';
-import { createLowlight } from 'lowlight';
 import type { ComponentChildren } from 'preact';
 
-const lowlight = createLowlight({ bash, go, java, json, php, python, ruby, typescript });
-lowlight.registerAlias({ bash: 'sh', typescript: 'ts' });
-
-interface Part {
-  type: string;
-  value?: string;
-  properties?: { className?: string[] };
-  children?: Part[];
-}
+for (const [name, language] of Object.entries({ go, java, json, php, python, ruby, sh: bash, ts: typescript }))
+  highlighter.registerLanguage(name, language);
 
 /** Highlights code by language. An unknown language stays plain text. */
 export function Highlighted({ language, text }: { language: string; text: string }) {
-  return (
-    <>
-      {lowlight.registered(language)
-        ? lowlight.highlight(language, text).children.map((part) => coloured(part as Part))
-        : text}
-    </>
-  );
+  if (!highlighter.getLanguage(language)) return <>{text}</>;
+  return <>{nodesOf(highlighter.highlight(text, { language }).value)}</>;
 }
 
-const coloured = ({ type, value, properties, children = [] }: Part): ComponentChildren =>
-  type === 'text' ? value : <span class={properties?.className?.join(' ')}>{children.map(coloured)}</span>;
+/** The highlighter's HTML as nodes: it has only escaped text and spans with a class. */
+function nodesOf(html: string): ComponentChildren[] {
+  const parts = html.match(/<span class="[^"]*">|<\/span>|[^<]+/g) ?? [];
+  const inside = (): ComponentChildren[] => {
+    const nodes: ComponentChildren[] = [];
+    for (let part = parts.shift(); part !== undefined && part !== '</span>'; part = parts.shift()) {
+      const [, name] = /^<span class="(.*)">$/.exec(part) ?? [];
+      nodes.push(name === undefined ? unescaped(part) : <span class={name}>{inside()}</span>);
+    }
+    return nodes;
+  };
+  return inside();
+}
+
+const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#x27': "'" };
+const unescaped = (html: string): string => html.replace(/&([^;]+);/g, (entity, name) => characters[name] ?? entity);

@@ -111,8 +111,11 @@ function typescript({ method, url, key, ids, query, headers, body, answer }: Sam
       : ['  headers: {', ...sent.map((one) => `    ${one},`), '  },']),
     ...(body ? [`  body: JSON.stringify(${typescriptLiteral(body, '  ')}),`] : []),
     '});',
+    'if (!response.ok) {',
+    '  const text = await response.text();',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the sample.
-    'if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);',
+    '  throw new Error(`${response.status} ${text}`);',
+    '}',
     ...read[answer],
   ].join('\n');
 }
@@ -149,7 +152,7 @@ function python({ method, url, key, ids, query, headers, body, answer }: SampleR
       : ['    headers={', ...sent.map((one) => `        ${one},`), '    },']),
     ...(body ? [`    data=json.dumps(${pythonLiteral(body, '    ')}).encode(),`] : []),
     ')',
-    '# An answer with a status of 400 or more raises urllib.error.HTTPError.',
+    '# A status of 400 or more raises an HTTPError.',
     'with urllib.request.urlopen(request) as response:',
     ...read[answer],
   ].join('\n');

@@ -10,16 +10,17 @@ export function searchIndex(pages: readonly DocPage[]): string {
   return JSON.stringify(index);
 }
 
-/** One entry per heading, with the text up to the next heading. */
+/** One entry per heading, with the text up to the next heading. The page of an operation or event is one entry. */
 function sectionsOf({ name, title, text }: DocPage): SearchEntry[] {
   const { tokens, headings } = parseMarkdown(text);
   const left = [...headings];
+  const isWhole = name.includes('/');
   const path = name === 'index' ? '/docs' : `/docs/${name}`;
   const sections: SearchEntry[] = [];
   for (const token of tokens) {
     if (token.type === 'heading') {
       const heading = left.shift();
-      if (!heading) continue;
+      if (!heading || (heading.depth > 1 && isWhole)) continue;
       const isTop = heading.depth === 1;
       sections.push({
         id: isTop ? path : `${path}#${heading.id}`,

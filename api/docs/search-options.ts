@@ -12,10 +12,12 @@ export interface SearchEntry {
 export const searchOptions: Options<SearchEntry> = {
   fields: ['page', 'section', 'text'],
   storeFields: ['page', 'section'],
+  // A word of one letter would match the beginning of too many words.
+  processTerm: (term) => (term.length < 2 ? null : term.toLowerCase()),
   searchOptions: {
     boost: { page: 3, section: 2 },
     // A page comes before its sections.
-    boostDocument: (id) => (String(id).includes('#') ? 1 : 2),
+    boostDocument: (id) => (String(id).includes('#') ? 1 : 1.5),
     prefix: true,
     fuzzy: 0.15,
     combineWith: 'AND',

@@ -113,10 +113,11 @@ function optionOf({ id, page, section }: SearchResult, index: number): HTMLAncho
   const title = document.createElement('strong');
   title.textContent = section || page;
   option.append(title);
-  if (section) {
+  const place = [...(section ? [page] : []), ...(id.startsWith('/docs/drivers') ? ['For drivers'] : [])];
+  if (place.length > 0) {
     const where = document.createElement('span');
     where.className = 'quiet';
-    where.textContent = page;
+    where.textContent = place.join(' · ');
     option.append(' ', where);
   }
   return option;

@@ -1,3 +1,6 @@
+/** A heading is at the top of the window if it is above this line. */
+const topPx = 96;
+
 /** Scrolls the sidebar to the current page. */
 export function showCurrentPage(): void {
   const rail = document.querySelector('.frame > .rail');
@@ -16,14 +19,14 @@ export function followSections(): void {
   if (headings.length === 0) return;
   let marked: HTMLAnchorElement | undefined;
   const mark = () => {
-    // The last heading in the upper third of the window or above it; at the end of the page, the last heading.
+    // The last heading at the top of the window or above it; at the end of the page, the last heading.
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const above = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
+    const above = headings.filter((heading) => heading.getBoundingClientRect().top < topPx);
     const current = isAtEnd ? headings.at(-1) : (above.at(-1) ?? headings[0]);
     const link = links.get(current?.id ?? '');
     if (link === marked) return;
     marked?.removeAttribute('aria-current');
-    link?.setAttribute('aria-current', 'true');
+    link?.setAttribute('aria-current', 'location');
     marked = link;
   };
   let isWaiting = false;

@@ -1,9 +1,14 @@
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
 import { documentation } from '../../../api/docs/documentation.ts';
+import { Highlighted } from '../../../api/docs/highlight.tsx';
+import { blockInfo } from '../../../api/docs/markdown.ts';
 import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
 import { searchOptions } from '../../../api/docs/search-options.ts';
+import { codeBlocksOf } from '../../docs/page-run.ts';
 import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -61,5 +66,15 @@ describe('the generated reference', () => {
     expect(index.search('create a ride').map(({ id }) => id)).to.include('/docs/reference/create-ride');
     expect(index.search('idempotency')[0]?.id).to.match(/^\/docs\//);
     expect(index.search('raise the far')[0]?.id).to.equal('/docs/reference/raise-fare');
+  });
+
+  it('colours change no character of a block of code', () => {
+    for (const { name, text } of docs.pages) {
+      for (const block of codeBlocksOf(text)) {
+        const { language } = blockInfo(block.lang);
+        const html = renderToString(h(Highlighted, { language, text: block.text }));
+        expect(html.replace(/<[^>]+>/g, ''), name).to.equal(renderToString(h('p', null, block.text)).slice(3, -4));
+      }
+    }
   });
 });
