@@ -9,6 +9,7 @@ COPY api api
 COPY workers workers
 COPY shared shared
 COPY cli cli
+COPY docs docs
 RUN npm run build
 
 FROM node:${NODE_VERSION}-slim

@@ -1,3 +1,4 @@
+import { assetUrl } from '../pages/assets.ts';
 import { Mark, renderDocument } from '../pages/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
@@ -67,7 +68,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
 /** The field of the search. Without scripts, the stylesheet hides it. */
 function Search() {
   return (
-    <search class="search">
+    <search class="search" data-index={assetUrl('search.json')}>
       <input
         type="text"
         placeholder="Search"

@@ -20,7 +20,6 @@ import {
 } from './pages.ts';
 import { postmanCollection } from './postman.ts';
 import { driversReference, partnersReference } from './reference.ts';
-import { searchIndex } from './search-index.ts';
 
 /** A file of the documentation, ready to send. */
 interface DocAnswer {
@@ -71,7 +70,6 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     ['/docs/drivers-openapi.json', () => json(openApiTexts.driver)],
     ['/docs/postman.json', () => json(jsonText(postmanCollection(shown.partner)))],
     ['/docs/drivers-postman.json', () => json(jsonText(postmanCollection(shown.driver)))],
-    ['/docs/search.json', () => json(searchIndex(pages))],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {

@@ -13,6 +13,7 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
 };
 
 interface Asset {
@@ -56,7 +57,7 @@ export function serveAssets(): Middleware {
 
 function readAsset(file: string): [string, Asset][] {
   const type = types[path.extname(file)];
-  if (!type) return [];
+  if (!type || file === manifestName) return [];
   const read = (suffix: string) => readFileSync(path.join(assetFolder, file + suffix));
   const bodies = new Map([
     ['', read('')],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { buildAssets } from '../../api/pages/build-assets.ts';
+import { buildAssets } from '../../api/build-assets.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';

@@ -16,7 +16,7 @@ export function startSearch(search: HTMLElement): void {
   let active: HTMLAnchorElement | undefined;
   let loading: Promise<MiniSearch> | undefined;
   const index = () => {
-    loading ??= loadIndex().catch((error) => {
+    loading ??= loadIndex(search.dataset.index as string).catch((error) => {
       loading = undefined;
       throw error;
     });
@@ -90,8 +90,8 @@ export function startSearch(search: HTMLElement): void {
   });
 }
 
-async function loadIndex(): Promise<MiniSearch> {
-  const answer = await fetch('/docs/search.json');
+async function loadIndex(url: string): Promise<MiniSearch> {
+  const answer = await fetch(url);
   if (!answer.ok) throw new Error(`the index answered ${answer.status}`);
   return MiniSearch.loadJSON(await answer.text(), searchOptions);
 }

@@ -8,6 +8,7 @@ import { Highlighted } from '../../../api/docs/highlight.tsx';
 import { blockInfo } from '../../../api/docs/markdown.ts';
 import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
 import { searchOptions } from '../../../api/docs/search-options.ts';
+import { assetUrl } from '../../../api/pages/assets.ts';
 import { codeBlocksOf } from '../../docs/page-run.ts';
 import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -60,7 +61,7 @@ describe('the generated reference', () => {
   });
 
   it('the search index finds the section of a page by its words', async () => {
-    const answer = await fetch(`${api.url}/docs/search.json`);
+    const answer = await fetch(api.url + assetUrl('search.json'));
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     const index = MiniSearch.loadJSON(await answer.text(), searchOptions);
     expect(index.search('create a ride').map(({ id }) => id)).to.include('/docs/reference/create-ride');

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import { assetFolder, manifestName } from './assets.ts';
+import { documentation } from './docs/documentation.ts';
+import { searchIndex } from './docs/search-index.ts';
+import { assetFolder, manifestName } from './pages/assets.ts';
 
-const api = path.join(import.meta.dirname, '..');
+const api = import.meta.dirname;
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
@@ -20,8 +23,8 @@ const leafletAsModule: Plugin = {
 };
 
 /**
- * Bundles the stylesheet and the browser scripts into a folder, with a manifest and compressed copies. Each file name
- * contains a hash of the content. Scripts are the files in `api/<part>/browser/` whose names end in `-page.ts`.
+ * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
+ * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `api/<part>/browser/` whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -43,8 +46,9 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
     write: false,
     logLevel: 'warning',
   });
+  const index = indexFile();
   await mkdir(folder, { recursive: true });
-  for (const { path: file, contents } of outputFiles) {
+  for (const { path: file, contents } of [...outputFiles, { ...index, path: path.join(folder, index.name) }]) {
     await writeFile(file, contents);
     await writeFile(`${file}.br`, await brotli(contents));
     await writeFile(`${file}.gz`, await gzip(contents, { level: 9 }));
@@ -52,7 +56,14 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   const entries = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
     entryPoint ? [[path.basename(entryPoint).replace(/\.ts$/, '.js'), path.basename(file)]] : [],
   );
-  await writeManifest(folder, Object.fromEntries(entries));
+  await writeManifest(folder, { ...Object.fromEntries(entries), 'search.json': index.name });
+}
+
+/** The search index names only sections and paths, so it does not depend on the service's address. */
+function indexFile(): { name: string; contents: Buffer } {
+  const contents = Buffer.from(searchIndex(documentation({ publicBaseUrl: 'https://rides.example' }).pages));
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 8).toUpperCase();
+  return { name: `search-${hash}.json`, contents };
 }
 
 /**
