@@ -1,10 +1,21 @@
 import type { Mode } from '../../shared/base/terms.ts';
-import type { Actor, DeliveryOutcome, Location, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { Actor, DeliveryOutcome, EventName, Location, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
+
+/** A time. Without scripts it is shown in UTC. */
+export function Time({ at, form = 'both' }: { at: Date; form?: 'time' | 'date' | 'both' }) {
+  const exact = exactText(at);
+  const shown = { time: exact.slice(11), date: exact.slice(0, 10), both: exact }[form];
+  return (
+    <time dateTime={at.toISOString()} title={exact}>
+      {shown}
+    </time>
+  );
+}
 
 /** The age of a time, then the exact time. `inUtc` leaves out "UTC", because the head of the column says so. */
 export function When({ at, now, inUtc }: { at: Date; now: number; inUtc?: boolean }) {
@@ -93,6 +104,10 @@ export function StatusPill({ status }: { status: RideStatus }) {
   );
 }
 
+/** The name of an event with the status that it reports: `ride.status: arrived`. */
+export const eventText = ({ event, rideStatus }: { event: EventName; rideStatus?: RideStatus }): string =>
+  rideStatus ? `${event}: ${rideStatus}` : event;
+
 export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -117,7 +132,7 @@ export function ModePill({ mode }: { mode: Mode }) {
 /** Marks a test event or a resend. The first attempt of an event has no mark. */
 export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
   if (kind === 'event') return null;
-  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
+  return <span class="tag">{kind === 'test' ? 'test event' : 'resent'}</span>;
 }
 
 /** A dash for a missing value. */
