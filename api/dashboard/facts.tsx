@@ -1,5 +1,12 @@
 import type { Mode } from '../../shared/base/terms.ts';
-import type { Actor, DeliveryOutcome, EventName, Location, RideStatus } from '../../shared/rides/ride-types.ts';
+import type {
+  Actor,
+  AutoAccept,
+  DeliveryOutcome,
+  EventName,
+  Location,
+  RideStatus,
+} from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
@@ -46,12 +53,8 @@ function agoText(at: number, now: number): string {
   return '';
 }
 
-/** `2026-11-21 14:03:22 UTC`, or `2026-11-21 14:03:22.084 UTC` to the millisecond. */
-export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
-  `${at
-    .toISOString()
-    .slice(0, to === 's' ? 19 : 23)
-    .replace('T', ' ')} UTC`;
+/** `2026-11-21 14:03:22 UTC` */
+export const exactText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** A time to wait, such as `5 minutes`. */
 export function waitText(ms: number): string {
@@ -63,6 +66,10 @@ export function waitText(ms: number): string {
 /** `12.50 USD` */
 export const moneyText = (usd: number): string =>
   `${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
+
+/** The limits of the automatic acceptance: `up to ... and 5 min`. */
+export const limitsText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
+  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');

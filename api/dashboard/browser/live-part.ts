@@ -50,8 +50,11 @@ function show({ part, turn }: LoadedPart): void {
   }
 }
 
+/** The link to this address, preferably in the timeline. */
 const linkTo = (url: string): HTMLAnchorElement | undefined =>
-  [...document.querySelectorAll<HTMLAnchorElement>('[data-live] a[href]')].find(({ href }) => href === url);
+  ['.timeline a[href]', '[data-live] a[href]']
+    .flatMap((selector) => [...document.querySelectorAll<HTMLAnchorElement>(selector)])
+    .find(({ href }) => href === url);
 
 /** Fetches the page again and shows what has changed. Resolves with false if the page could not be fetched. */
 export async function refresh(): Promise<boolean> {
@@ -76,11 +79,13 @@ async function follow(): Promise<void> {
 }
 
 /** Shows the page of a link `data-entry` in place. */
-async function choose(url: string): Promise<void> {
+async function choose(link: HTMLAnchorElement): Promise<void> {
+  const url = link.href;
+  const isInTimeline = link.closest('.timeline') !== null;
   const loaded = await load(url);
   if (!loaded) return location.assign(url);
+  // The person may have chosen another entry in the meantime.
   if (location.href !== url) return;
-  const isInTimeline = linkTo(url)?.closest('.timeline');
   const keep = placeKeeper(url);
   show(loaded);
   keep();
@@ -112,7 +117,7 @@ document.addEventListener('click', (event) => {
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.href !== location.href) history.pushState(null, '', link.href);
-  void choose(link.href);
+  void choose(link);
 });
 
 addEventListener('popstate', () => {
