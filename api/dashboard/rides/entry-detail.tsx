@@ -51,9 +51,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
           {resend}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery} now={now}>
-          {resend}
-        </OwnRecordDetail>
+        <OwnRecordDetail delivery={delivery}>{resend}</OwnRecordDetail>
       )}
     </>
   );
