@@ -14,7 +14,7 @@ import { EntryDetail } from './entry-detail.tsx';
 import { Offers } from './offers.tsx';
 import { RideFacts, rideName, TripText } from './ride-facts.tsx';
 import type { RideNews } from './ride-news.ts';
-import { chosenEntry, isWaiting, missedEvents, Timeline, titleOf } from './timeline.tsx';
+import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';
 
 interface RidePageProps {
   config: Pick<Config, 'trackBaseUrl' | 'tiles'>;
@@ -78,7 +78,7 @@ export function ridePage(props: RidePageProps): string {
         >
           <div
             data-live={version}
-            data-latest={titleOf(entries.at(-1) as HistoryEntry)}
+            data-latest={entryWords(entries.at(-1) as HistoryEntry)}
             data-waiting={waiting ? '' : undefined}
           >
             <LiveRide {...props} entries={entries} />

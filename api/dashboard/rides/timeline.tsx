@@ -26,6 +26,12 @@ const statusTitles: Record<RideStatus, string> = {
 export const titleOf = ({ kind, status }: Pick<HistoryEntry, 'kind' | 'status'>): string =>
   kind === 'status' ? statusTitles[status as RideStatus] : kindTitles[kind];
 
+/** An entry in one sentence, for screen readers. */
+export const entryWords = (entry: HistoryEntry): string =>
+  [titleOf(entry), entry.offer && `${entry.offer.driver.name}, ${moneyText(entry.offer.price)}`]
+    .filter(Boolean)
+    .join(': ');
+
 /** The chosen entry of the timeline, or an attempt under it. */
 export interface ChosenEntry {
   entry: HistoryEntry;

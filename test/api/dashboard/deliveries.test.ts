@@ -172,7 +172,7 @@ describe("the dashboard's deliveries", () => {
       expect(textOf((await visitor.get('/dashboard/deliveries?sent=12')).html)).to.include('12 events are being resent');
     });
 
-    it('"Resend failed events" is above the list, open with the key if the list shows what was not delivered', async () => {
+    it('"Resend failed events" is above the list, and open if the list shows what was not delivered', async () => {
       const { keyId } = await newKey(visitor);
       await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
       const list = (await visitor.get('/dashboard/deliveries')).html;

@@ -7,7 +7,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
-import { newRide, offerOn, type RideWish } from '../../support/rides.ts';
+import { newRide, offerOn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the stream of a ride's page", () => {
@@ -18,11 +18,11 @@ describe("the stream of a ride's page", () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
 
-  async function rideOf(mode: 'live' | 'test' = 'live', wish: RideWish = {}) {
+  async function rideOf(mode: 'live' | 'test' = 'live') {
     const accountId = visitor.account._id;
     const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode });
     const scenario = mode === 'test' ? ('no_offers' as const) : undefined;
-    const rideId = await newRide(api.ctx, { keyId, accountId, mode, scenario, ...wish });
+    const rideId = await newRide(api.ctx, { keyId, accountId, mode, scenario });
     return { rideId, path: `/dashboard/rides/${rideId}` };
   }
   async function follow(path: string, cookie = visitor.cookie): Promise<EventStream> {
