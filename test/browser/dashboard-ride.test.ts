@@ -208,7 +208,7 @@ describe("a ride's page", () => {
     await lookAt('dashboard-ride-arriving', url, { options, fullPage: true, prepare: withMap });
   }).timeout(120_000);
 
-  it("checks an attempt's signature, and tells a wrong body from a wrong secret", async () => {
+  it("checks an attempt's signature, and does not call a wrong body a wrong secret", async () => {
     const { visitor, rideId, signingSecret } = await failedRide();
     const attempt = await attempts.findOne({ rideId, outcome: 'failed' });
     const header = signatureHeader(signingSecret, attempt?.body ?? '', Math.floor(Date.now() / 1_000));

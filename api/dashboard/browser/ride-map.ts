@@ -50,7 +50,7 @@ function setText(id: string, text: string): void {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
-/** The wheel and a finger scroll the page, also over the map. The map's buttons, the mouse and arrow keys move the map. */
+/** The wheel and a finger scroll the page, also over the map. Its buttons, the mouse and arrow keys move the map. */
 function letPageScroll({ parentElement: box }: HTMLElement): void {
   const capture = { capture: true, passive: true } as const;
   const keepFromMap = (event: Event) => event.stopPropagation();

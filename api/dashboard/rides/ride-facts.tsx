@@ -73,7 +73,7 @@ function Price({ ride: { agreedPrice, fare, firstFare } }: { ride: Ride }) {
     return (
       <>
         {moneyText(fare)}{' '}
-        <span class="quiet">{firstFare === undefined ? 'offered' : `offered, raised from ${moneyText(firstFare)}`}</span>
+        <span class="quiet">offered{firstFare === undefined ? '' : `, raised from ${moneyText(firstFare)}`}</span>
       </>
     );
   }

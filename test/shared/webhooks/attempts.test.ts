@@ -91,7 +91,7 @@ describe('attempts', () => {
     const expected = (isListed: (index: number) => boolean) =>
       Array.from({ length: 60 }, (_, index) => 59 - index).filter(isListed);
 
-    it('listAttempts returns the newest first, without headers, bodies, answers, their headers and claims', async () => {
+    it('listAttempts returns the newest first, without headers, bodies, answers and claims', async () => {
       expect(await list()).to.deep.equal(ids);
       const [newest] = await listAttempts({ accountId }, { limit: 1 });
       expect(newest).to.not.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'claim');
