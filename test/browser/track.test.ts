@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../dev/servers/ports.ts';
+import { haversineKm } from '../../shared/base/great-circle.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
@@ -94,6 +95,33 @@ describe('the live map', () => {
     expect(await carOn(page)).to.deep.equal([0]);
     expect(await page.locator('#steps time').count()).to.equal(5);
     expect(page.complaints).to.deep.equal([]);
+  }).timeout(120_000);
+
+  it('the car never moves away from the pickup until the trip starts', async () => {
+    const { url } = await rideWithMap('default');
+    const page = await openPage(await openProfile(), url);
+    await headline(page, /^Arriv/);
+    await page.evaluate(() => {
+      const drawn: string[] = [];
+      const map = document.getElementById('map') as HTMLElement;
+      const heading = document.getElementById('headline');
+      new MutationObserver(() => drawn.push(`${heading?.textContent}|${map.dataset.car}`)).observe(map, {
+        attributeFilter: ['data-car'],
+      });
+      Object.assign(window, { drawn });
+    });
+    await headline(page, 'Driver is here');
+    await headline(page, /^Arriv/);
+    const drawn = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn);
+    const waiting = drawn.findLastIndex((entry) => entry.startsWith('Driver is here'));
+    const kmAway = drawn.slice(0, waiting + 1).map((entry) => {
+      const [lat = 0, lng = 0] = (entry.split('|')[1] ?? '').split(',').map(Number);
+      return haversineKm({ lat, lng }, timesSquare);
+    });
+    expect(kmAway.length).to.be.above(20);
+    expect(kmAway.at(-1)).to.be.below(0.001);
+    const metresBack = kmAway.slice(1).map((km, index) => (km - (kmAway[index] ?? km)) * 1_000);
+    expect(Math.max(...metresBack)).to.be.below(1);
   }).timeout(120_000);
 
   it('shows a cancelled ride, and a stalled one as still arriving', async () => {
