@@ -1,25 +1,34 @@
 import { followRide } from '../../pages/browser/follow.ts';
+import { createSpeedometer } from '../eta.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCar } from './car.ts';
 import { createMap } from './map.ts';
-import { createPanel } from './panel.ts';
+import { createPanel, say } from './panel.ts';
+import { offerShare, swipeDetails } from './sheet.ts';
 
-const facts = document.getElementById('facts') as HTMLElement;
-const first = JSON.parse(facts.dataset.state ?? '') as TrackState;
-const map = createMap(document.getElementById('map') as HTMLElement, first);
+const element = (id: string) => document.getElementById(id) as HTMLElement;
+const first = JSON.parse(element('facts').dataset.state ?? '') as TrackState;
+const map = createMap(element('map'), first);
 const panel = createPanel();
+const speedometer = createSpeedometer();
 const clock = serverClock();
 const car = createCar();
 const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
 let current = first;
 
 function show(state: TrackState): void {
+  if (state.status !== current.status) speedometer.reset();
   current = state;
   clock.learn(state.now);
   car.learn(state);
+  if (state.position) speedometer.learn(state.position);
   map.showRide(state);
-  panel.show(state, clock.now());
+  showTexts();
   draw();
+}
+
+function showTexts(): void {
+  panel.show(current, clock.now(), speedometer.kmPerHour());
 }
 
 function draw(): void {
@@ -34,7 +43,9 @@ function animate(): void {
 show(first);
 requestAnimationFrame(animate);
 // The ETA and the age of the last report change with time.
-setInterval(() => panel.show(current, clock.now()), 1_000);
+setInterval(showTexts, 1_000);
+swipeDetails(element('answer'), element('show-details') as HTMLInputElement);
+offerShare(element('share'), say);
 followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
   onState: show,
