@@ -14,7 +14,8 @@ export const say = (text: string): void => setText('spoken', text);
 
 /** The text beside the map. */
 export function createPanel() {
-  let spokenFirst = true;
+  // Screen readers have read the first texts with the page.
+  let spoken = '';
 
   /** Shows the texts at a time. `kmPerHour` is the recent speed of a real car. */
   function show(state: TrackState, now: number, kmPerHour: number): void {
@@ -24,9 +25,9 @@ export function createPanel() {
     showWhen(when);
     setText('status', status);
     document.title = document.title.replace(/^.* - /, `${headline} - `);
-    // Screen readers have read the first texts with the page.
-    if (!spokenFirst) say(`${headline}. ${status}`);
-    spokenFirst = false;
+    const news = `${headline}. ${status}`;
+    if (spoken && news !== spoken) say(news);
+    spoken = news;
     const seen = seenWords(state, now);
     element('seen').hidden = seen === null;
     setText('seen', seen ?? '');

@@ -3,7 +3,13 @@
 /** A swipe over the answer shows or hides the details, like the checkbox. */
 export function swipeDetails(answer: HTMLElement, checkbox: HTMLInputElement): void {
   let startY = 0;
-  answer.addEventListener('touchstart', ({ touches }) => (startY = touches[0]?.clientY ?? 0), { passive: true });
+  answer.addEventListener(
+    'touchstart',
+    ({ touches }) => {
+      startY = touches[0]?.clientY ?? 0;
+    },
+    { passive: true },
+  );
   answer.addEventListener('touchend', ({ changedTouches }) => {
     const movedBy = (changedTouches[0]?.clientY ?? startY) - startY;
     if (Math.abs(movedBy) > 32) checkbox.checked = movedBy < 0;
@@ -20,11 +26,13 @@ export function offerShare(button: HTMLElement, say: (text: string) => void): vo
     );
     button.textContent = text;
     say(text);
-    setTimeout(() => (button.textContent = 'Share'), 3_000);
+    setTimeout(() => {
+      button.textContent = 'Share';
+    }, 3_000);
   };
   // The viewer can also close the browser's own dialog.
   const share = () => navigator.share({ title: document.title, url }).catch(() => {});
-  if ('share' in navigator) button.addEventListener('click', share);
-  else if ('clipboard' in navigator) button.addEventListener('click', copy);
+  if (typeof navigator.share === 'function') button.addEventListener('click', share);
+  else if (navigator.clipboard) button.addEventListener('click', copy);
   else button.hidden = true;
 }

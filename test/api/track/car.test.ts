@@ -11,6 +11,7 @@ const state = (changes: Partial<TrackState>): TrackState => ({
   testMode: true,
   pickup: place,
   destination: place,
+  distanceKm: 0,
   steps: [],
   ...changes,
 });
@@ -78,10 +79,16 @@ describe('car on a live map', () => {
     expect([car.at(15)?.isOld, car.at(15.1)?.isOld]).to.deep.equal([false, true]);
   });
 
+  it('the car of a completed ride stays, and never counts as old', () => {
+    const car = createCar();
+    car.learn(state({ status: 'completed', testMode: false, position: { ...place, heading: 7, at: start } }));
+    expect(car.at(start + 3_600_000)).to.include({ ...place, heading: 7, isOld: false });
+  });
+
   it('the car disappears when the state has no position', () => {
     const car = createCar();
     car.learn(state({ position: { ...place, heading: 0, at: start } }));
-    car.learn(state({ status: 'completed' }));
+    car.learn(state({ status: 'cancelled' }));
     expect(car.at(start)).to.equal(null);
   });
 });
