@@ -41,7 +41,8 @@ export function createSpeedometer() {
       samples = [];
     },
     kmPerHour(): number {
-      const km = samples.slice(1).reduce((sum, sample, index) => sum + haversineKm(samples[index] ?? sample, sample), 0);
+      const pieces = samples.slice(1).map((sample, index) => haversineKm(samples[index] ?? sample, sample));
+      const km = pieces.reduce((sum, piece) => sum + piece, 0);
       const drivenMs = (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0);
       return (km * hourMs + assumedKmPerHour * assumedForMs) / (drivenMs + assumedForMs);
     },

@@ -98,8 +98,8 @@ function arrival(state: TrackState, now: number, kmPerHour?: number): Omit<Words
   const leftMs = at === undefined ? Number.NaN : at - now;
   if (leftMs > -lateMs && leftMs < 30_000) return { headline: 'Arriving now' };
   if (isLate) {
-    const when = at !== undefined && leftMs > 0 && { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` };
-    return { headline: 'Running late', ...(when && { when }) };
+    if (at === undefined || leftMs <= 0) return { headline: 'Running late' };
+    return { headline: 'Running late', when: { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` } };
   }
   return at === undefined ? null : { headline: `Arrives in ${minutes(leftMs)}`, when: { before: 'About', at } };
 }

@@ -8,49 +8,21 @@ import type { Client } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
-import { cityHall, headline, liveRideWithMap, rideWithMap, timesSquare } from './ride-with-map.ts';
+import {
+  areClear,
+  areInView,
+  cityHall,
+  headline,
+  liveRideWithMap,
+  rideWithMap,
+  scaleOf,
+  timesSquare,
+} from './live-map.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 const phoneOnItsSide = { viewport: { width: 844, height: 390 }, hasTouch: true };
 const desktop = { viewport: { width: 1280, height: 800 } };
 
-/** Resolves when two marks are at least `apart` px from each other, and not covered by the sheet. */
-const areInView = (page: Page, first: string, second: string, apart: number) =>
-  page.waitForFunction(
-    ([marks, least]) => {
-      const sheet = (document.getElementById('facts') as HTMLElement).getBoundingClientRect();
-      const isBeside = sheet.width < innerWidth * 0.7;
-      const [left, bottom] = isBeside ? [sheet.right, innerHeight] : [0, sheet.top];
-      const centers = marks.map((mark) => {
-        const { x, y, width, height } = document.querySelector(mark)?.getBoundingClientRect() ?? new DOMRect(-1, -1);
-        return { x: x + width / 2, y: y + height / 2 };
-      });
-      const areVisible = centers.every(({ x, y }) => x > left && x < innerWidth && y > 0 && y < bottom);
-      const [a, b] = centers;
-      return areVisible && a && b && Math.hypot(a.x - b.x, a.y - b.y) >= least;
-    },
-    [[first, second], apart] as const,
-  );
-
-/** The distance of pickup and destination on the screen, which changes only with the zoom. */
-const scaleOf = async (page: Page): Promise<number> => {
-  const a = await page.locator('.point.pickup').boundingBox();
-  const b = await page.locator('.point.destination').boundingBox();
-  return a && b ? Math.hypot(a.x - b.x, a.y - b.y) : Number.NaN;
-};
-
-/** Resolves when no two of these elements overlap and all are on the screen. */
-const areClear = (page: Page, ...selectors: string[]) =>
-  page.waitForFunction((wanted) => {
-    const boxes = wanted.map((one) => document.querySelector(one)?.getBoundingClientRect() ?? new DOMRect(-1, -1));
-    const areOnScreen = boxes.every(({ left, top, right, bottom }) => {
-      const isInWidth = left >= 0 && right <= innerWidth;
-      return isInWidth && top >= 0 && bottom <= innerHeight;
-    });
-    const overlap = (a: DOMRect, b: DOMRect) =>
-      a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-    return areOnScreen && boxes.every((a, index) => boxes.slice(index + 1).every((b) => !overlap(a, b)));
-  }, selectors);
 const controls = ['.leaflet-control-scale', '.north-arrow', '.leaflet-control-zoom', '.recenter', '#facts'];
 
 async function lookNow(name: string, page: Page): Promise<void> {
@@ -235,7 +207,10 @@ describe('the live map with tiles', () => {
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     return { host, close: () => server.close() };
   });
-  const api = useTestApi(() => ({ TILE_URL: `http://${tiles.host}/{z}/{x}/{y}.svg`, TILE_ATTRIBUTION: 'Test tiles' }));
+  const api = useTestApi(() => ({
+    TILE_URL: `http://${tiles.host}/{z}/{x}/{y}.svg`,
+    TILE_ATTRIBUTION: 'Test tiles',
+  }));
   afterEach(closeProfiles);
 
   for (const [name, screen] of Object.entries({ phone, desktop })) {

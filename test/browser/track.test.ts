@@ -11,7 +11,7 @@ import { type ServiceProcess, serviceProcess } from '../support/service-process.
 import { storedRide } from '../support/stored-rides.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
-import { carOn, cityHall, headline, rideWithMap, timesSquare } from './ride-with-map.ts';
+import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
 
 describe('the live map', () => {
   // A simulated drive takes 6 s.

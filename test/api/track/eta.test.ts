@@ -20,7 +20,8 @@ function speedAfter(...all: ReturnType<typeof reports>): number {
 describe('ETA of a real car', () => {
   it('the arrival is the time for the way through streets, at the assumed or the given speed', () => {
     const destination = pointAt(place, 10, 45);
-    const minutes = (kmPerHour?: number) => (arrivalOf({ ...place, at: start }, destination, kmPerHour) - start) / 60_000;
+    const minutes = (kmPerHour?: number) =>
+      (arrivalOf({ ...place, at: start }, destination, kmPerHour) - start) / 60_000;
     expect(minutes()).to.be.closeTo(26, 0.01);
     expect(minutes(60)).to.be.closeTo(13, 0.01);
   });

@@ -72,3 +72,41 @@ export const headline = (page: Page, words: string | RegExp, timeout = 30_000): 
 /** The latitude and longitude at which the map draws the car. */
 export const carOn = async (page: Page): Promise<number[] | undefined> =>
   (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
+
+/** Resolves when two marks are at least `apart` px from each other, and not covered by the sheet. */
+export const areInView = (page: Page, first: string, second: string, apart: number) =>
+  page.waitForFunction(
+    ([marks, least]) => {
+      const sheet = (document.getElementById('facts') as HTMLElement).getBoundingClientRect();
+      const isBeside = sheet.width < innerWidth * 0.7;
+      const [left, bottom] = isBeside ? [sheet.right, innerHeight] : [0, sheet.top];
+      const centers = marks.map((mark) => {
+        const { x, y, width, height } = document.querySelector(mark)?.getBoundingClientRect() ?? new DOMRect(-1, -1);
+        return { x: x + width / 2, y: y + height / 2 };
+      });
+      const areVisible = centers.every(({ x, y }) => x > left && x < innerWidth && y > 0 && y < bottom);
+      const [a, b] = centers;
+      return areVisible && a && b && Math.hypot(a.x - b.x, a.y - b.y) >= least;
+    },
+    [[first, second], apart] as const,
+  );
+
+/** The distance of pickup and destination on the screen, which changes only with the zoom. */
+export const scaleOf = async (page: Page): Promise<number> => {
+  const a = await page.locator('.point.pickup').boundingBox();
+  const b = await page.locator('.point.destination').boundingBox();
+  return a && b ? Math.hypot(a.x - b.x, a.y - b.y) : Number.NaN;
+};
+
+/** Resolves when no two of these elements overlap and all are on the screen. */
+export const areClear = (page: Page, ...selectors: string[]) =>
+  page.waitForFunction((wanted) => {
+    const boxes = wanted.map((one) => document.querySelector(one)?.getBoundingClientRect() ?? new DOMRect(-1, -1));
+    const areOnScreen = boxes.every(({ left, top, right, bottom }) => {
+      const isInWidth = left >= 0 && right <= innerWidth;
+      return isInWidth && top >= 0 && bottom <= innerHeight;
+    });
+    const overlap = (a: DOMRect, b: DOMRect) =>
+      a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return areOnScreen && boxes.every((a, index) => boxes.slice(index + 1).every((b) => !overlap(a, b)));
+  }, selectors);
