@@ -253,6 +253,19 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('https://HOST/{z}/{x}/{y}.png')
       .tag('API'),
     TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
+    SUPPORT_PHONE: Joi.string()
+      .pattern(/^\+?\d[\d ().-]{2,30}$/, '+1 202 555 0100')
+      .messages({ 'string.pattern.name': '{{#label}} must be a phone number like {{#name}}' })
+      .description('The phone number behind "I need help" on the live map.')
+      .example('+1 202 555 0100')
+      .tag('API'),
+    SUPPORT_URL: Joi.string()
+      .uri({ scheme: ['https'] })
+      .messages({ 'string.uriCustomScheme': '{{#label}} must be an https address' })
+      .description('The page behind "I need help", if `SUPPORT_PHONE` is not set.')
+      .note('Without both settings, the live map does not offer help.')
+      .example('https://HOST/help')
+      .tag('API'),
     MAX_STREAMS: count
       .default(10_000)
       .description('The most streams of each kind that a process holds open.')

@@ -17,6 +17,7 @@ export const testScenarios = [
   'offer_withdrawn',
   'driver_cancels',
   'stalls',
+  'slow',
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 

@@ -1,49 +1,34 @@
-import { createCar } from '../../track/browser/car.ts';
-import { createMap } from '../../track/browser/map.ts';
-import { serverClock } from '../../track/browser/server-clock.ts';
+import { createMovingMap } from '../../track/browser/moving-map.ts';
 import type { TrackState } from '../../track/track-state.ts';
 import { seenWords, wordsFor } from '../../track/words.ts';
 
 /** The live map inside a ride's page, and its texts in the page's head. `show` gets each new state. */
 export function createRideMap(container: HTMLElement, first: TrackState): { show(state: TrackState): void } {
-  const map = createMap(container, first);
-  const car = createCar();
-  const clock = serverClock();
-  const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
+  const map = createMovingMap(container, first);
   let current = first;
 
-  function show(state: TrackState): void {
-    current = state;
-    clock.learn(state.now);
-    car.learn(state);
-    map.showRide(state);
-    draw();
-    showWords();
-  }
-
-  function draw(): void {
-    map.showCar(car.at(clock.now()));
-  }
-
-  function animate(): void {
-    if (!wantsNoMotion.matches && !document.hidden) draw();
-    requestAnimationFrame(animate);
-  }
-
   function showWords(): void {
-    const now = clock.now();
-    const { headline, status } = wordsFor(current, now);
+    const now = map.now();
+    const { headline, when, status } = wordsFor(current, now, map.kmPerHour());
     setText('headline', headline);
+    setText('headline-when', when ? `${when.before} ${clockTime.format(when.at)}${when.after ?? ''}.` : '');
     setText('headline-more', seenWords(current, now) ?? status);
   }
 
   letPageScroll(container);
-  show(first);
-  requestAnimationFrame(animate);
+  showWords();
   // The ETA and the age of the last report change with time.
   setInterval(showWords, 1_000);
-  return { show };
+  return {
+    show(state) {
+      current = state;
+      map.show(state);
+      showWords();
+    },
+  };
 }
+
+const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
 function setText(id: string, text: string): void {
   const element = document.getElementById(id);

@@ -160,4 +160,5 @@ export const scenarioWords: Record<TestScenario, string> = {
   driver_cancels: 'The driver cancels at the pickup.',
   stalls: 'The ride stays in driver_arriving until you make a manual step.',
   no_offers: 'No driver makes an offer before the bidding time ends.',
+  slow: 'The default course in almost 7 minutes, so that you can watch the live map.',
 };

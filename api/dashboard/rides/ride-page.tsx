@@ -147,7 +147,16 @@ function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; t
       <TripText ride={ride} />
       {words && (
         <p class="now" id="now">
-          <strong id="headline">{words.headline}</strong> <span id="headline-more">{words.status}</span>
+          <strong id="headline">{words.headline}</strong>{' '}
+          <span id="headline-when">
+            {words.when && (
+              <>
+                {words.when.before} <Time at={new Date(words.when.at)} form="time" />
+                {words.when.after}.
+              </>
+            )}
+          </span>{' '}
+          <span id="headline-more">{words.status}</span>
         </p>
       )}
     </PageHead>
