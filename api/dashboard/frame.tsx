@@ -34,7 +34,8 @@ export function dashboardPage(props: FrameProps): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
-    scripts: ['dashboard-page.js', ...scripts],
+    firstScript: 'dashboard-page.js',
+    scripts,
     refreshPath,
     children: (
       <>
@@ -111,7 +112,7 @@ export function outsidePage({ title, hasErrors, children }: OutsidePage): string
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard sign-in',
-    scripts: ['dashboard-page.js'],
+    firstScript: 'dashboard-page.js',
     children: (
       <main id="main">
         <p class="brand">

@@ -135,7 +135,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const owned = await listKeys({ accountId: account._id });
     const usage = { activeKeys: 5, ridesCreated: 48_213, live: 41_020, test: 7_193, keysWithTraffic: 4 };
     const shown = {
-      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), now, ridesCreated: 48_213, failing }),
+      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
       '/shown/overview': overviewPage({
         account,
         keys: owned,

@@ -1,7 +1,7 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
 import { LinkButton, Secret } from '../blocks.tsx';
-import { exactText, ModePill } from '../facts.tsx';
+import { ModePill, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { keyPath, keysPath } from '../paths.ts';
 
@@ -74,13 +74,25 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
         </PageHead>
         <div class="notice">
           <p>
-            {shownAt === 'creation'
-              ? `It was created when this form was first sent, at ${exactText(key.createdAt)}, and shown then.`
-              : 'The key was rotated when this form was first sent, and the new one was shown then.'}
-            {key.rotatedAt && ` It was last rotated at ${exactText(key.rotatedAt)}.`}
+            {shownAt === 'creation' ? (
+              <>
+                It was created when this form was first sent, on <Time at={key.createdAt} form="exact" />, and shown
+                then.
+              </>
+            ) : (
+              'The key was rotated when this form was first sent, and the new one was shown then.'
+            )}
+            {key.rotatedAt && (
+              <>
+                {' '}
+                It was last rotated on <Time at={key.rotatedAt} form="exact" />.
+              </>
+            )}
           </p>
           {key.revokedAt ? (
-            <p>It was revoked at {exactText(key.revokedAt)}.</p>
+            <p>
+              It was revoked on <Time at={key.revokedAt} form="exact" />.
+            </p>
           ) : (
             <p>
               A key is shown only in the browser that created it, and only until it is rotated. If you did not copy it,

@@ -62,7 +62,7 @@ describe('the dashboard: keys', () => {
       const again = await create({ formId });
       expect(again.html)
         .to.include('This key exists already')
-        .and.match(/It was last rotated at [\d: -]+ UTC/);
+        .and.match(/It was last rotated on <time[^>]*>[\d: -]+ UTC/);
       expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
     });
 
@@ -138,7 +138,7 @@ describe('the dashboard: keys', () => {
           .and.not.include(key);
       }
       const row = html.split('<tr>').find((text) => text.includes(used.keyId)) ?? '';
-      expect(row).to.include('test').and.include('2026-02-03 04:05:06 UTC').and.include('>3</a>');
+      expect(row).to.include('test').and.include('2026-02-03 04:05 UTC').and.include('>3</a>');
       expect(html.split('<tr>').find((text) => text.includes(old.keyId)))
         .to.include('live')
         .and.include('never');
@@ -179,7 +179,7 @@ describe('the dashboard: keys', () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };
-    const facts = { account: visitor.account, key, now: Date.UTC(2026, 1, 4), ridesCreated: 0 };
+    const facts = { account: visitor.account, key, ridesCreated: 0 };
     const html = keyPage({ ...facts, failing });
     expect(html).to.include('7 in a row').and.include('2026-02-03 00:00:00 UTC');
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
