@@ -104,15 +104,17 @@ export function PageHead({
 interface OutsidePage {
   title: string;
   hasErrors?: boolean;
+  scripts?: readonly string[];
   children: ComponentChildren;
 }
 
 /** A page of the dashboard without navigation, for sign-in. */
-export function outsidePage({ title, hasErrors, children }: OutsidePage): string {
+export function outsidePage({ title, hasErrors, scripts, children }: OutsidePage): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard sign-in',
     firstScript: 'dashboard-page.js',
+    scripts,
     children: (
       <main id="main">
         <p class="brand">

@@ -19,6 +19,7 @@ export function mailBox(service: Context): Part {
     name: 'mail box',
     owns: (path) => path === mailBoxPath,
     routes: () => [{ method: 'GET', path: mailBoxPath }],
+    mailPage: mailBoxPath,
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
     handle: compose<RequestContext>([onlyLocal('mail box', mailBoxPath), showMails(service)]),
     renderError: pageError,
@@ -90,7 +91,19 @@ function MailCard({ mail, text }: ShownMail) {
           <CopyButton text={code} what="code" />
         </p>
       )}
-      {text && <pre>{text.text}</pre>}
+      {text && <pre>{withLinks(text.text)}</pre>}
     </article>
   );
 }
+
+/** A text whose addresses are links: the link of a code mail signs in with one click. */
+const withLinks = (text: string) =>
+  text.split(/(https?:\/\/\S+)/).map((piece) =>
+    /^https?:/.test(piece) ? (
+      <a key={piece} href={piece}>
+        {piece}
+      </a>
+    ) : (
+      piece
+    ),
+  );

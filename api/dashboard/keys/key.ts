@@ -151,6 +151,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
                 account,
                 key: { ...rotated, key: rotated.key, name: now.name, mode: now.mode },
                 shownAt: 'rotation',
+                publicBaseUrl: config.publicBaseUrl,
               })
             : shownBeforePage({ account, key: now, shownAt: 'rotation' });
         } catch (error) {

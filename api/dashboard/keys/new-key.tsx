@@ -63,7 +63,7 @@ export function newKeyRoutes(service: Context): DashboardRoute[] {
       }
       const key = await recordNewKey(request, 'created', made.keyId, made.at);
       return made.made
-        ? keyShownPage({ account, key: made.made, shownAt: 'creation' })
+        ? keyShownPage({ account, key: made.made, shownAt: 'creation', publicBaseUrl: config.publicBaseUrl })
         : shownBeforePage({ account, key, shownAt: 'creation' });
     }),
   ];

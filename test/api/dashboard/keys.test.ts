@@ -13,6 +13,7 @@ import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { useKeyPages } from '../../support/key-pages.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
+import { formIn } from '../../support/pages.ts';
 
 describe('the dashboard: keys', () => {
   const { api, visitor, owner, textOf, create, ownKey, audited, isAlive, expectFault } = useKeyPages();
@@ -37,6 +38,16 @@ describe('the dashboard: keys', () => {
         expect(await audited()).to.deep.equal(['key_created'] satisfies AuditAction[]);
       });
     }
+
+    it('starts the first ride of a new test key with one form, and shows the same request with the key', async () => {
+      const { html } = await create({ mode: 'test' });
+      expect(html).to.include(`Bearer ${textOf(html, 'new-key')}`);
+      const form = formIn(html, '/dashboard/console') ?? {};
+      const { status, headers } = await visitor.post('/dashboard/console', form);
+      expect(status).to.equal(303);
+      expect(headers.get('location')).to.match(/^\/dashboard\/console\/ride_/);
+      expect(formIn((await create({ mode: 'live' })).html, '/dashboard/console')).to.equal(undefined);
+    });
 
     it('repeats its answer for a repeated form in the same session, but not in another one', async () => {
       const formId = newFormId();
