@@ -58,8 +58,8 @@ export function dashboardPage(props: FrameProps): string {
             </form>
           </div>
         </header>
-        {test && <p class="test-band">Test data</p>}
         <div class="frame">
+          {test && <p class="test-band">Test data</p>}
           <nav class="rail" aria-label="Dashboard">
             <ul>
               {Object.entries(sections).map(([name, [label, href]]) => (
