@@ -49,7 +49,7 @@ export function createApp(service: Context, more: Part[] = []): App & { parts: r
     driversPart(service, gateway),
     ...driveParts(service, gateway),
     trackPart(service, wake),
-    dashboardPart(service, { wake, creation }),
+    dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     docsPart(service),
     assetsPart(),
     ...more,

@@ -16,6 +16,8 @@ export interface Part {
   handle: Middleware;
   /** The body of an error response, built from `error.message`, which is public. The caller sets status and headers. */
   renderError(error: AppError, ctx: RequestContext): string | object;
+  /** The path of the part's page that lists the service's mails. Only a development stack has one. */
+  mailPage?: string;
   /** Ends the responses that the part holds open; later ones end immediately. The first step of a shutdown. */
   endHeld?(): void;
   /** Closes the resources that the part has opened. The last step of a shutdown, after all connections are closed. */

@@ -35,13 +35,15 @@ export const dashboardBase = '/dashboard';
 interface SharedParts {
   wake: Wake;
   creation: RideCreation;
+  /** The page that lists the service's mails, in a development stack. */
+  mailPage?: string;
 }
 
 /** The dashboard (contract, sections 1 and 5): pages on which partners sign in and manage their keys. */
-export function dashboardPart(service: Context, { wake, creation }: SharedParts): Part {
+export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = consoleStreams(service, wake);
-  const routes = dashboardRoutes(service, { creation, streams });
+  const routes = dashboardRoutes(service, { creation, streams, mailPage: config.secrets.smtpUrl ? undefined : mailPage });
   return {
     name: 'dashboard',
     owns: isBelow(dashboardBase),
@@ -60,18 +62,17 @@ export function dashboardPart(service: Context, { wake, creation }: SharedParts)
   };
 }
 
-/** The objects of the process that the test console uses. */
-export interface ConsoleParts {
-  creation: RideCreation;
+/** The objects of the process that the routes use. */
+export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
   streams: ConsoleStreams;
 }
 
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
-export function dashboardRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
+export function dashboardRoutes(service: Context, { creation, streams, mailPage }: ConsoleParts): DashboardRoute[] {
   return [
-    ...signInRoutes(service),
+    ...signInRoutes(service, mailPage),
     ...linkRoutes(service),
-    ...confirmRoutes(service),
+    ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),

@@ -34,7 +34,8 @@ export function dashboardPage(props: FrameProps): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
-    scripts: ['dashboard-page.js', ...scripts],
+    firstScript: 'dashboard-page.js',
+    scripts,
     refreshPath,
     children: (
       <>
@@ -103,15 +104,17 @@ export function PageHead({
 interface OutsidePage {
   title: string;
   hasErrors?: boolean;
+  scripts?: readonly string[];
   children: ComponentChildren;
 }
 
 /** A page of the dashboard without navigation, for sign-in. */
-export function outsidePage({ title, hasErrors, children }: OutsidePage): string {
+export function outsidePage({ title, hasErrors, scripts, children }: OutsidePage): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard sign-in',
-    scripts: ['dashboard-page.js'],
+    firstScript: 'dashboard-page.js',
+    scripts,
     children: (
       <main id="main">
         <p class="brand">

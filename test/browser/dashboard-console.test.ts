@@ -54,7 +54,7 @@ describe('the test console in a browser', () => {
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
-    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for 31.40 USD/);
+    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for \$31\.40/);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }
@@ -88,7 +88,7 @@ describe('the test console in a browser', () => {
     await accept(page).focus();
     const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
     await accept(page).nth(1).waitFor();
-    expect(await focused()).to.include('40.00 USD');
+    expect(await focused()).to.include('$40.00');
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
     expect(await focused()).to.equal('Offers');
@@ -115,7 +115,7 @@ describe('the test console in a browser', () => {
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     await page.getByLabel('Price in USD').fill('31.4');
     await button('Make an offer').click();
-    await page.getByText('31.40 USD').first().waitFor();
+    await page.getByText('$31.40').first().waitFor();
     await button('Make an offer').click();
     await button(/^Withdraw/)
       .nth(1)

@@ -135,7 +135,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const owned = await listKeys({ accountId: account._id });
     const usage = { activeKeys: 5, ridesCreated: 48_213, live: 41_020, test: 7_193, keysWithTraffic: 4 };
     const shown = {
-      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), now, ridesCreated: 48_213, failing }),
+      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
       '/shown/overview': overviewPage({
         account,
         keys: owned,
@@ -198,7 +198,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
     await tabTo('Copy');
-    await tabTo('Set its webhook URL');
+    await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
     await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
@@ -225,7 +225,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const first = await page.getByTestId('new-key').textContent();
     await page.reload();
     expect(await page.getByTestId('new-key').textContent()).to.equal(first);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await button(page, 'Rotate').click();
     await button(page, 'Rotate').click();
     const second = await page.getByTestId('new-key').textContent();
@@ -261,7 +261,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await button(page, 'Copy key').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await page.getByLabel('Default webhook URL').waitFor();
     // Chromium may restore the page, request it again, or report that it would have to send the form again.
     await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
@@ -271,6 +271,23 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
+  });
+
+  it('starts a first ride in one click, in a new tab that leaves the new key on its page', async () => {
+    const page = await open('/dashboard/keys/new?mode=test');
+    await page.getByLabel('Name').fill('Front desk');
+    await button(page, 'Create key').click();
+    const shown = (await page.getByTestId('new-key').textContent()) ?? '';
+    expect(await page.getByLabel('Request as curl', { exact: true }).textContent()).to.include(`Bearer ${shown}`);
+    const opening = page.waitForEvent('popup');
+    await button(page, 'Start in the console').click();
+    const ride = await opening;
+    await ride.getByRole('heading', { name: 'Test ride', level: 1 }).waitFor();
+    expect(await page.getByTestId('new-key').textContent()).to.equal(shown);
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
+    await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
+    expect(await page.evaluate(() => document.documentElement.outerHTML).catch(() => '')).not.to.include(shown);
+    expect(page.complaints).to.deep.equal([]);
   });
 
   it('ticks the onboarding steps automatically', async () => {

@@ -1,5 +1,6 @@
 import { followRide } from '../../pages/browser/follow.ts';
 import type { ConsoleState } from '../console/console-state.ts';
+import { showLocalTimes } from './local-times.ts';
 import { patch } from './patch.ts';
 
 const [connection, spoken] = ['connection', 'spoken'].map((id) => document.getElementById(id) as HTMLElement);
@@ -9,6 +10,7 @@ let latest = first.latest;
 function show(state: ConsoleState): void {
   const live = document.getElementById('live') as HTMLElement;
   const fresh = new DOMParser().parseFromString(state.html, 'text/html').getElementById('live') as HTMLElement;
+  showLocalTimes(fresh);
   const hadFocus = live.contains(document.activeElement);
   patch(live, fresh);
   // The focused button is gone.

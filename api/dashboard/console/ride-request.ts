@@ -38,14 +38,24 @@ export function numberIn(text: string): number | string | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(typed) ? Number(typed) : typed;
 }
 
-/** The shell variable for the key: the service does not store keys, so it cannot show one. */
+/** The shell variable for the key: the service does not store keys, so only the page of a new key can show one. */
 export const keyVariable = 'SVC_TEST_KEY';
 
 /** A creation (contract, section 4.1) as a curl command for a POSIX shell. Pure. */
-export function creationAsCurl({ apiUrl, scenario, body }: { apiUrl: string; scenario: string; body: object }): string {
+export function creationAsCurl({
+  apiUrl,
+  scenario,
+  body,
+  key = `$${keyVariable}`,
+}: {
+  apiUrl: string;
+  scenario: string;
+  body: object;
+  key?: string;
+}): string {
   const parts = [
     `curl ${shellQuoted(`${apiUrl}/rides`)}`,
-    `-H "Authorization: Bearer $${keyVariable}"`,
+    `-H "Authorization: Bearer ${key}"`,
     `-H 'Content-Type: application/json'`,
     ...(scenario === 'default' ? [] : [`-H ${shellQuoted(`X-Service-Test-Scenario: ${scenario}`)}`]),
     `-d ${shellQuoted(indented(JSON.stringify(body, null, 2)))}`,

@@ -3,7 +3,7 @@ import { type AttemptPhase, type AttemptRecord, attemptPhases } from '../../../s
 import { type FailedDelivery, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { CodeBlock, Fact, Part } from '../blocks.tsx';
-import { Id, msText, None, When } from '../facts.tsx';
+import { Id, msText, None, Time } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { attemptPath, ridePath } from '../paths.ts';
 
@@ -38,7 +38,7 @@ export function AttemptDetail({
           </>
         )}
         <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested'}>
-          <When at={attempt.startedAt ?? attempt.at} now={now} />
+          <Time at={attempt.startedAt ?? attempt.at} />
         </Fact>
         <Fact name="Attempt">
           <Id id={attempt._id} href={attemptPath(attempt._id)} />
@@ -58,15 +58,7 @@ export function AttemptDetail({
 }
 
 /** The delivery as the ride records it, for an event whose attempt has no record of its own. */
-export function OwnRecordDetail({
-  delivery,
-  now,
-  children,
-}: {
-  delivery: EventDelivery;
-  now: number;
-  children?: ComponentChildren;
-}) {
+export function OwnRecordDetail({ delivery, children }: { delivery: EventDelivery; children?: ComponentChildren }) {
   const { event, own, isFresh } = delivery;
   const record = event.delivery;
   return (
@@ -88,7 +80,7 @@ export function OwnRecordDetail({
             <Fact name="Took">{msText(record.durationMs)}</Fact>
             <Fact name="URL">{record.url ? <code>{record.url}</code> : <None />}</Fact>
             <Fact name="Sent">
-              <When at={record.at} now={now} />
+              <Time at={record.at} />
             </Fact>
           </dl>
           <p class="quiet">

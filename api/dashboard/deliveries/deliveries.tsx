@@ -10,7 +10,7 @@ import {
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, When } from '../facts.tsx';
+import { KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, Time } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
@@ -50,7 +50,6 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       after,
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
       form: { key: filters.values.key ?? '', since: filters.values.from || dayAgo(service.now()), faults: {}, ...more },
-      now: service.now(),
     });
     return { html, status: hasFaults || more.faults ? 422 : 200 };
   }
@@ -93,12 +92,11 @@ interface DeliveriesPageProps {
   /** The number of events that the form has resent. */
   sent?: number;
   form: SendFailedForm;
-  now: number;
 }
 
 /** The deliveries of all rides, including test events and resends, newest first. */
 function deliveriesPage(props: DeliveriesPageProps): string {
-  const { account, filters, attempts, keys, hasOlder, after, sent, form, now } = props;
+  const { account, filters, attempts, keys, hasOlder, after, sent, form } = props;
   const { values, key, faults } = filters;
   const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
   const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
@@ -138,7 +136,7 @@ function deliveriesPage(props: DeliveriesPageProps): string {
         {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
         {attempts.length > 0 && (
           <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
-            <DeliveriesTable attempts={attempts} keys={keys} now={now} />
+            <DeliveriesTable attempts={attempts} keys={keys} />
           </div>
         )}
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
@@ -174,20 +172,12 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   );
 }
 
-function DeliveriesTable({
-  attempts,
-  keys,
-  now,
-}: {
-  attempts: readonly AttemptSummary[];
-  keys: readonly ListedKey[];
-  now: number;
-}) {
+function DeliveriesTable({ attempts, keys }: { attempts: readonly AttemptSummary[]; keys: readonly ListedKey[] }) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
     <div class="scroll">
       <table class="table deliveries">
-        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Ride', 'At (UTC)', 'Key']} numbers={['Took']} />
+        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Ride', 'At', 'Key']} numbers={['Took']} />
         <tbody>
           {attempts.map((attempt) => (
             <tr key={attempt._id}>
@@ -207,7 +197,7 @@ function DeliveriesTable({
               </td>
               <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
               <td data-label="At">
-                <When inUtc at={attempt.startedAt ?? attempt.at} now={now} />
+                <Time at={attempt.startedAt ?? attempt.at} />
               </td>
               <td data-label="Key" class="key">
                 <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />

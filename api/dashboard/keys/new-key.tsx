@@ -4,7 +4,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { createKeyByForm, isKeyName } from '../../../shared/keys/manage-keys.ts';
-import { counted, exactText, waitText } from '../facts.tsx';
+import { counted, Time, waitText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, askForCode, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
@@ -63,7 +63,7 @@ export function newKeyRoutes(service: Context): DashboardRoute[] {
       }
       const key = await recordNewKey(request, 'created', made.keyId, made.at);
       return made.made
-        ? keyShownPage({ account, key: made.made, shownAt: 'creation' })
+        ? keyShownPage({ account, key: made.made, shownAt: 'creation', publicBaseUrl: config.publicBaseUrl })
         : shownBeforePage({ account, key, shownAt: 'creation' });
     }),
   ];
@@ -177,8 +177,8 @@ function newKeysPage({
             <strong>
               This account has created {counted(most, 'key')} in the last 24 hours, the most it can. No key was created.
             </strong>{' '}
-            The next one is possible at {exactText(freesAt)}, in about {waitText(freesAt.getTime() - now)}. Revoked keys
-            count, too.
+            The next one is possible on <Time at={freesAt} form="exact" />, in about{' '}
+            {waitText(freesAt.getTime() - now)}. Revoked keys count, too.
           </p>
           <p class="links">
             <a href={keysPath}>See the keys</a>

@@ -6,7 +6,7 @@ import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { Figure, TableHead } from '../blocks.tsx';
 import { countText, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { FailingBanner, FailingPill, type FailureStreak, RideCount, WhenOrNever } from '../keys/key-parts.tsx';
+import { FailingBanner, FailingPill, type FailureStreak, RideCount, TimeOrNever } from '../keys/key-parts.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { keyPath, keysPath } from '../paths.ts';
 import { FirstSteps, firstSteps, type StepFacts } from './first-steps.tsx';
@@ -52,7 +52,7 @@ const shownKeys = 8;
 
 /** The account's keys, usage and warnings, and the onboarding checklist of a new account. */
 export function overviewPage(props: OverviewProps): string {
-  const { account, keys, health, now } = props;
+  const { account, keys, health } = props;
   const active = keys.filter(({ revokedAt }) => !revokedAt);
   const steps = firstSteps(props);
   return dashboardPage({
@@ -72,7 +72,7 @@ export function overviewPage(props: OverviewProps): string {
         />
         {active.map(({ _id, name }) => {
           const failing = health.get(_id);
-          return failing && <FailingBanner key={_id} keyId={_id} name={name} failing={failing} now={now} />;
+          return failing && <FailingBanner key={_id} keyId={_id} name={name} failing={failing} />;
         })}
         {steps && <FirstSteps steps={steps} hasLiveKey={keys.some(({ mode }) => mode === 'live')} />}
         {keys.length > 0 && <Summary {...props} />}
@@ -111,7 +111,7 @@ function Summary({ usage }: OverviewProps) {
 }
 
 /** The active keys, most recently used first. */
-function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
+function ActiveKeys({ keys, rides, health }: OverviewProps) {
   const recent = keys.toSorted((a, b) => lastActivity(b) - lastActivity(a)).slice(0, shownKeys);
   return (
     <section class="section keys" aria-labelledby="keys">
@@ -134,7 +134,7 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
                 <State apiKey={key} isFailing={health.has(key._id)} />
               </td>
               <td data-label="Last used">
-                <WhenOrNever at={key.lastUsedAt} now={now} />
+                <TimeOrNever at={key.lastUsedAt} />
               </td>
               <td class="number" data-label="Rides created">
                 <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />

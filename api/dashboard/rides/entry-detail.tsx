@@ -2,7 +2,7 @@ import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../sha
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
-import { actorWords, coordinatesText, exactText, Id, moneyText, None, OutcomePill } from '../facts.tsx';
+import { actorWords, coordinatesText, Id, moneyText, None, OutcomePill, Time } from '../facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -38,9 +38,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
           {sendAgain}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery} now={now}>
-          {sendAgain}
-        </OwnRecordDetail>
+        <OwnRecordDetail delivery={delivery}>{sendAgain}</OwnRecordDetail>
       )}
     </>
   );
@@ -53,7 +51,9 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   const { at, by, requestId, offer, kind, status, event } = entry;
   return (
     <dl class="facts">
-      <Fact name="At">{exactText(at, 'ms')}</Fact>
+      <Fact name="At">
+        <Time at={at} form="exact" />
+      </Fact>
       {by && <Fact name="By">{actorWords[by]}</Fact>}
       {requestId && (
         <Fact name="Request">
@@ -134,7 +134,9 @@ function RequestFacts({ ride }: { ride: Ride }) {
         </Fact>
       )}
       {scenario && <Fact name="Test scenario">{scenario}</Fact>}
-      <Fact name="Bidding until">{exactText(ride.biddingEndsAt)}</Fact>
+      <Fact name="Bidding until">
+        <Time at={ride.biddingEndsAt} form="exact" />
+      </Fact>
     </>
   );
 }

@@ -10,18 +10,7 @@ import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { hasRunOut } from '../../track/track-state.ts';
 import { CopyButton } from '../blocks.tsx';
-import {
-  countText,
-  exactText,
-  KeyName,
-  moneyText,
-  None,
-  OutcomePill,
-  placeText,
-  StatusPill,
-  shortId,
-  When,
-} from '../facts.tsx';
+import { countText, KeyName, moneyText, None, OutcomePill, placeText, StatusPill, shortId, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { entryPath, ridePath } from '../paths.ts';
@@ -116,12 +105,12 @@ function ridePage(props: RidePageProps): string {
               <p>{refusal}</p>
             </div>
           )}
-          <Summary ride={ride} keyName={keyName} now={now} />
+          <Summary ride={ride} keyName={keyName} />
           {ride.erasedAt && (
             <p class="notice">
-              The personal data of this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, reference,
-              metadata, addresses, phone numbers, and the contents of requests and answers. Coordinates are kept to
-              about a kilometre.
+              The personal data of this ride was erased on <Time at={ride.erasedAt} form="exact" />: passenger, notes,
+              reference, metadata, addresses, phone numbers, and the contents of requests and answers. Coordinates are
+              kept to about a kilometre.
             </p>
           )}
           {missed.length > 0 && (
@@ -146,7 +135,7 @@ function ridePage(props: RidePageProps): string {
   });
 }
 
-function Summary({ ride, keyName, now }: Pick<RidePageProps, 'ride' | 'keyName' | 'now'>) {
+function Summary({ ride, keyName }: Pick<RidePageProps, 'ride' | 'keyName'>) {
   const { driver, pickup, destination } = ride;
   return (
     <dl class="summary">
@@ -156,7 +145,7 @@ function Summary({ ride, keyName, now }: Pick<RidePageProps, 'ride' | 'keyName' 
       <Item name="Fare">{moneyText(ride.fare)}</Item>
       <Item name="Agreed price">{ride.agreedPrice === undefined ? <None /> : moneyText(ride.agreedPrice)}</Item>
       <Item name="Created">
-        <When at={ride.createdAt} now={now} />
+        <Time at={ride.createdAt} />
       </Item>
       <Item name="Key">
         <KeyName keyId={ride.keyId} name={keyName} mode={ride.mode} />

@@ -3,7 +3,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { countText, KeyName, moneyText, None, RideLink, StatusPill, statusLabels, When } from '../facts.tsx';
+import { countText, KeyName, moneyText, None, RideLink, StatusPill, statusLabels, Time } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
@@ -44,7 +44,7 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
         ? { rides: [], hasOlder: false }
         : await listRides({ keyId: key?._id, mode, status, from, to, after: after || undefined }, pageSize, owner);
       const rowKeys = await keysOfRows(found.rides, request);
-      const html = ridesPage({ account, filters, ...found, keys: rowKeys, after, id, now: service.now() });
+      const html = ridesPage({ account, filters, ...found, keys: rowKeys, after, id });
       return { html, status: hasFaults || id ? 422 : 200 };
     }),
   ];
@@ -61,10 +61,9 @@ interface RidesPageProps {
   after?: string;
   /** The id that was searched for and not found. */
   id?: string;
-  now: number;
 }
 
-function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: RidesPageProps): string {
+function ridesPage({ account, filters, rides, keys, hasOlder, after, id }: RidesPageProps): string {
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;
   const notFound = id && 'No ride, event or attempt of this account has this id. Check that the id is complete.';
@@ -98,7 +97,7 @@ function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: 
           />
         </FilterForm>
         {!isFaulty && rides.length === 0 && <NoRides filters={filters} after={after} />}
-        {rides.length > 0 && <RidesTable rides={rides} keys={keys} now={now} />}
+        {rides.length > 0 && <RidesTable rides={rides} keys={keys} />}
         <Pager path={ridesPath} values={values} after={after} last={hasOlder ? rides.at(-1)?._id : undefined} />
       </>
     ),
@@ -134,13 +133,13 @@ function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
   );
 }
 
-function RidesTable({ rides, keys, now }: { rides: readonly ListedRide[]; keys: readonly ListedKey[]; now: number }) {
+function RidesTable({ rides, keys }: { rides: readonly ListedRide[]; keys: readonly ListedKey[] }) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
     <div class="scroll">
       <table class="table rides">
         <TableHead
-          columns={['Ride', 'Created (UTC)', 'Status', 'Fare', 'Agreed', 'Offers', 'Events', 'Key']}
+          columns={['Ride', 'Created', 'Status', 'Fare', 'Agreed', 'Offers', 'Events', 'Key']}
           numbers={['Fare', 'Agreed', 'Offers']}
         />
         <tbody>
@@ -150,7 +149,7 @@ function RidesTable({ rides, keys, now }: { rides: readonly ListedRide[]; keys: 
                 <RideLink rideId={ride._id} />
               </td>
               <td data-label="Created">
-                <When inUtc at={ride.createdAt} now={now} />
+                <Time at={ride.createdAt} />
               </td>
               <td data-label="Status">
                 <StatusPill status={ride.status} />

@@ -2,7 +2,7 @@ import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill } from '../facts.tsx';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../facts.tsx';
 import { entryPath } from '../paths.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
@@ -93,9 +93,13 @@ export function TimelineList({
           const about = aboutEntry(entry);
           return (
             <li key={entry.id} class={entry.kind} data-status={entry.status}>
-              {isNewDay && <p class="day">{day}, UTC</p>}
+              {isNewDay && (
+                <p class="day">
+                  <Time at={entry.at} form="date" />
+                </p>
+              )}
               <a class="entry" {...link(entry.id)}>
-                <time dateTime={entry.at.toISOString()}>{clockText(entry.at)}</time>
+                <Time at={entry.at} form="time" />
                 <span>
                   <strong>{titleOf(entry)}</strong>
                   {about && <span class="about">{about}</span>}
@@ -123,7 +127,6 @@ export function TimelineList({
 }
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
-const clockText = (at: Date): string => at.toISOString().slice(11, 19);
 
 function aboutEntry({ offer, by, requestId }: HistoryEntry): string {
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);

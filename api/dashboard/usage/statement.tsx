@@ -110,7 +110,7 @@ function Lines({ statement, page, keyNames }: Pick<StatementPageProps, 'statemen
   const { lines, pages, trips, cents } = statement;
   return (
     <table class="table lines" aria-label="Completed live trips">
-      <TableHead columns={['Ended (UTC)', 'Ride', 'Key', 'Agreed price, USD']} numbers={['Agreed price, USD']} />
+      <TableHead columns={['Ended (UTC)', 'Ride', 'Key', 'Agreed price']} numbers={['Agreed price']} />
       <tbody>
         {lines.map(({ rideId, endedAt, keyId, cents: price }) => (
           <tr key={rideId}>
@@ -125,8 +125,8 @@ function Lines({ statement, page, keyNames }: Pick<StatementPageProps, 'statemen
             <td data-label="Key" class="name">
               {keyNames.get(keyId) ?? keyId}
             </td>
-            <td data-label="Agreed price, USD" class="number">
-              {amount(price)}
+            <td data-label="Agreed price" class="number">
+              {moneyText(price / 100)}
             </td>
           </tr>
         ))}
@@ -137,7 +137,7 @@ function Lines({ statement, page, keyNames }: Pick<StatementPageProps, 'statemen
             <th scope="row" colSpan={3}>
               Sum of {trips === 1 ? '1 trip' : `all ${countText(trips)} trips`}
             </th>
-            <td class="number">{amount(cents)}</td>
+            <td class="number">{moneyText(cents / 100)}</td>
           </tr>
         </tfoot>
       )}
@@ -164,8 +164,6 @@ function Pager({ month, page, pages }: { month: string; page: number; pages: num
     </nav>
   );
 }
-
-const amount = (cents: number): string => moneyText(cents / 100).replace(' USD', '');
 
 const firstDay = (month: string): string => fullDayText(startOfMonth(month)).replace(/ .*/, '');
 const lastDay = (month: string): string => fullDayText(new Date(endOfMonth(month).getTime() - dayMs));

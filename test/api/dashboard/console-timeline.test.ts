@@ -41,9 +41,9 @@ describe('the timeline of a test ride', () => {
       ...{ driver, agreedPrice: 20, offers: [offer], events },
     };
     expect(wordsOf(arrived)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer accepted', 'Dana for 20.00 USD'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
+      ['Offer accepted', 'Dana for $20.00'],
       ['Driver at the pickup', ''],
     ]);
     const entries = historyOf(arrived, [], start);
@@ -64,9 +64,9 @@ describe('the timeline of a test ride', () => {
       ...{ offers: [withdrawn], events },
     };
     expect(wordsOf(cancelled)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer withdrawn', 'Dana, 20.00 USD'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
+      ['Offer withdrawn', 'Dana, $20.00'],
       ['Ride cancelled', 'By the partner'],
     ]);
   });
@@ -74,9 +74,9 @@ describe('the timeline of a test ride', () => {
   it('shows the first fare, and the fare after the last raise', () => {
     const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
     expect(wordsOf(raised)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Fare raised', 'To 30.00 USD'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Fare raised', 'To $30.00'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
     ]);
   });
 

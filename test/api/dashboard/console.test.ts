@@ -18,7 +18,7 @@ describe('starting a ride in the test console', () => {
     expect(ride.pickup).to.deep.equal({ lat: 40.758, lng: -73.9855, address: '1 Main Street' });
     const page = await visitor.get(`${base}/${rideId}`);
     expect(page.status).to.equal(200);
-    expect(page.html).to.include('31.40 USD').and.include('Front desk').and.include('Test data');
+    expect(page.html).to.include('$31.40').and.include('Front desk').and.include('Test data');
   });
 
   it('lists only active test keys, preselects the newest, and links to a new key if the account has none', async () => {

@@ -36,7 +36,7 @@ describe("the dashboard's list of rides", () => {
     const { html, status } = await visitor.get('/dashboard/rides');
     expect(status).to.equal(200);
     expect(ridesIn(html)).to.deep.equal([rideId]);
-    for (const text of ['driver arriving', '1,234.50 USD', '20.00 USD', 'Front desk', '(UTC)']) {
+    for (const text of ['driver arriving', '$1,234.50', '$20.00', 'Front desk', '(UTC)']) {
       expect(textOf(html)).to.include(text);
     }
     expect(html).to.match(/data-label="Offers"[^>]*>2</);

@@ -100,12 +100,12 @@ describe('the usage pages', () => {
       await sumThrough(at('2026-11-21 00:00'));
       const november = textOf((await visitor.get('/dashboard/usage/2026-11')).html);
       expect(november).to.include('Statement for November 2026');
-      expect(november).to.include('1,012.60 USD so far 2 completed live trips');
-      expect(november).to.include(`2026-11-05 14:03:22 ${first} Lobby 12.50`);
-      expect(november).to.include('Sum of all 2 trips 1,012.60');
+      expect(november).to.include('$1,012.60 so far 2 completed live trips');
+      expect(november).to.include(`2026-11-05 14:03:22 ${first} Lobby $12.50`);
+      expect(november).to.include('Sum of all 2 trips $1,012.60');
       expect(november).to.include('The month closes on 1 December 2026, 01:00 UTC');
       const october = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
-      expect(october).to.include(`${past} Lobby 8.00`).and.to.include('Sum of 1 trip 8.00');
+      expect(october).to.include(`${past} Lobby $8.00`).and.to.include('Sum of 1 trip $8.00');
       expect(october).not.to.include('so far');
     });
 
@@ -123,8 +123,8 @@ describe('the usage pages', () => {
         if (until) await sumThrough(until);
         const first = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
         const last = textOf((await visitor.get('/dashboard/usage/2026-10?page=2')).html);
-        expect(first).to.include('1,002.00 USD').and.to.include('Page 1 of 2').and.not.to.include('Sum of');
-        expect(last).to.include('Page 2 of 2').and.to.include('Sum of all 501 trips 1,002.00');
+        expect(first).to.include('$1,002.00').and.to.include('Page 1 of 2').and.not.to.include('Sum of');
+        expect(last).to.include('Page 2 of 2').and.to.include('Sum of all 501 trips $1,002.00');
         for (const page of ['3', '0', '-1', '1.5', 'x', '9999999'])
           expect((await visitor.get(`/dashboard/usage/2026-10?page=${page}`)).status, page).to.equal(404);
       }
