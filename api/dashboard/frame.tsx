@@ -58,7 +58,11 @@ export function dashboardPage(props: FrameProps): string {
             </form>
           </div>
         </header>
-        {test && <p class="test-band">Test data</p>}
+        {test && (
+          <p class="test-band" id="test-band">
+            Test data
+          </p>
+        )}
         <div class="frame">
           <nav class="rail" aria-label="Dashboard">
             <ul>
