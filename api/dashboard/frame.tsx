@@ -59,7 +59,11 @@ export function dashboardPage(props: FrameProps): string {
           </div>
         </header>
         <div class="frame">
-          {test && <p class="test-band">Test data</p>}
+          {test && (
+            <p class="test-band" id="test-band">
+              Test data
+            </p>
+          )}
           <nav class="rail" aria-label="Dashboard">
             <ul>
               {Object.entries(sections).map(([name, [label, href]]) => (

@@ -1,4 +1,5 @@
 import { enhance } from './enhance.ts';
+import { applyFilters } from './filter-lists.ts';
 import { showLocalTimes } from './local-times.ts';
 import { keepTabsInPlace } from './tabs.ts';
 
@@ -6,6 +7,7 @@ import { keepTabsInPlace } from './tabs.ts';
 
 enhance(document);
 keepTabsInPlace();
+applyFilters();
 setInterval(() => showLocalTimes(document), 10_000);
 
 // The Back button may restore an old page with used forms. Sending one again would only repeat its answer.
