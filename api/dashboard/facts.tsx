@@ -1,5 +1,12 @@
 import type { Mode } from '../../shared/base/terms.ts';
-import type { Actor, DeliveryOutcome, Location, RideStatus } from '../../shared/rides/ride-types.ts';
+import type {
+  Actor,
+  AutoAccept,
+  DeliveryOutcome,
+  EventName,
+  Location,
+  RideStatus,
+} from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
@@ -45,6 +52,10 @@ export function waitText(ms: number): string {
 /** `$24.50` */
 export const moneyText = (usd: number): string => usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
 
+/** The limits of the automatic acceptance: `up to ... and 5 min`. */
+export const limitsText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
+  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
+
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');
 
@@ -85,6 +96,10 @@ export function StatusPill({ status }: { status: RideStatus }) {
   );
 }
 
+/** The name of an event with the status that it reports: `ride.status: arrived`. */
+export const eventText = ({ event, rideStatus }: { event: EventName; rideStatus?: RideStatus }): string =>
+  rideStatus ? `${event}: ${rideStatus}` : event;
+
 export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -109,7 +124,7 @@ export function ModePill({ mode }: { mode: Mode }) {
 /** Marks a test event or a resend. The first attempt of an event has no mark. */
 export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
   if (kind === 'event') return null;
-  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
+  return <span class="tag">{kind === 'test' ? 'test event' : 'resent'}</span>;
 }
 
 /** A dash for a missing value. */

@@ -256,17 +256,17 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     MAX_STREAMS: count
       .default(10_000)
       .description('The most streams of each kind that a process holds open.')
-      .note("The kinds are live maps, test rides in the dashboard, drivers' streams, and long polls for events.")
+      .note("The kinds are live maps, rides in the dashboard, drivers' streams, and long polls for events.")
       .tag('API'),
     MAX_STREAMS_PER_CLIENT: count
       .default(20)
       .description('The most live maps of one network (an IPv4 address or an IPv6 /64) that a process holds open.')
-      .note('The same for test rides of one account in the dashboard.', 'Beyond a limit, a live map polls every 5 s.')
+      .note('The same for rides of one account in the dashboard.', 'Beyond a limit, a live map polls every 5 s.')
       .tag('API'),
     MAX_STREAMS_PER_RIDE: count
       .default(1_000)
       .description('The most live maps of one ride that a process holds open.')
-      .note('The same for a test ride in the dashboard.')
+      .note('The same for a ride in the dashboard.')
       .tag('API'),
   },
   Retention: {

@@ -10,7 +10,7 @@ import {
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, Time } from '../facts.tsx';
+import { eventText, KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, Time } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
@@ -27,7 +27,14 @@ import {
 } from '../lists.tsx';
 import { type Answer, askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { attemptPath, deliveriesPath } from '../paths.ts';
-import { dayAgo, readSendFailed, SendFailed, type SendFailedForm, SentNotice } from './send-failed.tsx';
+import {
+  filterTime,
+  firstPeriod,
+  readSendFailed,
+  SendFailed,
+  type SendFailedForm,
+  SentNotice,
+} from './send-failed.tsx';
 
 const pageSize = 50;
 
@@ -49,7 +56,12 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       hasOlder: found.length > pageSize,
       after,
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
-      form: { key: filters.values.key ?? '', since: filters.values.from || dayAgo(service.now()), faults: {}, ...more },
+      form: {
+        key: keyToResend(filters),
+        since: (filters.from && filters.values.from) || firstPeriod,
+        faults: {},
+        ...more,
+      },
     });
     return { html, status: hasFaults || more.faults ? 422 : 200 };
   }
@@ -58,14 +70,18 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     page('/deliveries', (request) => showList(request)),
 
     action('/deliveries/send-again', async (request) => {
-      const { typed, since } = readSendFailed(request.form);
+      const { typed, since } = readSendFailed(request.form, service.now());
       if (!since) return showList(request, typed);
       const count = await redeliverFailed(service, typed.key, { since }, askedBy(request));
-      const list = { key: typed.key, from: typed.since };
+      const list = { key: typed.key, from: filterTime(since) };
       return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
     }),
   ];
 }
+
+/** The key of the filter, or the account's only key. */
+const keyToResend = ({ values, keys }: ListFilters): string =>
+  values.key || (keys.length === 1 ? (keys[0]?._id ?? '') : '');
 
 function queryOf({ values, key, from, to }: ListFilters, after: string) {
   const chosen = oneOf(outcomeFilters, values.outcome);
@@ -113,8 +129,15 @@ function deliveriesPage(props: DeliveriesPageProps): string {
           <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>
         </PageHead>
         <FaultSummary faults={faults} title="Filters not applied" />
-        <FaultSummary faults={form.faults} title="Nothing was sent" />
+        <FaultSummary faults={form.faults} title="Nothing was resent" />
         {sent !== undefined && <SentNotice sent={sent} />}
+        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && (
+          <SendFailed
+            form={form}
+            keys={filters.keys}
+            isOpen={values.outcome === 'missed' || Object.keys(form.faults).length > 0}
+          />
+        )}
         <FilterForm path={deliveriesPath} filters={filters}>
           <ChoiceField
             name="outcome"
@@ -140,7 +163,6 @@ function deliveriesPage(props: DeliveriesPageProps): string {
           </div>
         )}
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
-        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && <SendFailed form={form} keys={filters.keys} />}
       </>
     ),
   });
@@ -172,18 +194,18 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   );
 }
 
-function DeliveriesTable({ attempts, keys }: { attempts: readonly AttemptSummary[]; keys: readonly ListedKey[] }) {
+function DeliveriesTable({ attempts, keys }: Pick<DeliveriesPageProps, 'attempts' | 'keys'>) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
     <div class="scroll">
       <table class="table deliveries">
-        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Ride', 'At', 'Key']} numbers={['Took']} />
+        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'At', 'Key', 'Ride']} numbers={['Took']} />
         <tbody>
           {attempts.map((attempt) => (
-            <tr key={attempt._id}>
+            <tr key={attempt._id} id={attempt._id}>
               <td data-label="Event">
                 <span>
-                  <a href={attemptPath(attempt._id)}>{attempt.event}</a> <KindTag kind={attempt.kind} />
+                  <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag kind={attempt.kind} />
                 </span>
               </td>
               <td data-label="Outcome">
@@ -195,13 +217,13 @@ function DeliveriesTable({ attempts, keys }: { attempts: readonly AttemptSummary
               <td data-label="Took" class="number">
                 {attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}
               </td>
-              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
               <td data-label="At">
                 <Time at={attempt.startedAt ?? attempt.at} />
               </td>
               <td data-label="Key" class="key">
                 <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />
               </td>
+              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
             </tr>
           ))}
         </tbody>

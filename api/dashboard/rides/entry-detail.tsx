@@ -1,8 +1,18 @@
-import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
-import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
-import { actorWords, coordinatesText, Id, moneyText, None, OutcomePill, Time } from '../facts.tsx';
+import { AttemptDetail, EventBody, OwnRecordDetail, Resend } from '../deliveries/attempt-detail.tsx';
+import {
+  actorWords,
+  coordinatesText,
+  eventText,
+  Id,
+  limitsText,
+  moneyText,
+  None,
+  OutcomePill,
+  Time,
+} from '../facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -15,37 +25,40 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
         <EntryFacts ride={ride} entry={entry} />
         {entry.event && (
           <>
-            <EventBody body={entry.event.body} title={`Body of its ${entry.event.event} event`} />
-            {canSendAgain(entry.event) && <SendAgain rideId={ride._id} seq={entry.event.seq} />}
+            <EventBody
+              body={entry.event.body}
+              title={`Body of its event ${eventText({ event: entry.event.event, rideStatus: entry.status })}`}
+            />
+            {canResend(entry.event) && <Resend rideId={ride._id} seq={entry.event.seq} />}
           </>
         )}
       </>
     );
   }
   const { event, attempt, outcome } = delivery;
-  const sendAgain = outcome !== 'waiting' && canSendAgain(event) && <SendAgain rideId={ride._id} seq={event.seq} />;
+  const resend = outcome !== 'waiting' && canResend(event) && <Resend rideId={ride._id} seq={event.seq} />;
   return (
     <>
       <div class="detail-head">
         <h2 id="detail-title">
-          <code>{event.event}</code>{' '}
-          <span class="quiet">{entry.offer ? `from ${entry.offer.driver.name}` : titleOf(entry).toLowerCase()}</span>
+          <code>{eventText({ event: event.event, rideStatus: entry.status })}</code>{' '}
+          {entry.offer && <span class="quiet">{`from ${entry.offer.driver.name}`}</span>}
         </h2>
         <OutcomePill outcome={outcome} />
       </div>
       {attempt ? (
         <AttemptDetail attempt={attempt} now={now}>
-          {sendAgain}
+          {resend}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery}>{sendAgain}</OwnRecordDetail>
+        <OwnRecordDetail delivery={delivery}>{resend}</OwnRecordDetail>
       )}
     </>
   );
 }
 
 /** An event can be resent after its first attempt, until retention erases its body. */
-const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
+const canResend = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
 
 function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   const { at, by, requestId, offer, kind, status, event } = entry;
@@ -111,7 +124,7 @@ function RequestFacts({ ride }: { ride: Ride }) {
       <PlaceFact name="Destination" place={destination} />
       <Fact name="Distance">{`${ride.distanceKm.toFixed(1)} km`}</Fact>
       <Fact name="Fare">{moneyText(ride.firstFare ?? ride.fare)}</Fact>
-      {autoAccept && <Fact name="Auto-accept">{autoAcceptText(autoAccept)}</Fact>}
+      {autoAccept && <Fact name="Auto-accept">{limitsText(autoAccept)}</Fact>}
       <Fact name="Car type">{ride.carType}</Fact>
       <Fact name="Ride type">{ride.rideType}</Fact>
       <Fact name="Passengers">{ride.passengerCount}</Fact>
@@ -150,9 +163,6 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
     </Fact>
   );
 }
-
-const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
-  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
 /** Hides the query: it may contain a secret of the receiver. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

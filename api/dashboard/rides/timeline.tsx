@@ -1,3 +1,4 @@
+import { type ComponentChildren, Fragment } from 'preact';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
@@ -67,62 +68,93 @@ export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
     deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
   );
 
-/** The ride's timeline: a link for each entry, and below it a link for each attempt of its event. */
-export function TimelineList({
+/**
+ * The ride's timeline: a link for each entry, below it a link for each attempt of its event, and below the chosen entry
+ * its details. On wide screens the details are beside the list.
+ */
+export function Timeline({
   rideId,
   entries,
   chosen,
+  children,
 }: {
   rideId: string;
   entries: readonly HistoryEntry[];
   chosen: ChosenEntry;
+  /** The details of the chosen entry. */
+  children: ComponentChildren;
 }) {
   const chosenId = (chosen.delivery ?? chosen.entry).id;
+  let day = '';
+  return (
+    <section class="section" id="timeline-part" aria-labelledby="timeline">
+      <h2 id="timeline">Timeline</h2>
+      <ol class="timeline">
+        {entries.map((entry) => {
+          const isNewDay = dayOf(entry.at) !== day;
+          day = dayOf(entry.at);
+          return (
+            <Fragment key={entry.id}>
+              <Entry rideId={rideId} entry={entry} chosenId={chosenId} isNewDay={isNewDay} />
+              {entry === chosen.entry && (
+                <li id="opened" class="opened">
+                  <section class="card detail" id="detail" aria-labelledby="detail-title" tabIndex={-1}>
+                    {children}
+                  </section>
+                </li>
+              )}
+            </Fragment>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+interface EntryProps {
+  rideId: string;
+  entry: HistoryEntry;
+  /** The id of the chosen entry or attempt. */
+  chosenId: string;
+  /** The entry is the first one of its day. */
+  isNewDay: boolean;
+}
+
+function Entry({ rideId, entry, chosenId, isNewDay }: EntryProps) {
   const link = (id: string) => ({
     href: entryPath(rideId, id),
     'aria-current': id === chosenId ? ('true' as const) : undefined,
     'data-entry': true,
   });
-  let day = '';
+  const about = aboutEntry(entry);
   return (
-    <nav aria-label="Timeline">
-      <ol class="timeline">
-        {entries.map((entry) => {
-          const isNewDay = dayOf(entry.at) !== day;
-          day = dayOf(entry.at);
-          const about = aboutEntry(entry);
-          return (
-            <li key={entry.id} class={entry.kind} data-status={entry.status}>
-              {isNewDay && (
-                <p class="day">
-                  <Time at={entry.at} form="date" />
-                </p>
-              )}
-              <a class="entry" {...link(entry.id)}>
-                <Time at={entry.at} form="time" />
-                <span>
-                  <strong>{titleOf(entry)}</strong>
-                  {about && <span class="about">{about}</span>}
-                </span>
+    <li id={`entry-${entry.id}`} class={entry.kind} data-status={entry.status}>
+      {isNewDay && (
+        <p class="day">
+          <Time at={entry.at} form="date" />
+        </p>
+      )}
+      <a class="entry" {...link(entry.id)}>
+        <Time at={entry.at} form="time" />
+        <span>
+          <strong>{titleOf(entry)}</strong>
+          {about && <span class="about">{about}</span>}
+        </span>
+      </a>
+      {entry.deliveries.length > 0 && (
+        <ul>
+          {entry.deliveries.map((delivery) => (
+            <li key={delivery.id} id={`entry-${delivery.id}`}>
+              <a class="attempt" {...link(delivery.id)}>
+                <OutcomePill outcome={delivery.outcome} />
+                <span class="about">{aboutDelivery(delivery)}</span>
+                {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
               </a>
-              {entry.deliveries.length > 0 && (
-                <ul>
-                  {entry.deliveries.map((delivery) => (
-                    <li key={delivery.id}>
-                      <a class="attempt" {...link(delivery.id)}>
-                        <OutcomePill outcome={delivery.outcome} />
-                        <span class="about">{aboutDelivery(delivery)}</span>
-                        {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
-                      </a>
-                    </li>
-                  ))}
-                </ul>
-              )}
             </li>
-          );
-        })}
-      </ol>
-    </nav>
+          ))}
+        </ul>
+      )}
+    </li>
   );
 }
 

@@ -3,6 +3,7 @@ import type { TrackState } from '../track-state.ts';
 import { createCar } from './car.ts';
 import { createMap } from './map.ts';
 import { createPanel } from './panel.ts';
+import { serverClock } from './server-clock.ts';
 
 const facts = document.getElementById('facts') as HTMLElement;
 const first = JSON.parse(facts.dataset.state ?? '') as TrackState;
@@ -40,16 +41,3 @@ followRide(location.pathname.replace(/\/$/, ''), first, {
   onState: show,
   onConnection: panel.showConnection,
 });
-
-/** Estimates the server's clock. Each message was delayed, so the server's time is never before the message's time. */
-function serverClock() {
-  let samples: { aheadMs: number; at: number }[] = [];
-  return {
-    learn(serverNow: number): void {
-      const at = performance.now();
-      samples = [...samples.filter((sample) => at - sample.at < 60_000), { aheadMs: serverNow - at, at }].slice(-20);
-    },
-    /** Unix ms. The message with the shortest delay gives the best estimate, which is the maximum. */
-    now: (): number => performance.now() + Math.max(...samples.map(({ aheadMs }) => aheadMs)),
-  };
-}
