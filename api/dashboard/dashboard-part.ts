@@ -11,7 +11,7 @@ import type { RideCreation } from '../rides/creation.ts';
 import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
-import { consoleRideRoutes } from './console/ride.tsx';
+import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { keyRoutes } from './keys/key.ts';
@@ -47,7 +47,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
   const streams = dashboardStreams(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
-    streams: streams.of(consoleView(config)),
+    streams: streams.of(consoleView),
     rideStreams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
   });

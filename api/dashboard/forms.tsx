@@ -137,6 +137,15 @@ export function TextField({
   );
 }
 
+/** A text field of several lines. */
+export function TextArea({ value, rows, ...field }: FieldProps & { value?: string; rows: number }) {
+  return (
+    <Labelled {...field}>
+      <textarea {...described(field)} value={value ?? ''} rows={rows} autocomplete="off" spellcheck={false} />
+    </Labelled>
+  );
+}
+
 /** A select field. */
 export function ChoiceField({
   value,

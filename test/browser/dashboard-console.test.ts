@@ -132,10 +132,43 @@ describe('the test console in a browser', () => {
     await button('Start the trip').click();
     await button('Complete the trip').click();
     await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'Manual steps' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'As the driver' }).waitFor({ state: 'detached' });
     expect((await storedRide(rideId)).status).to.equal('completed');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
+
+  it('shows Start and the possible steps on a phone without scrolling', async () => {
+    const size = { width: 360, height: 740 };
+    const page = await openPage(await profile({ viewport: size, hasTouch: true }), consoleUrl());
+    const button = (name: string) => page.getByRole('button', { name });
+    const bottomOf = async (name: string) => {
+      const box = await button(name).boundingBox();
+      return box ? box.y + box.height : Number.POSITIVE_INFINITY;
+    };
+    expect(await bottomOf('Start a test ride')).to.be.at.most(size.height);
+    const rideId = await start(page, 'no_offers');
+    for (const name of ['Cancel ride', 'Make an offer', 'Let the time run out']) {
+      expect(await bottomOf(name), name).to.be.at.most(size.height);
+    }
+    const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await button('Arrive at the pickup').waitFor();
+    for (const name of ['Arrive at the pickup', 'Cancel as the driver']) {
+      expect(await bottomOf(name), name).to.be.at.most(size.height);
+    }
+  }).timeout(60_000);
+
+  it('shows the car on a map beside the timeline', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    await start(page, 'default');
+    await page.locator('#ride-map[data-car*=","]').waitFor();
+    const [timeline, map] = await Promise.all(
+      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(map?.x).to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
+    await page.getByRole('link', { name: 'Live map' }).waitFor();
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(60_000);
 
   it('starts, reloads, accepts and cancels without scripts', async () => {
     const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());

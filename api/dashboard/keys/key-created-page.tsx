@@ -66,9 +66,9 @@ function FirstRide({ shownKey, publicBaseUrl }: Pick<KeyShownPageProps, 'publicB
         <ChangeForm action={consolePath} inNewTab>
           <input type="hidden" name="key" value={shownKey.keyId} />
           <input type="hidden" name="scenario" value="default" />
-          {Object.entries(firstValues).map(([field, value]) => (
-            <input key={field} type="hidden" name={field} value={value} />
-          ))}
+          {Object.entries(firstValues).map(
+            ([field, value]) => value && <input key={field} type="hidden" name={field} value={value} />,
+          )}
           <button class="btn" type="submit" aria-describedby="first-ride-hint">
             Start in the console
           </button>

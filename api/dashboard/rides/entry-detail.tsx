@@ -1,4 +1,4 @@
-import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
 import { AttemptDetail, EventBody, OwnRecordDetail, Resend } from '../deliveries/attempt-detail.tsx';
@@ -114,7 +114,10 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-function RequestFacts({ ride }: { ride: Ride }) {
+type Requested = Pick<Ride, keyof RideRequest | 'firstFare' | 'idempotency' | 'scenario' | 'biddingEndsAt'>;
+
+/** The fields of a ride's request. */
+export function RequestFacts({ ride }: { ride: Requested }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');

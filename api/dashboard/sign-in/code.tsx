@@ -13,7 +13,7 @@ import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
 import { waitText } from '../facts.tsx';
-import { ChangeForm, type Faults, TextField } from '../forms.tsx';
+import { ChangeForm, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
 import { codeMail, wrongCodesMail } from './mails.ts';

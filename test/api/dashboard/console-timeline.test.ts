@@ -134,16 +134,44 @@ describe('a creation as a curl command', () => {
 
 describe('the request of the console’s form', () => {
   it('converts typed numbers, and leaves other text to the validation', () => {
-    expect(requestBody((field) => firstValues[field])).to.deep.equal({
+    const sent = (typed: Record<string, string>) =>
+      JSON.parse(JSON.stringify(requestBody((field) => typed[field] ?? '')));
+    const first = {
       pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
       destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },
       fare: 24.5,
-    });
-    const typed = { pickupLat: ' ', pickupLng: '1e3', fare: '24,50' } as Record<string, string>;
-    expect(requestBody((field) => typed[field] ?? '')).to.deep.equal({
-      pickup: { lat: undefined, lng: '1e3' },
-      destination: { lat: undefined, lng: undefined },
+    };
+    expect(sent(firstValues)).to.deep.equal(first);
+    expect(sent({ pickupLat: ' ', pickupLng: '1e3', fare: '24,50' })).to.deep.equal({
+      pickup: { lng: '1e3' },
+      destination: {},
       fare: '24,50',
+    });
+    const more = {
+      carType: 'comfort',
+      rideType: 'intercity',
+      passengerCount: '3',
+      passengerName: 'Ada Byron',
+      reference: ' RES-20332 ',
+      notes: 'Side door',
+      maxPrice: '30',
+      maxEtaMinutes: '8',
+      distanceKm: '7.5',
+      webhookUrl: 'https://partner.example/hook',
+      metadata: 'room=1204\r\n\r\nmath = a=b ',
+    };
+    expect(sent({ ...firstValues, ...more })).to.deep.equal({
+      ...first,
+      carType: 'comfort',
+      rideType: 'intercity',
+      passengerCount: 3,
+      passenger: { name: 'Ada Byron' },
+      reference: 'RES-20332',
+      notes: 'Side door',
+      autoAccept: { maxPrice: 30, maxEtaMinutes: 8 },
+      distanceKm: 7.5,
+      webhookUrl: 'https://partner.example/hook',
+      metadata: { room: '1204', math: 'a=b' },
     });
   });
 });
