@@ -1,6 +1,6 @@
 import { updateDocuments } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import { idsWithin, type ListedRide, listedFields, type RideFilter, type RidesOwner, statusIn } from './list-rides.ts';
+import { idsWithin, type ListedRide, listedFields, type RideFilter, type RidesOwner, oneOfStatuses } from './list-rides.ts';
 import { rides, searchIndex } from './ride.ts';
 import type { Ride } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';
@@ -73,7 +73,7 @@ const matching = (
         searchTerms: { $all: [...words] },
         ...(keyId !== undefined && { keyId }),
         ...(mode && { mode }),
-        status: statusIn({ status }),
+        status: oneOfStatuses({ status }),
       },
       {
         ...committedReads(),

@@ -192,7 +192,7 @@ function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
         <a class="btn" href="/dashboard/keys">
-          Create a key
+          Create key
         </a>
       </Empty>
     );
