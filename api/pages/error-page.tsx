@@ -102,7 +102,10 @@ function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }
 
-/** Renders the error page of a part, for an unknown page with navigation. Sets the content type, because Koa would send the string as plain text. */
+/**
+ * Renders the error page of a part; that of an unknown page has navigation. Sets the content type, because Koa would
+ * send the string as plain text.
+ */
 export function pageError(error: AppError, ctx: RequestContext): string {
   ctx.response.type = 'html';
   const message = messageOf(error.status);

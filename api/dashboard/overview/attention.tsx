@@ -56,7 +56,9 @@ function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | 
 function cancelText({ cancelledBy, agreedPrice }: ListedRide): string | null {
   if (cancelledBy === 'driver') return 'The driver cancelled';
   if (cancelledBy !== 'timeout') return null;
-  return agreedPrice === undefined ? 'Cancelled: no offer was accepted in time' : 'Cancelled: the trip made no progress';
+  return agreedPrice === undefined
+    ? 'Cancelled: no offer was accepted in time'
+    : 'Cancelled: the trip made no progress';
 }
 
 export function ConcernList({ concerns }: { concerns: readonly Concern[] }) {
