@@ -8,6 +8,8 @@ export interface Part {
   name: string;
   /** True if the path belongs to this part. The first part that owns a path handles it. */
   owns(path: string): boolean;
+  /** The part handles only requests that prefer HTML to JSON. */
+  onlyForPages?: true;
   /** Sent with every answer of this part, errors included. */
   headers: ReadonlyMap<string, string>;
   /** Every route. A test sends a request to each of them, so that new routes are tested automatically. */

@@ -27,8 +27,8 @@ export interface ListFilters {
 }
 
 /**
- * Reads the filters of a list: key, days in the reader's zone, and those that `more` names. Throws `not_found` for a key that is unknown or
- * belongs to another account.
+ * Reads the filters of a list: key, days in the reader's zone, and those that `more` names. Throws `not_found` for a
+ * key that is unknown or belongs to another account.
  */
 export async function readFilters({ owner, query }: PageRequest, more: readonly string[]): Promise<ListFilters> {
   const names = ['key', 'from', 'to', zoneField, ...more];

@@ -79,7 +79,7 @@ export async function listRides(
       {
         accountId,
         ...(keyId === undefined ? { mode: modes } : { keyId }),
-        status: statusIn(filter),
+        status: oneOfStatuses(filter),
         ...idsWithin(filter),
       },
       {
@@ -96,7 +96,7 @@ export async function listRides(
 }
 
 /** One of these statuses; without any, one of all. */
-export const statusIn = ({ status = rideStatuses }: Pick<RideFilter, 'status'>): { $in: RideStatus[] } => ({
+export const oneOfStatuses = ({ status = rideStatuses }: Pick<RideFilter, 'status'>): { $in: RideStatus[] } => ({
   $in: typeof status === 'string' ? [status] : [...status],
 });
 
@@ -141,7 +141,7 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
         keyId,
         ...(reference !== undefined && { reference }),
         // With every status listed, MongoDB merges one ordered scan for each instead of sorting all rides.
-        status: statusIn({ status }),
+        status: oneOfStatuses({ status }),
         ...idsBetween({ from, to, after }),
       },
       {

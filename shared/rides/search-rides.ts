@@ -1,6 +1,13 @@
 import { updateDocuments } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import { idsWithin, type ListedRide, listedFields, type RideFilter, type RidesOwner, statusIn } from './list-rides.ts';
+import {
+  idsWithin,
+  type ListedRide,
+  listedFields,
+  oneOfStatuses,
+  type RideFilter,
+  type RidesOwner,
+} from './list-rides.ts';
 import { rides, searchIndex } from './ride.ts';
 import type { Ride } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';
@@ -17,8 +24,8 @@ interface Posting {
 /**
  * A page of an account's rides that have all of these words (`searchWords`) and match the filter, newest first. `next`
  * is the id after which the next page starts, if older rides may match. Costs the same for a thousand rides and for
- * millions: it reads the newest 500 index entries of each word, and then only the rides of the rarest word. So a page of
- * several frequent words can be short, or empty, although `next` leads to more.
+ * millions: it reads the newest 500 index entries of each word, and then only the rides of the rarest word. So a page
+ * of several frequent words can be short, or empty, although `next` leads to more.
  */
 export async function searchRides(
   words: readonly string[],
@@ -73,7 +80,7 @@ const matching = (
         searchTerms: { $all: [...words] },
         ...(keyId !== undefined && { keyId }),
         ...(mode && { mode }),
-        status: statusIn({ status }),
+        status: oneOfStatuses({ status }),
       },
       {
         ...committedReads(),

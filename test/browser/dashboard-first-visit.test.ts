@@ -35,7 +35,7 @@ describe('the first time a developer uses the dashboard', () => {
     await box.close();
     await type('Code', code);
 
-    await click('Make a test key', 'link');
+    await click('Create test key', 'link');
     await type('Name', 'Front desk');
     await page.getByLabel('Mode').selectOption('test');
     await click('Create key');

@@ -184,7 +184,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
       }
       throw new Error(`no Tab leads to ${name}`);
     };
-    await tabTo('Make a test key');
+    await tabTo('Create test key');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/keys/new?mode=test');
     await tabTo('Create key');
@@ -300,7 +300,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await ticked(2);
     await visitor.post(`/dashboard/keys/${made.keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
     await ticked(3);
-    await page.getByRole('link', { name: 'Make a live key' }).waitFor();
+    await page.getByRole('link', { name: 'Create live key' }).waitFor();
     expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set a webhook URL');
     expect(page.complaints).to.deep.equal([]);
   });

@@ -102,7 +102,7 @@ function ridesPage(props: RidesPageProps): string {
     children: (
       <>
         <PageHead title="Rides" />
-        {/* Always there: the script that applies filters keeps the form only if its siblings stay (browser/patch.ts). */}
+        {/* Always there: the form keeps its focus only while its siblings stay (browser/patch.ts). */}
         <div>
           <FaultSummary faults={faults} title="Filters not applied" />
           {notFound && <FaultSummary faults={{ q: notFound }} title="Not found" />}
@@ -192,7 +192,7 @@ function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
         <a class="btn" href="/dashboard/keys">
-          Create a key
+          Create key
         </a>
       </Empty>
     );

@@ -91,7 +91,7 @@ describe("the dashboard's list of rides", () => {
 
   it('suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
-    expect(first).to.include('Create a key');
+    expect(first).to.include('Create key');
     const { keyId } = await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/rides')).html)).to.include('Start a test ride');
     const filtered = textOf((await visitor.get(`/dashboard/rides?key=${keyId}&status=arrived`)).html);
