@@ -45,7 +45,7 @@ export const erasable = {
 };
 // The retention walks it, earliest end first (workers/periodic/retention).
 rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
-// For "Send failed again since". Holds only rides with an undelivered event.
+// For "Resend failed events". Holds only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
 /**

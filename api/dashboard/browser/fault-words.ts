@@ -77,6 +77,12 @@ export const differenceWords = ({ difference }: Pick<Verdict, 'difference'>): st
     ? `The first difference is at character ${difference.at}: “${difference.sent}” was sent, “${difference.checked}” was checked.`
     : '';
 
+/** The parts that match although the signature is refused. Faults of the secret come before those of the body. */
+export function matchWords({ faults }: Pick<Verdict, 'faults'>): string {
+  if (faults[0] === 'wrong_body') return 'The secret is right.';
+  return faults[0] === 'stale' ? 'Body and secret match.' : '';
+}
+
 /** The age of a signature in words, such as `Made 12 s ago.` */
 export function ageWords({ ageSeconds }: Pick<Verdict, 'ageSeconds'>): string {
   if (ageSeconds === undefined) return '';

@@ -1,4 +1,4 @@
-import { ageWords, differenceWords, faultWords, validWords } from './fault-words.ts';
+import { ageWords, differenceWords, faultWords, matchWords, validWords } from './fault-words.ts';
 import { checkSignature, type Verdict } from './signature-check.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
@@ -32,13 +32,11 @@ addEventListener('pagehide', () => form.reset());
 
 function show(verdict: Verdict): void {
   const { faults } = verdict;
-  const isOnlyStale = faults.length === 1 && faults[0] === 'stale';
-  const matching = isOnlyStale ? 'Body and secret match.' : faults[0] === 'wrong_body' ? 'The secret is right.' : '';
   const all = faults.length > 0 ? faults.map((fault) => faultWords[fault]) : [validWords];
   result.className = `notice signature-result ${faults.length > 0 ? 'bad' : 'good'}`;
   result.replaceChildren(
     ...all.flatMap(({ title, remedy }) => [element('h2', title), element('p', remedy)]),
-    element('p', [differenceWords(verdict), ageWords(verdict), matching].filter(Boolean).join(' ')),
+    element('p', [differenceWords(verdict), ageWords(verdict), matchWords(verdict)].filter(Boolean).join(' ')),
   );
   result.hidden = false;
   result.focus();

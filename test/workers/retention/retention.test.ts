@@ -83,7 +83,7 @@ describe('retention', () => {
       expect(erased).to.have.length(before.events.length);
       for (const attempt of erased) {
         expect(attempt).to.include({ outcome: 'delivered', httpStatus: 200, durationMs: 12 });
-        expect(attempt).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+        expect(attempt).not.to.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'url', 'address');
       }
     });
 
@@ -173,7 +173,7 @@ describe('retention', () => {
       .and.not.to.have.property('erasedAt');
     await attempts.updateOne({ _id: resend?._id }, { $unset: { dueAt: '' } });
     await eraseAttemptsOfErased([rideId]);
-    expect(await stored()).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+    expect(await stored()).not.to.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'url', 'address');
   });
 
   describe('deletes', () => {
