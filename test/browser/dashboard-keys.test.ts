@@ -218,7 +218,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
 
   it('works without scripts, and a reload creates no second key', async () => {
     const page = await open('/dashboard/keys', { javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('Front desk');
     await page.getByLabel('Mode').selectOption('live');
     await button(page, 'Create key').click();
@@ -301,7 +301,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await visitor.post(`/dashboard/keys/${made.keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
     await ticked(3);
     await page.getByRole('link', { name: 'Create live key' }).waitFor();
-    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set a webhook URL');
+    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set webhook URL');
     expect(page.complaints).to.deep.equal([]);
   });
 });

@@ -43,7 +43,7 @@ export function ridePage({ config, account, ride, apiKey, refusal }: RidePagePro
           title="Test ride"
           actions={
             <a class="btn second" href={`/dashboard/console?key=${ride.keyId}&scenario=${scenario}`}>
-              Start another
+              Start a test ride
             </a>
           }
         />

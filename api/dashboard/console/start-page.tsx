@@ -62,7 +62,7 @@ export function startPage({ config, account, keys, values, recent, faults = {}, 
         {keys.length === 0 ? (
           <Empty text="A test ride needs a test key, and this account has no active one.">
             <a class="btn" href={`${keysPath}/new?mode=test`}>
-              Create key
+              Create test key
             </a>
           </Empty>
         ) : (

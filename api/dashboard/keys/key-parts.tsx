@@ -58,7 +58,7 @@ export function FailingBanner({
       )}
       <p class="links">
         <a href={failedDeliveriesPath(keyId)}>Show failed deliveries</a>
-        {name !== undefined && <a href={keyPath(keyId)}>Change the webhook URL</a>}
+        {name !== undefined && <a href={keyPath(keyId)}>Set webhook URL</a>}
       </p>
     </section>
   );

@@ -63,14 +63,14 @@ function keysPage(props: KeysPageProps): string {
     section: 'keys',
     children: (
       <>
-        <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>
+        <PageHead title="Keys" actions={active.length > 0 && <CreateKey />}>
           <p>Every request carries a key, and the key decides whether its rides are live or test.</p>
         </PageHead>
         {active.length > 0 ? (
           <KeyTable label="Active keys" keys={active} {...facts} />
         ) : (
           <Empty text={revokedCount > 0 ? 'No key is active.' : 'No keys yet. A test key costs nothing.'}>
-            <NewKey />
+            <CreateKey />
           </Empty>
         )}
         {revokedCount > 0 && (
@@ -85,9 +85,9 @@ function keysPage(props: KeysPageProps): string {
   });
 }
 
-const NewKey = () => (
+const CreateKey = () => (
   <a class="btn" href={`${keysPath}/new`}>
-    New key
+    Create key
   </a>
 );
 

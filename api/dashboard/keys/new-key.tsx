@@ -84,13 +84,13 @@ interface NewKeyPageProps {
 
 function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
-        <PageHead title="New key">
+        <PageHead title="Create key">
           <p>Create one key for each system that creates rides. You can then rotate or revoke it separately.</p>
         </PageHead>
         <FaultSummary faults={faults} title="No key created yet" />
@@ -127,13 +127,13 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
 /** The page for an account that has reached the limit of active keys. */
 function fullPage({ account, most, hasErrors }: { account: Account; most: number; hasErrors?: boolean }): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors,
     children: (
       <>
-        <PageHead title="New key" />
+        <PageHead title="Create key" />
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>
             <strong>
@@ -143,7 +143,7 @@ function fullPage({ account, most, hasErrors }: { account: Account; most: number
             Revoke one that is no longer used, then create the new one.
           </p>
           <p class="links">
-            <a href={keysPath}>See the keys, and when each was last used</a>
+            <a href={keysPath}>All keys</a>
           </p>
         </div>
       </>
@@ -165,13 +165,13 @@ function newKeysPage({
   now: number;
 }): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors: true,
     children: (
       <>
-        <PageHead title="New key" />
+        <PageHead title="Create key" />
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>
             <strong>
@@ -181,7 +181,7 @@ function newKeysPage({
             {waitText(freesAt.getTime() - now)}. Revoked keys count, too.
           </p>
           <p class="links">
-            <a href={keysPath}>See the keys</a>
+            <a href={keysPath}>All keys</a>
           </p>
         </div>
       </>

@@ -42,7 +42,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       ),
     },
     {
-      title: 'Set a webhook URL, or open the console',
+      title: 'Set webhook URL, or open the console',
       done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
       how: (
         <>
@@ -50,7 +50,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
           <div class="actions">
             {newest && (
               <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
-                Set a webhook URL
+                Set webhook URL
               </a>
             )}
             <a class="btn second" href="/dashboard/console">

@@ -19,7 +19,7 @@ import {
   readFilters,
 } from '../lists.tsx';
 import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
-import { ridePath, ridesPath } from '../paths.ts';
+import { keysPath, ridePath, ridesPath } from '../paths.ts';
 import { isId, pathOfId } from './path-of-id.ts';
 import { RidesTable } from './rides-table.tsx';
 
@@ -191,7 +191,7 @@ function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
   if (filters.keys.length === 0) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
-        <a class="btn" href="/dashboard/keys">
+        <a class="btn" href={`${keysPath}/new`}>
           Create key
         </a>
       </Empty>

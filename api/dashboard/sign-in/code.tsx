@@ -122,7 +122,7 @@ function limitPage({
         </p>
         <p>
           <a class="btn second" href="/dashboard">
-            Back to sign in
+            Go to sign in
           </a>
         </p>
       </>

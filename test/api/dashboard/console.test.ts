@@ -36,7 +36,7 @@ describe('starting a ride in the test console', () => {
       [newest.keyId, true],
     ]);
     const { html: empty } = await (await signedIn(api)).get(base);
-    expect(empty).to.include('Create key').and.not.include('<select');
+    expect(empty).to.include('Create test key').and.not.include('<select');
   });
 
   it('preselects the key and the scenario of the URL', async () => {

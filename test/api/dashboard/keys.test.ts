@@ -159,7 +159,7 @@ describe('the dashboard: keys', () => {
       const { html } = await visitor.get('/dashboard/keys');
       expect(html)
         .to.include('No keys yet')
-        .and.match(/href="\/dashboard\/keys\/new">New key</);
+        .and.match(/href="\/dashboard\/keys\/new">Create key</);
       expect((await visitor.get('/dashboard/keys/new')).html).to.include('Create key');
     });
   });
