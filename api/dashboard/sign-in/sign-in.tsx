@@ -111,6 +111,9 @@ interface SignInView {
 /** Asks for an address, then for the code that was sent to it. */
 function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
+  // The fault of a code is shown at its field, if the page has one.
+  const { code, ...others } = faults;
+  const above: Faults = open || !code ? others : faults;
   const title = open ? 'Enter the code' : 'Sign in';
   return outsidePage({
     title,
@@ -119,7 +122,7 @@ function signInPage(view: SignInView): string {
     children: (
       <>
         <h1>{title}</h1>
-        {faults.email && <FaultSummary faults={{ email: faults.email }} title="You are not signed in yet" />}
+        <FaultSummary faults={above} title="You are not signed in yet" />
         {open ? <CodeStep {...view} open={open} /> : <AddressStep {...view} />}
       </>
     ),
