@@ -11,7 +11,7 @@ import type { RideCreation } from '../rides/creation.ts';
 import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
-import { consoleRideRoutes } from './console/ride.tsx';
+import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { keyRoutes } from './keys/key.ts';
@@ -37,16 +37,19 @@ export const dashboardBase = '/dashboard';
 interface SharedParts {
   wake: Wake;
   creation: RideCreation;
+  /** The page that lists the service's mails, in a development stack. */
+  mailPage?: string;
 }
 
 /** The dashboard (contract, sections 1 and 5): pages on which partners sign in and manage their keys. */
-export function dashboardPart(service: Context, { wake, creation }: SharedParts): Part {
+export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
-    streams: streams.of(consoleView(config)),
+    streams: streams.of(consoleView),
     rideStreams: streams.of(newsView),
+    mailPage: config.secrets.smtpUrl ? undefined : mailPage,
   });
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
@@ -71,9 +74,8 @@ export function dashboardPart(service: Context, { wake, creation }: SharedParts)
   };
 }
 
-/** The objects of the process that the pages of rides use. */
-export interface ConsoleParts {
-  creation: RideCreation;
+/** The objects of the process that the routes use. */
+export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
   /** The streams of the test console. */
   streams: ConsoleStreams;
   /** The streams of the rides' pages. */
@@ -81,11 +83,14 @@ export interface ConsoleParts {
 }
 
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
-export function dashboardRoutes(service: Context, { creation, streams, rideStreams }: ConsoleParts): DashboardRoute[] {
+export function dashboardRoutes(
+  service: Context,
+  { creation, streams, rideStreams, mailPage }: ConsoleParts,
+): DashboardRoute[] {
   return [
-    ...signInRoutes(service),
+    ...signInRoutes(service, mailPage),
     ...linkRoutes(service),
-    ...confirmRoutes(service),
+    ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),

@@ -13,48 +13,34 @@ import { keyPath, ridePath } from './paths.ts';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
-/** A time. Without scripts it is shown in UTC. */
-export function Time({ at, form = 'both' }: { at: Date; form?: 'time' | 'date' | 'both' }) {
-  const exact = exactText(at);
-  const shown = { time: exact.slice(11), date: exact.slice(0, 10), both: exact }[form];
+/** The clock to the second, the day, or both. `exact` is both to the second, and never relative. */
+type TimeForm = 'time' | 'date' | 'both' | 'exact';
+
+/**
+ * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
+ * time is recent; without scripts it is in UTC. The title has the exact time in UTC, and also appears on focus.
+ */
+export function Time({ at, form = 'both' }: { at: Date; form?: TimeForm }) {
   return (
-    <time dateTime={at.toISOString()} title={exact}>
-      {shown}
+    <time class="time" dateTime={at.toISOString()} title={exactText(at, 'ms')} data-form={form}>
+      {utcText(at, form)}
     </time>
   );
 }
 
-/** The age of a time, then the exact time. `inUtc` leaves out "UTC", because the head of the column says so. */
-export function When({ at, now, inUtc }: { at: Date; now: number; inUtc?: boolean }) {
+function utcText(at: Date, form: TimeForm): string {
   const exact = exactText(at);
-  return (
-    <time class="when" dateTime={at.toISOString()}>
-      <span data-relative>{agoText(at.getTime(), now)}</span>{' '}
-      <span class="quiet exact">{inUtc ? exact.replace(' UTC', '') : exact}</span>
-    </time>
-  );
+  if (form === 'exact') return exact;
+  if (form === 'both') return exact.replace(/:\d\d UTC/, ' UTC');
+  return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }
 
-const steps = [
-  [60, 's'],
-  [60, 'min'],
-  [24, 'h'],
-  [Number.POSITIVE_INFINITY, 'd'],
-] as const;
-
-/** `12 s ago`, `5 min ago`, `3 h ago`, `40 d ago`, or `in 5 min` for a future time. */
-function agoText(at: number, now: number): string {
-  let amount = Math.abs(now - at) / 1_000;
-  if (amount < 1) return 'just now';
-  for (const [limit, unit] of steps) {
-    if (amount < limit) return at <= now ? `${Math.floor(amount)} ${unit} ago` : `in ${Math.floor(amount)} ${unit}`;
-    amount /= limit;
-  }
-  return '';
-}
-
-/** `2026-11-21 14:03:22 UTC` */
-export const exactText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+/** `2026-11-21 14:03:22 UTC`, or `2026-11-21 14:03:22.084 UTC` to the millisecond. */
+export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
+  `${at
+    .toISOString()
+    .slice(0, to === 's' ? 19 : 23)
+    .replace('T', ' ')} UTC`;
 
 /** A time to wait, such as `5 minutes`. */
 export function waitText(ms: number): string {
@@ -63,9 +49,8 @@ export function waitText(ms: number): string {
   return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }
 
-/** `12.50 USD` */
-export const moneyText = (usd: number): string =>
-  `${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
+/** `$24.50` */
+export const moneyText = (usd: number): string => usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
 
 /** The limits of the automatic acceptance: `up to ... and 5 min`. */
 export const limitsText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>

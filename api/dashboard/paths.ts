@@ -25,7 +25,8 @@ export const statementPath = (month: string, page = 1): string =>
   `${usagePath}/${month}${page > 1 ? `?page=${page}` : ''}`;
 export const csvPath = (month: string): string => `${usagePath}/${month}/statement.csv`;
 
-export const consoleRidePath = (rideId: string): string => `/dashboard/console/${rideId}`;
+export const consolePath = '/dashboard/console';
+export const consoleRidePath = (rideId: string): string => `${consolePath}/${rideId}`;
 
 /** The page behind the link in a sign-in mail. */
 export const linkPath = (link: string): string => `/dashboard/sign-in/link/${link}`;

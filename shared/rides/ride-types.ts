@@ -169,6 +169,8 @@ export interface Ride extends RideRequest {
   origin?: Origin;
   /** Missing once the ride is erased. */
   trackToken?: string;
+  /** The words under which the dashboard finds it (search-terms.ts). Missing without any, and once it is erased. */
+  searchTerms?: string[];
   createdAt: Date;
   biddingEndsAt: Date;
 
@@ -213,4 +215,4 @@ export interface Ride extends RideRequest {
 }
 
 /** A ride without the fields that only deliveries, the sweeper, retention and the dashboard read. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;
+export type RideState = Omit<Ride, 'events' | 'searchTerms' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;

@@ -220,7 +220,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
   return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
 }
 
-const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
+export const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
 
 /** All ids have an underscore here, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';

@@ -135,7 +135,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const owned = await listKeys({ accountId: account._id });
     const usage = { activeKeys: 5, ridesCreated: 48_213, live: 41_020, test: 7_193, keysWithTraffic: 4 };
     const shown = {
-      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), now, ridesCreated: 48_213, failing }),
+      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
       '/shown/overview': overviewPage({
         account,
         keys: owned,
@@ -184,7 +184,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
       }
       throw new Error(`no Tab leads to ${name}`);
     };
-    await tabTo('Make a test key');
+    await tabTo('Create test key');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/keys/new?mode=test');
     await tabTo('Create key');
@@ -198,7 +198,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
     await tabTo('Copy');
-    await tabTo('Set its webhook URL');
+    await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
     await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
@@ -218,14 +218,14 @@ describe('the dashboard: keys, overview and account in a browser', () => {
 
   it('works without scripts, and a reload creates no second key', async () => {
     const page = await open('/dashboard/keys', { javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('Front desk');
     await page.getByLabel('Mode').selectOption('live');
     await button(page, 'Create key').click();
     const first = await page.getByTestId('new-key').textContent();
     await page.reload();
     expect(await page.getByTestId('new-key').textContent()).to.equal(first);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await button(page, 'Rotate').click();
     await button(page, 'Rotate').click();
     const second = await page.getByTestId('new-key').textContent();
@@ -261,7 +261,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await button(page, 'Copy key').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await page.getByLabel('Default webhook URL').waitFor();
     // Chromium may restore the page, request it again, or report that it would have to send the form again.
     await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
@@ -271,6 +271,23 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
+  });
+
+  it('starts a first ride in one click, in a new tab that leaves the new key on its page', async () => {
+    const page = await open('/dashboard/keys/new?mode=test');
+    await page.getByLabel('Name').fill('Front desk');
+    await button(page, 'Create key').click();
+    const shown = (await page.getByTestId('new-key').textContent()) ?? '';
+    expect(await page.getByLabel('Request as curl', { exact: true }).textContent()).to.include(`Bearer ${shown}`);
+    const opening = page.waitForEvent('popup');
+    await button(page, 'Start in the console').click();
+    const ride = await opening;
+    await ride.getByRole('heading', { name: 'Test ride', level: 1 }).waitFor();
+    expect(await page.getByTestId('new-key').textContent()).to.equal(shown);
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
+    await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
+    expect(await page.evaluate(() => document.documentElement.outerHTML).catch(() => '')).not.to.include(shown);
+    expect(page.complaints).to.deep.equal([]);
   });
 
   it('ticks the onboarding steps automatically', async () => {
@@ -283,8 +300,8 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await ticked(2);
     await visitor.post(`/dashboard/keys/${made.keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
     await ticked(3);
-    await page.getByRole('link', { name: 'Make a live key' }).waitFor();
-    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set a webhook URL');
+    await page.getByRole('link', { name: 'Create live key' }).waitFor();
+    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set webhook URL');
     expect(page.complaints).to.deep.equal([]);
   });
 });

@@ -1,8 +1,14 @@
 import { enhance } from './enhance.ts';
+import { applyFilters } from './filter-lists.ts';
+import { showLocalTimes } from './local-times.ts';
+import { keepTabsInPlace } from './tabs.ts';
 
 /** The script of every page of the dashboard. Every page also works without scripts. */
 
 enhance(document);
+keepTabsInPlace();
+applyFilters();
+setInterval(() => showLocalTimes(document), 10_000);
 
 // The Back button may restore an old page with used forms. Sending one again would only repeat its answer.
 addEventListener('pageshow', ({ persisted }) => {

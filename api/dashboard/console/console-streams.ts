@@ -1,4 +1,3 @@
-import type { Config } from '../../../shared/base/config.ts';
 import type { RideView } from '../../streams/followed-rides.ts';
 import type { RideStreams } from '../streams.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
@@ -8,10 +7,10 @@ import { consoleState } from './live-ride.tsx';
 /** The streams of the test console. */
 export type ConsoleStreams = RideStreams<ConsoleRide, ConsoleState>;
 
-export const consoleView = (config: Pick<Config, 'trackBaseUrl'>): RideView<ConsoleRide, ConsoleState> => ({
+export const consoleView: RideView<ConsoleRide, ConsoleState> = {
   fields: consoleFields,
-  stateOf: (ride) => consoleState(config, ride),
+  stateOf: consoleState,
   isLast: ({ isOver }) => isOver,
   // The outcome of a delivery wakes no stream, so the ride is polled.
   pollMs: 1_000,
-});
+};

@@ -26,7 +26,7 @@ import {
   readFilters,
 } from '../lists.tsx';
 import { type Answer, askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
-import { attemptPath, deliveriesPath } from '../paths.ts';
+import { attemptPath, deliveriesPath, keysPath } from '../paths.ts';
 import {
   filterTime,
   firstPeriod,
@@ -182,12 +182,12 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   return (
     <Empty text="A delivery appears here as soon as an event is sent to your webhook.">
       {filters.keys.length === 0 ? (
-        <a class="btn" href="/dashboard/keys">
-          Create a key
+        <a class="btn" href={`${keysPath}/new`}>
+          Create key
         </a>
       ) : (
-        <a class="btn" href="/dashboard/keys">
-          Set a webhook URL
+        <a class="btn" href={keysPath}>
+          Set webhook URL
         </a>
       )}
     </Empty>

@@ -61,7 +61,7 @@ function deliveryPage({ account, attempt, ofEvent, now }: DeliveryPageProps): st
             </p>
           ) : (
             <p>
-              A test event for the webhook URL of a key. <a href={keyPath(attempt.keyId)}>Show the key</a>
+              A test event for the webhook URL of a key. <a href={keyPath(attempt.keyId)}>Go to the key</a>
             </p>
           )}
         </PageHead>

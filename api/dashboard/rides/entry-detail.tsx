@@ -1,4 +1,4 @@
-import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
 import { AttemptDetail, EventBody, OwnRecordDetail, Resend } from '../deliveries/attempt-detail.tsx';
@@ -65,7 +65,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   return (
     <dl class="facts">
       <Fact name="At">
-        <Time at={at} />
+        <Time at={at} form="exact" />
       </Fact>
       {by && <Fact name="By">{actorWords[by]}</Fact>}
       {requestId && (
@@ -114,7 +114,10 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-function RequestFacts({ ride }: { ride: Ride }) {
+type Requested = Pick<Ride, keyof RideRequest | 'firstFare' | 'idempotency' | 'scenario' | 'biddingEndsAt'>;
+
+/** The fields of a ride's request. */
+export function RequestFacts({ ride }: { ride: Requested }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
@@ -148,7 +151,7 @@ function RequestFacts({ ride }: { ride: Ride }) {
       )}
       {scenario && <Fact name="Test scenario">{scenario}</Fact>}
       <Fact name="Bidding until">
-        <Time at={ride.biddingEndsAt} />
+        <Time at={ride.biddingEndsAt} form="exact" />
       </Fact>
     </>
   );

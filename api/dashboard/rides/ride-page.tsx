@@ -164,7 +164,7 @@ function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; t
 }
 
 /** The live map. A script fills it and moves the car. */
-function RideMap({ tiles }: Pick<Config, 'tiles'>) {
+export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
   return (
     <div class="ride-map track" id="map-box" data-keep>
       <section

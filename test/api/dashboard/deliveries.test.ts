@@ -83,9 +83,9 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('suggests the next action if the account has no deliveries', async () => {
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create key');
     await newKey(visitor);
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set webhook URL');
   });
 
   it('answers 404 for deliveries and keys of another account', async () => {

@@ -36,7 +36,7 @@ describe("the dashboard's list of rides", () => {
     const { html, status } = await visitor.get('/dashboard/rides');
     expect(status).to.equal(200);
     expect(ridesIn(html)).to.deep.equal([rideId]);
-    for (const text of ['driver arriving', '1,234.50 USD', '20.00 USD', 'Front desk', '(UTC)']) {
+    for (const text of ['driver arriving', '$1,234.50', '$20.00', 'Front desk', '(UTC)']) {
       expect(textOf(html)).to.include(text);
     }
     expect(html).to.match(/data-label="Offers"[^>]*>2</);
@@ -91,7 +91,7 @@ describe("the dashboard's list of rides", () => {
 
   it('suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
-    expect(first).to.include('Create a key');
+    expect(first).to.include('Create key');
     const { keyId } = await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/rides')).html)).to.include('Start a test ride');
     const filtered = textOf((await visitor.get(`/dashboard/rides?key=${keyId}&status=arrived`)).html);

@@ -95,6 +95,14 @@ describe('retention', () => {
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
     });
 
+    it('the search terms of a ride that an earlier version erased are removed', async () => {
+      const { _id } = await endedRide(ctx, 31);
+      await retain();
+      await rides.updateOne({ _id }, { $set: { searchTerms: ['lovelace'] } });
+      expect(await retain()).to.include({ ridesErased: 0, failed: 0 });
+      expect(await storedRide(_id)).not.to.have.property('searchTerms');
+    });
+
     it('several rides are erased, each once, although the index on track tokens is unique', async () => {
       for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
       expect((await retain()).ridesErased).to.equal(3);
