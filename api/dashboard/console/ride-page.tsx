@@ -3,13 +3,12 @@ import type { Config } from '../../../shared/base/config.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
-import { wordsFor } from '../../track/words.ts';
 import { CodeBlock, Fact } from '../blocks.tsx';
 import { Id, KeyName } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { consoleRidePath, keyPath, ridePath } from '../paths.ts';
 import { RequestFacts } from '../rides/entry-detail.tsx';
-import { RideMap } from '../rides/ride-page.tsx';
+import { MapWords, RideMap } from '../rides/ride-map.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { consoleState, LiveRide } from './live-ride.tsx';
@@ -105,13 +104,10 @@ export function ridePage({ config, account, ride, apiKey, refusal }: RidePagePro
 
 /** The live map, as the passenger sees it. A script fills it and keeps its words up to date (browser/ride-map.ts). */
 function MapCard({ ride, map, config }: Pick<RidePageProps, 'ride' | 'config'> & Required<Pick<ConsoleState, 'map'>>) {
-  const { headline, status } = wordsFor(map, map.now);
   return (
     <section class="console-map" aria-label="Live map">
       <div class="console-card-head">
-        <p>
-          <strong id="headline">{headline}</strong> <span id="headline-more">{status}</span>
-        </p>
+        <MapWords map={map} />
         <a href={trackUrl(config.trackBaseUrl, ride)}>Live map</a>
       </div>
       <RideMap tiles={config.tiles} />

@@ -5,7 +5,6 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import type { TrackState } from '../../track/track-state.ts';
-import { wordsFor } from '../../track/words.ts';
 import { LinkButton } from '../blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -13,6 +12,7 @@ import { entryPath, ridePath } from '../paths.ts';
 import { EntryDetail } from './entry-detail.tsx';
 import { Offers } from './offers.tsx';
 import { RideFacts, rideName, TripText } from './ride-facts.tsx';
+import { MapWords, RideMap } from './ride-map.tsx';
 import type { RideNews } from './ride-news.ts';
 import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';
 
@@ -119,7 +119,6 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
 }
 
 function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; trackBaseUrl: string }) {
-  const words = map && wordsFor(map, map.now);
   return (
     <PageHead
       title={
@@ -145,39 +144,8 @@ function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; t
       }
     >
       <TripText ride={ride} />
-      {words && (
-        <p class="now" id="now">
-          <strong id="headline">{words.headline}</strong>{' '}
-          <span id="headline-when">
-            {words.when && (
-              <>
-                {words.when.before} <Time at={new Date(words.when.at)} form="time" />
-                {words.when.after}.
-              </>
-            )}
-          </span>{' '}
-          <span id="headline-more">{words.status}</span>
-        </p>
-      )}
+      {map && <MapWords map={map} />}
     </PageHead>
-  );
-}
-
-/** The live map. A script fills it and moves the car. */
-export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
-  return (
-    <div class="ride-map track" id="map-box" data-keep>
-      <section
-        id="ride-map"
-        aria-label="Map: pickup, destination and car"
-        data-tiles={tiles?.url}
-        data-attribution={tiles?.attribution}
-      >
-        <noscript>
-          <p class="quiet">The map needs scripts.</p>
-        </noscript>
-      </section>
-    </div>
   );
 }
 
