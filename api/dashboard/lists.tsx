@@ -109,7 +109,8 @@ export function FilterForm({
   const { values, faults } = filters;
   const count = countFilters(filters) - (values.q ? 1 : 0);
   return (
-    <form class="list-form" method="get" action={path} aria-label="Filters" data-filters noValidate>
+    // After Back, the fields show the filters of the URL, not the last choices.
+    <form method="get" action={path} aria-label="Filters" autocomplete="off" data-filters noValidate>
       {search}
       <details class="filters-fold" id="filters-fold" open={count > 0}>
         <summary>Filters{count > 0 && ` (${count})`}</summary>

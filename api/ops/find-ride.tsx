@@ -107,7 +107,7 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
   });
 
 function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const { rideId, keyId, accountId, mode, status, createdAt, erasedAt, fare, agreedPrice, driverId, cancelledBy } = ride;
+  const { rideId, keyId, accountId, driverId, mode, status, cancelledBy, createdAt, erasedAt } = ride;
   return (
     <>
       <section class="section card" aria-label="Ride">
@@ -124,7 +124,7 @@ function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
           <Fact name="Created">
             <Time at={createdAt} form="exact" />
           </Fact>
-          <Fact name="Price">{agreedPrice === undefined ? moneyText(fare) : `${moneyText(agreedPrice)}, agreed`}</Fact>
+          <Fact name="Price">{priceText(ride)}</Fact>
           <Fact name="Key">
             <Id id={keyId} />
           </Fact>
@@ -149,6 +149,9 @@ function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
     </>
   );
 }
+
+const priceText = ({ fare, agreedPrice }: RideHistory): string =>
+  agreedPrice === undefined ? `${moneyText(fare)}, proposed` : `${moneyText(agreedPrice)}, agreed`;
 
 function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
   const isPending = withJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
