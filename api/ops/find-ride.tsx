@@ -1,7 +1,7 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError } from '../../shared/base/errors.ts';
-import { withJob } from '../../shared/rides/ride-jobs.ts';
+import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { Fact, TableHead } from '../dashboard/blocks.tsx';
 import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../dashboard/facts.tsx';
@@ -154,7 +154,7 @@ const priceText = ({ fare, agreedPrice }: RideHistory): string =>
   agreedPrice === undefined ? `${moneyText(fare)}, proposed` : `${moneyText(agreedPrice)}, agreed`;
 
 function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const isPending = withJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
+  const isPending = timersWithJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
   return (
     <section class="section" aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>

@@ -1,7 +1,7 @@
 import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
-import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
+import { AttemptDetail, DeliveryDetail, EventBody, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { actorWords, coordinatesText, Id, moneyText, None, OutcomePill, Time } from '../facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
@@ -38,7 +38,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
           {sendAgain}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery}>{sendAgain}</OwnRecordDetail>
+        <DeliveryDetail delivery={delivery}>{sendAgain}</DeliveryDetail>
       )}
     </>
   );
