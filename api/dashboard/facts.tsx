@@ -160,7 +160,7 @@ export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: s
 /** The partner's address text, or else the coordinates. */
 export const placeText = (place: Location): string => place.address || coordinatesText(place);
 
-/** Rounded to about a metre. The coordinates of an erased ride keep their two decimals. */
+/** The coordinates, rounded to about a metre. Those of an erased ride keep their two decimals. */
 export const coordinatesText = ({ lat, lng }: Location): string =>
   [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 

@@ -6,7 +6,7 @@ import type { PageRequest } from './page-routes.ts';
 import { ridesPath } from './paths.ts';
 import { startOfDay, zoneOf } from './zone.ts';
 
-/** Filters and paging of lists. The filters are in the URL, so that a filtered list can be shared. */
+/** The filters and the paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 
 /** A key of the account. Revoked keys are included: their active rides continue. */
 export type ListedKey = Pick<KeyFacts, '_id' | 'name' | 'mode' | 'hint' | 'revokedAt'>;
@@ -67,7 +67,7 @@ export function timeIn(text: string | undefined, edge: 'start' | 'end', zone = '
   if (!form) return null;
   const [, day, minute, second = ':00'] = form;
   const time = new Date(`${day}T${minute ?? '00:00'}${second}Z`);
-  // `Date` turns February 31 into a day in March.
+  // Refuses February 31, which `Date` turns into a day in March.
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== day) return null;
   if (minute) return time;
   return startOfDay(edge === 'start' ? time : new Date(time.getTime() + 24 * 3_600_000), zone);
@@ -109,7 +109,8 @@ export function FilterForm({
   const { values, faults } = filters;
   const count = countFilters(filters) - (values.q ? 1 : 0);
   return (
-    <form class="list-form" method="get" action={path} aria-label="Filters" data-filters noValidate>
+    // After Back, the fields show the filters of the URL, not the last choices.
+    <form method="get" action={path} aria-label="Filters" autocomplete="off" data-filters noValidate>
       {search}
       <details class="filters-fold" id="filters-fold" open={count > 0}>
         <summary>Filters{count > 0 && ` (${count})`}</summary>
@@ -157,12 +158,12 @@ export function KeyField({
   return <ChoiceField name={name} label="Key" value={value} faults={faults} options={[['', all], ...options]} />;
 }
 
-/** Includes the mode and the last four characters, because names are not unique. */
+/** The label of a key. It has the mode and the last four characters, because names are not unique. */
 function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
 }
 
-/** A text field for a UTC time: the browsers' own time fields refuse a time that was copied from a page. */
+/** A text field for a UTC time. The browsers' own time fields would refuse a time that was copied from a page. */
 export function TimeField({
   name,
   label,

@@ -19,12 +19,12 @@ export function parseMarkdown(text: string): ParsedPage {
 /** The info string of a code block: `ts file=receiver.ts` shows the file's name. */
 interface BlockInfo {
   language: string;
-  /** `run`, `given`, `output` and so on: tells the tests of the documentation how to use the block. */
+  /** `run`, `given`, `output` and so on. The tests of the documentation use the block accordingly. */
   mark: string;
   file?: string;
   /** The label of a block that is shown collapsed. */
   fold?: string;
-  /** `ts` or `python`: only for readers who use that language. */
+  /** `ts` or `python`, if the block is only for readers who use that language. */
   reader?: string;
 }
 

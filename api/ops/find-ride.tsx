@@ -1,7 +1,7 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError } from '../../shared/base/errors.ts';
-import { withJob } from '../../shared/rides/ride-jobs.ts';
+import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { Fact, TableHead } from '../dashboard/blocks.tsx';
 import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../dashboard/facts.tsx';
@@ -107,7 +107,7 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
   });
 
 function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const { rideId, keyId, accountId, mode, status, createdAt, erasedAt, fare, agreedPrice, driverId, cancelledBy } = ride;
+  const { rideId, keyId, accountId, driverId, mode, status, cancelledBy, createdAt, erasedAt } = ride;
   return (
     <>
       <section class="section card" aria-label="Ride">
@@ -124,7 +124,7 @@ function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
           <Fact name="Created">
             <Time at={createdAt} form="exact" />
           </Fact>
-          <Fact name="Price">{agreedPrice === undefined ? moneyText(fare) : `${moneyText(agreedPrice)}, agreed`}</Fact>
+          <Fact name="Price">{priceText(ride)}</Fact>
           <Fact name="Key">
             <Id id={keyId} />
           </Fact>
@@ -150,8 +150,11 @@ function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
   );
 }
 
+const priceText = ({ fare, agreedPrice }: RideHistory): string =>
+  agreedPrice === undefined ? `${moneyText(fare)}, proposed` : `${moneyText(agreedPrice)}, agreed`;
+
 function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const isPending = withJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
+  const isPending = timersWithJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
   return (
     <section class="section" aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>

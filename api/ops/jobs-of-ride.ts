@@ -1,6 +1,6 @@
 import type { Job, Queue } from 'bullmq';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
-import { deliveryJobId, timerJobId, timerPool, withJob } from '../../shared/rides/ride-jobs.ts';
+import { deliveryJobId, timerJobId, timerPool, timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { attemptJobId } from '../../shared/webhooks/attempt-jobs.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import { dueAtOf, stepOf } from './job-facts.ts';
@@ -42,7 +42,7 @@ function pendingOf({ rideId, timers, events, redeliveries }: RideHistory): { poo
     ...waiting.map(({ attemptId }) => attemptJobId(attemptId)),
   ];
   return [
-    ...withJob(timers).map(({ name }) => ({ pool: timerPool(name), id: timerJobId(rideId, name) })),
+    ...timersWithJob(timers).map(({ name }) => ({ pool: timerPool(name), id: timerJobId(rideId, name) })),
     ...sent.flatMap((id) => senders.map((pool) => ({ pool, id }))),
   ];
 }

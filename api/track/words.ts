@@ -49,7 +49,7 @@ export const shownDriver = (state: TrackState): TrackState['driver'] =>
 
 /** If the last position report is older than this, the page shows no ETA. */
 export const oldReportMs = 15_000;
-/** If it is older than this, the page says so. */
+/** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
 /** The page says that the driver is late if the arrival was expected at least this long ago. */
 const lateMs = 60_000;

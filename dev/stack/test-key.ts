@@ -13,9 +13,9 @@ import type { StackEnv } from './stack-state.ts';
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
 
 /**
- * The stack's test key, the same at every start. MongoDB has only its hash, so the key is stored in the stack's folder.
- * It belongs to an account that can sign in, so the dashboard shows its rides. Creates a new one at the first start, and
- * after the key was rotated or revoked.
+ * The stack's test key, which is the same at every start. MongoDB has only its hash, so the key is stored in the
+ * stack's folder. The key belongs to an account that can sign in, so the dashboard shows its rides. A new key is created
+ * at the first start, and after the key was rotated or revoked.
  */
 export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
@@ -48,7 +48,7 @@ async function readIfValid(
   return { ...kept, ...(await deliverySettings(readConfig(env), caller.keyId)) };
 }
 
-/** One file per database, since MONGO_URL may name another one at the next start. */
+/** Each database has its own file, since MONGO_URL may name another database at the next start. */
 function fileOf(env: StackEnv, dataDir: string): string {
   const database = createHash('sha256').update(env.MONGO_URL).digest('hex').slice(0, 8);
   return path.join(dataDir, `test-key-${database}.json`);

@@ -8,7 +8,10 @@ export interface Account {
   createdAt: Date;
   /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
-  /** The time since which the operator refuses its keys; its dashboard is read-only (keys/suspend-account.ts). */
+  /**
+   * Set while the operator has suspended the account: its keys are refused and its dashboard is read-only
+   * (keys/suspend-account.ts).
+   */
   suspendedAt?: Date;
 }
 

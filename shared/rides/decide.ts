@@ -25,18 +25,21 @@ export interface Change {
   beforeDeadline?: true;
 }
 
-/** The most offers that a ride receives (contract, section 3). */
+/** A ride receives at most this many offers (contract, section 3). */
 export const maxOffers = 50;
-/** The most offers of one driver, withdrawn ones included: no driver can use up all offers of a ride. */
+/**
+ * A driver can make at most this many offers on a ride, withdrawn ones included, so that no driver uses up all offers
+ * of the ride.
+ */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
 type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
 
 /**
- * Decides how a command changes a ride at a given time (contract, section 3). Returns null when nothing changes: the
+ * Decides how a command changes a ride at a given time (contract, section 3). Returns null if nothing changes: the
  * accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws AppError (404 or
- * 409) when the command is not allowed. `fired` is the timer that issued the command. Pure.
+ * 409) if the command is not allowed. `fired` is the timer that issued the command. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
@@ -144,7 +147,7 @@ function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing
 }
 
 /**
- * The step of a test ride's script that corresponds to a command from any origin: the script also continues after a
+ * The step of a test ride's script that corresponds to a command, whoever sent it: the script also continues after a
  * partner's accept and after a manual step. Undefined for a command after which no script continues.
  */
 function scriptStep(command: Command): SimulatorStep | undefined {
@@ -161,8 +164,8 @@ function scriptStep(command: Command): SimulatorStep | undefined {
 }
 
 /**
- * The `driver` timer runs settleDriver at once after a live ride gets or frees a driver: other rides and the driver's
- * availability depend on it. A change of status keeps a `driver` timer that has not fired yet.
+ * The `driver` timer, due at once, if a live ride gets or frees a driver. It runs settleDriver, because other rides and
+ * the driver's availability depend on the change. A change of status keeps a `driver` timer that has not fired yet.
  */
 function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   const { to, timers } = transitionOf(action);

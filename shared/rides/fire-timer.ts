@@ -8,25 +8,25 @@ import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
   /**
-   * With the ride's key and the request that created the ride, for the log. `dueAgainAt` if the change set the timer
-   * again.
+   * The timer fired. The ride's key and the request that created the ride are for the log. `dueAgainAt`: the change set
+   * the timer again.
    */
   | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string; dueAgainAt?: Date }
   | { result: 'early'; remainingMs: number }
-  /** The ride no longer has the timer. This is normal: removing a timer leaves its job in the queue. */
+  /** The ride no longer has the timer. This is normal, because removing a timer leaves its job in the queue. */
   | { result: 'stale' };
 
 /**
- * The effect of a timer on its ride: a command, a change without a change of status, or null if nothing is left to do.
- * `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
+ * Returns the effect of a timer on its ride: a command, a change without a change of status, or null if nothing is left
+ * to do. `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
  */
 type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
 /**
- * Applies the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. The write also
+ * Applies the effect of a timer if the ride still has the timer and the timer is due by MongoDB's clock. The write also
  * removes the timer, so a duplicate or late call is harmless. If the ride's status no longer allows the command, only
- * the timer is removed. With `dueAt`, only the timer with this due time fires: a newer timer of the same name stays.
- * `dueAt: null` means that the ride had no such timer. Throws what `changeRide` throws when MongoDB is unavailable.
+ * removes the timer. With `dueAt`, fires only the timer with this due time, and leaves a newer one of the same name;
+ * `dueAt: null` means that the ride had no such timer. Throws what `changeRide` throws while MongoDB is unavailable.
  */
 export async function fireTimer(
   ctx: Context,
@@ -57,7 +57,7 @@ function originOf(name: TimerName): Origin {
   return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
 }
 
-/** If the command is not allowed, only removes the timer: otherwise the sweeper would keep adding its job. */
+/** If the command is not allowed, the timer is only removed; otherwise the sweeper would keep adding its job. */
 function changeOf(ctx: Context, ride: RideState, name: TimerName, effect: Command | Change | null, at: Date): Change {
   const timers = ride.timers.filter((timer) => timer.name !== name);
   const withoutTimer: Change = { set: { timers } };

@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { expect } from 'chai';
 import { audit, commandLine } from '../../shared/accounts/audit.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
@@ -11,13 +13,13 @@ import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { useReceiver } from '../support/receiver.ts';
 import { type RideWish, rideIn } from '../support/rides.ts';
-import { attemptStates, nothingSent, rideWithAttempts } from '../support/rides-with-attempts.ts';
+import { attemptStates, cityHall, nothingSent, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 describe('the pages of rides and deliveries', () => {
   // No workers run, so every delivery stays as the test has stored it.
@@ -59,6 +61,9 @@ describe('the pages of rides and deliveries', () => {
       { ignoreUndefined: true },
     );
     await look('list', '/rides');
+    await look('overview', '');
+    await look('search', '/rides?q=times+square');
+    await look('search-nothing', '/rides?q=RES-20334');
     await look('filtered-to-nothing', `/rides?key=${desk.keyId}&to=2020-01-01`);
     await look('faults', '/rides?from=yesterday');
     await look('unknown-id', '/rides?id=ride_of_somebody');
@@ -104,6 +109,119 @@ describe('the pages of rides and deliveries', () => {
     });
   }).timeout(300_000);
 
+  /** Two rides, one of them with long texts, and one event that did not arrive. */
+  async function listedRides() {
+    const visitor = await signedIn(api);
+    const desk = await newKey(visitor, 'Night ward of the children’s hospital, building 4', 'test');
+    const { delivered, failed } = attemptStates;
+    const long = 'Saint Bartholomew’s Rehabilitation and Convalescence Centre, 1,200 Kensington Boulevard, New York';
+    await rideWith(visitor, desk.keyId, 'bidding', [delivered], { mode: 'test' });
+    const rideId = await rideWith(visitor, desk.keyId, 'driver_arriving', [delivered, delivered, failed], {
+      ...{ reference: 'RES-20332', fare: 1_234.5, mode: 'test' },
+      passenger: { name: 'Maximiliane Wolfeschlegelsteinhausenbergerdorff' },
+      destination: { ...cityHall, address: long },
+    });
+    return { visitor, rideId, url: `${api.url}/dashboard/rides` };
+  }
+
+  it('applies filters when they are chosen and keeps the focus, and goes back', async () => {
+    const { visitor, url } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    const rows = page.locator('.table.rides tbody tr');
+    await page.getByLabel('Status').selectOption('bidding');
+    await page.waitForURL(/\?status=bidding$/);
+    expect(await rows.count()).to.equal(1);
+    await page.getByLabel('From').fill('2020-01-01');
+    await page.waitForURL(/from=2020-01-01&zone=America%2FNew_York/);
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('from');
+    expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).to.equal(false);
+    expect(await page.evaluate(() => 'isSamePage' in window)).to.equal(true);
+    await page.getByLabel('Mode').selectOption('test');
+    await page.locator('.test-band').waitFor();
+    await page.goto(url);
+    await page.getByLabel('Status').selectOption('cancelled');
+    await page.getByText('No ride matches these filters.').waitFor();
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelectorAll('.table.rides tbody tr').length === 2);
+    expect(await page.getByLabel('Status').inputValue()).to.equal('');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('filters without scripts', async () => {
+    const { visitor, url } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
+    await page.getByLabel('Status').selectOption('bidding');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/status=bidding/);
+  });
+
+  it('opens the ride of a pasted booking number with one search', async () => {
+    const { visitor, url, rideId } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    await page.getByLabel('Search rides').fill('RES-20332');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/rides/${rideId}`);
+    await page.locator('.pill', { hasText: 'failed' }).first().waitFor();
+    await page.goBack();
+    await page.getByLabel('Search rides').fill('wolfeschlegelsteinhausenbergerdorff');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/q=wolfe/);
+    expect(await page.locator('.table.rides tbody tr').count()).to.equal(1);
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('shows the list of rides without clipping from 1,024 to 1,920 px', async () => {
+    const { visitor, url } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    for (const width of [1_024, 1_280, 1_920]) {
+      await page.setViewportSize({ width, height: 800 });
+      const clipped = await page.evaluate(() => {
+        const isClipped = ({ scrollWidth, clientWidth }: Element) => clientWidth > 0 && scrollWidth > clientWidth + 1;
+        const shown = document.querySelectorAll('main, .table.rides, .table.rides td, .table.rides td :not(.spoken)');
+        return [...shown].filter(isClipped).map(({ outerHTML }) => outerHTML.slice(0, 200));
+      });
+      expect(clipped, `${width} px`).to.deep.equal([]);
+      await page.screenshot({ path: path.join(shotFolder, `dashboard-rides-${width}.png`) });
+    }
+  });
+
+  it('shows each ride as a card of three lines that is one link, and folds the filters, on a phone', async () => {
+    const { visitor, url, rideId } = await listedRides();
+    const options = asVisitor(visitor, { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const page = await openPage(await openProfile(options), url);
+    const card = page.locator('.table.rides tbody tr', { hasText: 'Maximiliane' });
+    const box = await card.boundingBox();
+    expect(box?.height).to.be.within(44, 120);
+    expect(await page.getByLabel('Status').isVisible()).to.equal(false);
+    const summary = page.locator('.filters-fold > summary');
+    expect((await summary.boundingBox())?.height).to.be.at.least(44);
+    await summary.click();
+    await page.getByLabel('Status').selectOption('driver_arriving');
+    await page.waitForURL(/status=driver_arriving/);
+    expect(await page.getByLabel('Status').isVisible()).to.equal(true);
+    await card.tap({ position: { x: (box?.width ?? 0) - 8, y: (box?.height ?? 0) - 8 } });
+    await page.waitForURL(`**/rides/${rideId}`);
+  });
+
+  it('shows on the overview what has just happened, without a reload', async () => {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor, 'Front desk');
+    const { delivered, failed } = attemptStates;
+    const rideId = await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
+    const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard`);
+    await page.getByText('1 event did not arrive').waitFor();
+    const row = page.locator('#under-way .table.rides tr', { hasText: 'driver arriving' });
+    await row.getByRole('link', { name: 'Ada Lovelace' }).focus();
+    await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
+    await page.locator('#under-way .pill', { hasText: 'arrived' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.closest('tr') !== null)).to.equal(true);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await page.getByText('No ride is under way.').waitFor();
+    await page.getByText('The driver cancelled').waitFor();
+    expect(page.complaints).to.deep.equal([]);
+  });
+
   it('filters rides and resends failed events with only the keyboard', async () => {
     const visitor = await signedIn(api);
     const { keyId } = await newKey(visitor, 'Front desk');
@@ -112,7 +230,6 @@ describe('the pages of rides and deliveries', () => {
     const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
     await page.getByLabel('Status').focus();
     await page.keyboard.type('cancelled');
-    await page.getByRole('button', { name: 'Filter' }).press('Enter');
     await page.waitForURL(/status=cancelled/);
     await page.getByText('No ride matches these filters.').waitFor();
     await page.getByRole('link', { name: 'Show all rides' }).press('Enter');

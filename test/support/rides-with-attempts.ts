@@ -7,7 +7,7 @@ import { newDriver, type RideWish, rideIn } from './rides.ts';
 import { storedRide } from './stored-rides.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' };
-const cityHall = { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' };
+export const cityHall = { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' };
 /** A new driver for each ride, because a driver drives one ride at a time. */
 const dana = () => newDriver({ name: 'Dana Okoye', vehicle: 'Toyota Prius, blue', plate: 'TST 1043' });
 const alex = () => newDriver({ name: 'Alex Rivera', vehicle: 'Kia Niro, white', plate: 'TST 1091' });

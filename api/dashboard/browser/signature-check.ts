@@ -22,7 +22,7 @@ interface CheckInput {
 }
 
 export interface Verdict {
-  /** Empty for a valid signature. */
+  /** The faults of the signature; empty for a valid one. */
   faults: Fault[];
   /** For `wrong_body`: the first difference from the body as it was sent. */
   difference?: Difference;

@@ -9,7 +9,7 @@ import { consoleRidePath } from '../paths.ts';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
-import { DriverCard } from './hand-steps.tsx';
+import { DriverCard } from './manual-steps.tsx';
 import { detailOf, Timeline } from './timeline.tsx';
 
 export function consoleState(ride: ConsoleRide): ConsoleState {

@@ -16,8 +16,8 @@ import {
 import { consoleRidePath } from '../paths.ts';
 import { type ConsoleRide, consoleRide } from './console-ride.ts';
 import type { ConsoleStreams } from './console-streams.ts';
-import { handStepIn } from './hand-steps.tsx';
 import { consoleState } from './live-ride.tsx';
+import { manualStepIn } from './manual-steps.tsx';
 import { ridePage } from './ride-page.tsx';
 
 /** The page of a test ride: live view, accept and cancel for the partner, and manual steps for the driver. */
@@ -65,7 +65,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   async function stepManually(request: FormRequest): Promise<Answer> {
     const { account, param, form } = request;
     const ride = await rideOf(request);
-    const asked = handStepIn(param('step'), form);
+    const asked = manualStepIn(param('step'), form);
     if ('fault' in asked) return { status: 422, html: await showRide(account, ride, asked.fault) };
     const { step } = asked;
     return act(

@@ -15,7 +15,7 @@ export function AttemptDetail({
 }: {
   attempt: ShownAttempt;
   now: number;
-  /** Actions, such as the button that resends the event. */
+  /** Buttons, such as the one that resends the event. */
   children?: ComponentChildren;
 }) {
   return (
@@ -62,8 +62,8 @@ export function AttemptDetail({
   );
 }
 
-/** The delivery as the ride records it, for an event whose attempt has no record of its own. */
-export function OwnRecordDetail({ delivery, children }: { delivery: EventDelivery; children?: ComponentChildren }) {
+/** The delivery as the ride records it, used if the event's attempt has no record of its own. */
+export function DeliveryDetail({ delivery, children }: { delivery: EventDelivery; children?: ComponentChildren }) {
   const { event, own, isFresh } = delivery;
   const record = event.delivery;
   return (
@@ -155,7 +155,7 @@ const headerLines = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** JSON, indented for reading. The copy button copies the bytes that are sent and signed. */
+/** Shows JSON, indented for reading. The copy button copies the exact bytes that are sent and signed. */
 function Body({ body, title = 'Body' }: { body: string; title?: string }) {
   const shown = indented(body);
   return (

@@ -28,12 +28,13 @@ import {
 import { type Answer, askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { attemptPath, deliveriesPath, keysPath } from '../paths.ts';
 import {
-  filterTime,
   firstPeriod,
+  isPeriod,
   readSendFailed,
   SendFailed,
   type SendFailedForm,
   SentNotice,
+  utcMinute,
 } from './send-failed.tsx';
 
 const pageSize = 50;
@@ -58,7 +59,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
       form: {
         key: keyToResend(filters),
-        since: (filters.from && filters.values.from) || firstPeriod,
+        since: filters.from ? utcMinute(filters.from) : firstPeriod,
         faults: {},
         ...more,
       },
@@ -73,7 +74,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       const { typed, since } = readSendFailed(request.form, service.now());
       if (!since) return showList(request, typed);
       const count = await redeliverFailed(service, typed.key, { since }, askedBy(request));
-      const list = { key: typed.key, from: filterTime(since) };
+      const list = { key: typed.key, from: isPeriod(typed.since) ? '' : typed.since };
       return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
     }),
   ];

@@ -20,11 +20,12 @@ const periods: Readonly<Record<string, { ms: number; label: string }>> = {
   '30d': { ms: 30 * 24 * hourMs, label: 'the last 30 days' },
 };
 export const firstPeriod = '24h';
+export const isPeriod = (since: string): boolean => Object.hasOwn(periods, since);
 
 /** Reads the form. `since` is a period, or a time in UTC. It is missing in the result if the form has faults. */
 export function readSendFailed(form: Form, now: number): { typed: SendFailedForm; since?: Date } {
   const [key, typedSince] = [form.text('keyId'), form.text('since').trim()];
-  const period = Object.hasOwn(periods, typedSince) ? periods[typedSince] : undefined;
+  const period = isPeriod(typedSince) ? periods[typedSince] : undefined;
   const since = period ? new Date(now - period.ms) : timeIn(typedSince, 'start');
   const faults: Faults = {
     ...(!key && { keyId: 'Choose the key whose failed events you want to resend' }),
@@ -33,8 +34,8 @@ export function readSendFailed(form: Form, now: number): { typed: SendFailedForm
   return { typed: { key, since: typedSince, faults }, ...(key && since && { since }) };
 }
 
-/** A time as the list's filters name it, to the minute. */
-export const filterTime = (at: Date): string => exactText(at).slice(0, 16);
+/** `2026-11-21 14:03`, in UTC. */
+export const utcMinute = (at: Date): string => exactText(at).slice(0, 16);
 
 export function SentNotice({ sent }: { sent: number }) {
   return (
@@ -63,7 +64,7 @@ export function SendFailed({
   isOpen: boolean;
 }) {
   const choices = Object.entries(periods).map(([period, { label }]) => [period, label] as const);
-  const isTime = form.since !== '' && !Object.hasOwn(periods, form.since);
+  const isTime = form.since !== '' && !isPeriod(form.since);
   return (
     <details class="send-failed" id="send-failed" open={isOpen}>
       <summary>Resend failed events</summary>

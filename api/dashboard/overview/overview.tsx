@@ -35,7 +35,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
       const now = service.now();
       const [active, revoked, moving, cancelled, last, rate] = await Promise.all([
         listActiveKeys(owner),
-        // The onboarding checklist also counts revoked keys.
+        // For the onboarding checklist, which also counts revoked keys.
         listRevokedKeys(owner, 20),
         listRides({ status: underWay }, mostRead, owner),
         listRides({ status: 'cancelled' }, mostRead, owner),

@@ -1,7 +1,7 @@
 import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
-import { AttemptDetail, EventBody, OwnRecordDetail, Resend } from '../deliveries/attempt-detail.tsx';
+import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../deliveries/attempt-detail.tsx';
 import {
   actorWords,
   coordinatesText,
@@ -51,7 +51,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
           {resend}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery}>{resend}</OwnRecordDetail>
+        <DeliveryDetail delivery={delivery}>{resend}</DeliveryDetail>
       )}
     </>
   );

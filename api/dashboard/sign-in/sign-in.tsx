@@ -18,7 +18,7 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
   const cookies = signInCookies(config);
   const steps = codeSteps(service);
 
-  /** The sign-in page. With a session, the next route answers: the overview. */
+  /** Shows the sign-in page, or calls `next` for a request with a session: the next route answers with the overview. */
   const show: Middleware = async (ctx, next) => {
     if (await find(ctx)) return next();
     if (!canSendMail(config)) return respond(ctx, noMailPage());
@@ -75,7 +75,7 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
       respond(ctx, canSendMail(config) ? await act(ctx, form) : { html: noMailPage(), status: 503 });
     },
   });
-  /** For a browser that reloads the answer of a form as a page. */
+  /** Redirects a browser that reloads the answer of a form as a page. */
   const startOver = (path: string): DashboardRoute => ({
     method: 'GET',
     path,
@@ -103,7 +103,7 @@ interface SignInView {
   /** The code as typed. */
   code?: string;
   faults?: Faults;
-  /** The browser asked for a code, but did not keep the cookie. */
+  /** True if the browser asked for a code but did not keep the cookie. */
   hasNoCookie?: boolean;
   mailPage?: string;
 }

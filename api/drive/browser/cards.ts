@@ -4,7 +4,8 @@ import { mapAddress, onTap, pauseTaps, setShown, setText } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
 /**
- * An ended request without an offer of this driver stays visible this long, so the list does not jump while tapping.
+ * An ended request without an offer of this driver stays visible this long, so that the list does not move while the
+ * driver taps.
  */
 const goneForMs = 6_000;
 /** Converts straight-line distance to time: a third more by road, at 30 km/h. */
@@ -119,7 +120,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   }
 
   function dismiss(card: Card): void {
-    // The request is open again, or the card is already removed.
+    // Keeps the card if the request is open again. The card may also be removed already.
     if (!card.isGone || cards.get(card.request.rideId) !== card) return;
     remove(card);
     choices.onRemoved();
@@ -159,7 +160,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   return {
     show,
     end,
-    /** Shows how a request has ended; removes its card if there is nothing to say. */
+    /** Shows how a request has ended; without `words`, removes its card. */
     explain(rideId: string, words: string | null): void {
       const card = cards.get(rideId);
       if (!card?.isGone) return;

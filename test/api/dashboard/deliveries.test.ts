@@ -167,7 +167,7 @@ describe("the dashboard's deliveries", () => {
       const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
       expect(status).to.equal(303);
       const there = headers.get('location') ?? '';
-      expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01+00%3A00&sent=0`);
+      expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
       expect(textOf((await visitor.get(there)).html)).to.include('nothing is resent');
       const twelve = (await visitor.get('/dashboard/deliveries?sent=12')).html;
       expect(textOf(twelve)).to.include('12 events are being resent');

@@ -40,7 +40,7 @@ describe('texts of a live map', () => {
     [60 * minute, 'Arrives in 1 h'],
     [135 * minute, 'Arrives in 2 h 15 min'],
   ] as const) {
-    it(`the headline is "${text}" ${leftMs / 1_000} s before the arrival`, () => {
+    it(`${leftMs / 1_000} s before the arrival, the headline is "${text}"`, () => {
       expect(headline({ arrivesAt: now + leftMs })).to.equal(text);
     });
   }

@@ -44,7 +44,7 @@ describe('decide', () => {
       timers: [{ name: 'expire', dueAt: new Date(start + 600_000) }],
     }) as unknown as RideState;
 
-  /** Decides, and applies the change like the write in MongoDB. */
+  /** Decides a command, and applies the change as the write in MongoDB would. */
   function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
     const before = structuredClone(ride);
     try {

@@ -59,7 +59,7 @@ describe('the job of the next timer', () => {
     const rideId = await newRide(ctx, { mode: 'test' });
     await makeDue(rideId, 'offer');
     await fireTimer(ctx, rideId, 'offer');
-    // As if the first run had crashed before it added the jobs.
+    // Simulates a first run that crashed before it added the jobs.
     await ctx.queues.simulator.obliterate({ force: true });
     await ctx.queues.webhooks.obliterate({ force: true });
     expect(await fireTimer(ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
