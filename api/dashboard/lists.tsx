@@ -163,21 +163,6 @@ function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
 }
 
-/** A text field for a UTC time. The browsers' own time fields would refuse a time that was copied from a page. */
-export function TimeField({
-  name,
-  label,
-  value,
-  faults,
-}: {
-  name: string;
-  label: string;
-  value?: string;
-  faults?: Faults;
-}) {
-  return <TextField name={name} label={label} value={value} faults={faults} placeholder="YYYY-MM-DD hh:mm" />;
-}
-
 /** Links to the newest and the next older page of a list. `last` is the id of the last entry if older ones follow. */
 export function Pager({
   path,
