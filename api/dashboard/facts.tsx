@@ -42,11 +42,10 @@ export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
     .slice(0, to === 's' ? 19 : 23)
     .replace('T', ' ')} UTC`;
 
-/** A time to wait, such as `5 minutes`. */
+/** A time to wait, rounded up: `5 minutes`, `24 hours`. */
 export function waitText(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  return minutes > 120 ? counted(Math.ceil(minutes / 60), 'hour') : counted(minutes, 'minute');
 }
 
 /** `$24.50` */

@@ -66,3 +66,12 @@ const slugOf = (text: string): string =>
 
 export const plainText = (tokens: readonly Token[]): string =>
   (tokens as Tokens.Generic[]).map((token) => (token.tokens ? plainText(token.tokens) : (token.text ?? ' '))).join('');
+
+/** A text as code, in Markdown. */
+export const code = (text: string): string => `\`${text}\``;
+
+/** A table in Markdown. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

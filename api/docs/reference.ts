@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
+import { code, table } from './markdown.ts';
 import type {
   ApiResponse,
   Header,
@@ -243,13 +244,6 @@ function resolve<T extends object>(document: OpenApiDocument, value: T | Ref): T
 }
 
 const number = (value = 0): string => value.toLocaleString('en-US');
-
-const code = (text: string): string => `\`${text}\``;
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** JSON with an indent of two spaces; small objects stay on one line. */
 function jsonText(value: object): string {

@@ -21,7 +21,9 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(16_000, 32_000);
-    if ((await portProblem(port, '127.0.0.1')) === undefined) return port;
+    const problem = await portProblem(port, '127.0.0.1');
+    if (problem === undefined) return port;
+    if (problem !== 'EADDRINUSE') throw new Error(`No port of 127.0.0.1 can be opened (${problem})`);
   }
 }
 

@@ -1,7 +1,5 @@
-import Joi from 'joi';
 import type { Config } from '../base/config.ts';
 import { sha256 } from '../base/ids.ts';
-import { operatorEmail } from './account.ts';
 import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
 import { type Browser, chargeMail, countTry, type MailRefusal, refundTry } from './sign-in-limits.ts';
 import { type SignIn, signIns } from './sign-in-row.ts';
@@ -17,19 +15,6 @@ export const signInLifetimeMs = 3_600_000;
 const triesOfCode = 5;
 /** 22 base64url characters are 132 bits. */
 const linkLength = 22;
-
-const emailForm = Joi.string()
-  .trim()
-  .lowercase()
-  .email({ tlds: { allow: false }, minDomainSegments: 2, allowUnicode: false })
-  .invalid(operatorEmail)
-  .required();
-
-/** A typed e-mail address in lower case; null if it is not valid. */
-export function readEmail(typed: string): string | null {
-  const { value, error } = emailForm.validate(typed);
-  return error ? null : value;
-}
 
 /** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
 export function readCode(typed: string): string | null {

@@ -122,9 +122,9 @@ export async function applyAction(
   owner: RideOwner,
   origin?: Origin,
 ): Promise<RideState> {
-  const decision: Decision<null> = (ride, at) => {
+  const decision: Decision<null> = (ride, at, now) => {
     const wanted = typeof command === 'function' ? command(ride) : command;
-    return { change: wanted && decide(ride, wanted, at, ctx.config), result: null };
+    return { change: wanted && decide(ride, wanted, { at, now }, ctx.config), result: null };
   };
   const changed = await changeRide(ctx, { rideId, owner }, decision, origin);
   if (!changed) throw new AppError('ride_not_found');

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { timerLag } from '../base/metrics.ts';
 import type { TimerName } from '../base/terms.ts';
 import { changeRide, type Decision } from './change-ride.ts';
-import { type Change, type Command, decide } from './decide.ts';
+import { type Change, type ChangeTimes, type Command, decide } from './decide.ts';
 import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
@@ -42,7 +42,7 @@ export async function fireTimer(
     if (!timer) return { change: null, result: { fired: { result: 'stale' } } };
     const lateMs = now.getTime() - timer.dueAt.getTime();
     if (lateMs < 0) return { change: 'not yet', result: { fired: { result: 'early', remainingMs: -lateMs } } };
-    const change = changeOf(ctx, ride, name, effectOf(ride, now), at);
+    const change = changeOf(ctx, ride, name, effectOf(ride, now), { at, now });
     return { change, result: { fired: doneBy(change, ride, name), lateMs } };
   };
   const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
@@ -58,13 +58,19 @@ function originOf(name: TimerName): Origin {
 }
 
 /** If the command is not allowed, the timer is only removed; otherwise the sweeper would keep adding its job. */
-function changeOf(ctx: Context, ride: RideState, name: TimerName, effect: Command | Change | null, at: Date): Change {
+function changeOf(
+  ctx: Context,
+  ride: RideState,
+  name: TimerName,
+  effect: Command | Change | null,
+  times: ChangeTimes,
+): Change {
   const timers = ride.timers.filter((timer) => timer.name !== name);
   const withoutTimer: Change = { set: { timers } };
   if (!effect) return withoutTimer;
   if ('set' in effect) return { ...effect, set: { timers, ...effect.set } };
   try {
-    return decide(ride, effect, at, ctx.config, name) ?? withoutTimer;
+    return decide(ride, effect, times, ctx.config, name) ?? withoutTimer;
   } catch (error) {
     if (error instanceof AppError) return withoutTimer;
     throw error;

@@ -146,7 +146,9 @@ describe('rekey', () => {
 
     it('rekey prints the number of secrets that still use older keys, as text and as JSON', async () => {
       await makeSome(2);
-      const printed = ['Rekeyed         2', 'Remaining       0', 'Older keys can be removed from SECRETS_KEY.'].join('\n');
+      const printed = ['Rekeyed         2', 'Remaining       0', 'Older keys can be removed from SECRETS_KEY.'].join(
+        '\n',
+      );
       expect(await run([2, 1], 'rekey')).to.deep.equal({ code: 0, lines: [printed] });
       expect(await run([2, 1], 'rekey', '--json')).to.deep.equal({ code: 0, lines: ['{"rekeyed":0,"remaining":0}'] });
     });

@@ -1,4 +1,5 @@
-import { askedEmail, openSignIn, readEmail } from '../../../shared/accounts/sign-in.ts';
+import { readEmail } from '../../../shared/accounts/account.ts';
+import { askedEmail, openSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
 import { type Form, readForm } from '../../http/body.ts';

@@ -7,7 +7,7 @@ const stepMs = 50;
 const samples = 3;
 /** No further samples are taken after this time, so that a slow MongoDB does not delay the start. */
 const samplingLimitMs = 1_000;
-/** Earlier estimates are kept for this long. */
+/** Earlier estimates are dropped after this time. */
 const historyMs = 60_000;
 
 /**

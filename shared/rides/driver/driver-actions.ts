@@ -95,9 +95,9 @@ export async function applyDriverStep(
   const changed = await changeRide(
     ctx,
     { rideId, owner },
-    (ride, at) => {
+    (ride, at, now) => {
       if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-      const change = wasApplied(ride, step) ? null : decide(ride, command, at, ctx.config);
+      const change = wasApplied(ride, step) ? null : decide(ride, command, { at, now }, ctx.config);
       return { change, result: transitionOf(step).to };
     },
     origin,

@@ -48,7 +48,7 @@ describe('decide', () => {
   function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
     const before = structuredClone(ride);
     try {
-      const change = decide(ride, command, at, timing);
+      const change = decide(ride, command, { at, now: at }, timing);
       expect(ride).to.deep.equal(before);
       if (!change) return { outcome: 'nothing', ride };
       const offers = [...(change.set.offers ?? ride.offers), ...(change.newOffer ? [change.newOffer] : [])];

@@ -38,9 +38,6 @@ export function withinDescriptorLimit(
   const allowed = { ...wanted };
   for (const pool of delivering) allowed[pool] = Math.max(1, Math.floor((wanted[pool] * room) / attempts));
   const concurrency = Object.fromEntries(delivering.map((pool) => [pool, allowed[pool]]));
-  log.warn(
-    { limit, wanted: attempts, concurrency },
-    'the limit of open files allows less concurrency than configured',
-  );
+  log.warn({ limit, wanted: attempts, concurrency }, 'the limit of open files allows less concurrency than configured');
   return allowed;
 }
