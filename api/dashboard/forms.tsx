@@ -19,14 +19,7 @@ export function ChangeForm({
   children: ComponentChildren;
 }) {
   return (
-    <form
-      method="post"
-      action={action}
-      class={className}
-      target={inNewTab ? '_blank' : undefined}
-      data-once
-      noValidate
-    >
+    <form method="post" action={action} class={className} target={inNewTab ? '_blank' : undefined} data-once noValidate>
       <FormId />
       {children}
     </form>

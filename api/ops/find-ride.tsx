@@ -77,29 +77,31 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
         <OperatorsHeader current={findRidePath} />
         <main id="main" tabIndex={-1}>
           <PageHead title="Find a ride" />
-          <form class="search" method="get" action={findRidePath} role="search">
-            <input
-              id="id"
-              name="id"
-              class="mono"
-              value={id}
-              aria-label="Ride or event id"
-              aria-invalid={ride === null ? 'true' : undefined}
-              aria-describedby={ride === null ? 'id-fault' : undefined}
-              placeholder="ride_ or evt_ id"
-              autocomplete="off"
-              autofocus={!ride}
-              spellcheck={false}
-            />
-            <button class="btn" type="submit">
-              Find
-            </button>
-            {ride === null && (
-              <p class="fault" id="id-fault" role="alert">
-                No ride has this id. Check that the id is complete; rides are deleted after their retention time.
-              </p>
-            )}
-          </form>
+          <search>
+            <form class="search" method="get" action={findRidePath}>
+              <input
+                id="id"
+                name="id"
+                class="mono"
+                value={id}
+                aria-label="Ride or event id"
+                aria-invalid={ride === null ? 'true' : undefined}
+                aria-describedby={ride === null ? 'id-fault' : undefined}
+                placeholder="ride_ or evt_ id"
+                autocomplete="off"
+                autofocus={!ride}
+                spellcheck={false}
+              />
+              <button class="btn" type="submit">
+                Find
+              </button>
+              {ride === null && (
+                <p class="fault" id="id-fault" role="alert">
+                  No ride has this id. Check that the id is complete; rides are deleted after their retention time.
+                </p>
+              )}
+            </form>
+          </search>
           {ride && <Ride ride={ride} jobs={jobs} />}
         </main>
       </>

@@ -58,11 +58,7 @@ async function findPending(queues: Queues, pool: PoolName, id: string): Promise<
 const poolsOf = ({ mode }: RideHistory): PoolName[] =>
   poolNames.filter((pool) => pool !== 'mail' && pool !== (mode === 'test' ? 'dispatch' : 'simulator'));
 
-async function findFinished(
-  queues: Queues,
-  pool: PoolName,
-  { rideId, redeliveries }: RideHistory,
-): Promise<RideJob[]> {
+async function findFinished(queues: Queues, pool: PoolName, { rideId, redeliveries }: RideHistory): Promise<RideJob[]> {
   const attemptIds = new Set(redeliveries.map(({ attemptId }) => attemptId));
   const jobs = await (queues[pool] as Queue).getJobs(['completed', 'failed']);
   return jobs

@@ -42,4 +42,8 @@ const chunksOf = (text: string): string[] => folded(text).split(/\s+/);
 const partsOf = (text: string): string[] => text.split(/[^\p{L}\p{N}]+/u);
 
 /** NFKD separates letters from their accents, which are then removed. */
-const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase();
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();

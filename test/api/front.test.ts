@@ -34,7 +34,9 @@ describe('the front door and unknown addresses', () => {
       expect(answer.status, path).to.equal(404);
       expect(isPage(answer), path).to.equal(true);
       expect(answer.headers.get('x-service-error')).to.equal('not_found');
-      expect(textOf(answer.text)).to.include('Page not found').and.include(answer.headers.get('x-request-id') ?? '-');
+      expect(textOf(answer.text))
+        .to.include('Page not found')
+        .and.include(answer.headers.get('x-request-id') ?? '-');
       expect(hrefsIn(answer.text)).to.deep.equal(['/', ...parts]);
     }
     expect(isPage(await ask('/nothing', browser, { method: 'POST' }))).to.equal(true);

@@ -62,7 +62,7 @@ describe('X-Service-Test-Scenario', () => {
 
   it('slow: each drive takes minutes and ends with the next step, and the offer has the ETA of the drive', async () => {
     const { body } = await (await api.partner('test')).createRide({}, under('slow'));
-    const after = async (...steps: ('offer' | 'accept' | 'arrive' | 'start')[]) => {
+    const drivenUntil = async (...steps: ('offer' | 'accept' | 'arrive' | 'start')[]) => {
       for (const step of steps) {
         await makeDue(body.rideId, step);
         await fireTimer(api.ctx, body.rideId, step);
@@ -72,9 +72,9 @@ describe('X-Service-Test-Scenario', () => {
       const endsWith = timers.find(({ dueAt }) => leg && dueAt.getTime() === leg.endAt.getTime())?.name;
       return { etaMinutes: offers[0]?.etaMinutes, minutes, endsWith };
     };
-    const first = await after('offer', 'accept');
+    const first = await drivenUntil('offer', 'accept');
     expect(first).to.deep.equal({ etaMinutes: 2, minutes: 2, endsWith: 'arrive' });
-    const second = await after('arrive', 'start');
+    const second = await drivenUntil('arrive', 'start');
     expect(second).to.deep.equal({ etaMinutes: 2, minutes: 4, endsWith: 'complete' });
   });
 

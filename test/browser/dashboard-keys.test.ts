@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createApp } from '../../api/app.ts';
 import { keyPage } from '../../api/dashboard/keys/key-page.tsx';
+import { concernsOf } from '../../api/dashboard/overview/attention.tsx';
 import { overviewPage } from '../../api/dashboard/overview/overview.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { serve } from '../../api/http/serve.ts';
@@ -10,9 +11,12 @@ import type { Part } from '../../api/part.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
+import { listRides } from '../../shared/rides/list-rides.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
+import { rideIn } from '../support/rides.ts';
+import { realisticRide } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
@@ -133,17 +137,23 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const failing = { failuresInRow: 12, since: new Date(now - 7_000_000), reason: 'refused' as const };
     const { account } = visitor;
     const owned = await listKeys({ accountId: account._id });
-    const usage = { activeKeys: 5, ridesCreated: 48_213, live: 41_020, test: 7_193, keysWithTraffic: 4 };
+    for (const status of ['bidding', 'arrived', 'completed'] as const) {
+      await rideIn(api.ctx, status, { ...realisticRide(), accountId: account._id, keyId });
+    }
+    const last = await listRides({}, 10, { accountId: account._id });
+    const underWay = last.rides.filter(({ status }) => status !== 'completed');
     const shown = {
       '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
       '/shown/overview': overviewPage({
         account,
         keys: owned,
-        usage: { ...usage, busiest: { keyId, name: 'Front desk', rides: 38_114 } },
-        rides: new Map([[keyId, 38_114]]),
         health: new Map([[keyId, failing]]),
-        now,
-        publicBaseUrl: api.url,
+        rate: { attempts: 1_000, delivered: 988, isSample: true, medianMs: 148, mostMs: 912 },
+        underWay: { rides: underWay, hasOlder: false },
+        last: last.rides,
+        rowKeys: owned,
+        concerns: concernsOf(last.rides, now),
+        steps: null,
       }),
     };
     const server = await serve(api.ctx, createApp(api.ctx, [partWith(shown)]));

@@ -120,7 +120,10 @@ describe("a ride's page", () => {
       document.querySelector<HTMLElement>('a[data-entry]')?.focus();
     });
     await offerOn(api.ctx, rideId, { driver: newDriver({ name: 'Sam Ito' }), price: 26 });
-    await page.locator('.offers tr', { hasText: 'Sam Ito' }).getByRole('button', { name: /^Accept/ }).waitFor();
+    await page
+      .locator('.offers tr', { hasText: 'Sam Ito' })
+      .getByRole('button', { name: /^Accept/ })
+      .waitFor();
     await page.locator('#said', { hasText: 'Offer received: Sam Ito' }).waitFor({ state: 'attached' });
     await applyAction(api.ctx, rideId, { action: 'accept', offerId: offers[0]?.offerId ?? '' }, 'anyone');
     await page.locator('h1 .pill', { hasText: 'driver arriving' }).waitFor();

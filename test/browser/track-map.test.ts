@@ -177,7 +177,9 @@ describe('the map of a ride', () => {
     });
     const page = await openPage(await openProfile(), url);
     await page.locator('.point.pickup', { hasText: '<b>7</b> Elm St & Co' }).waitFor();
-    expect(await page.locator('.places').innerText()).to.include('<b>7</b> Elm St & Co').and.include('1 Park Row');
+    expect(await page.locator('.places').innerText())
+      .to.include('<b>7</b> Elm St & Co')
+      .and.include('1 Park Row');
     await lookAt('track-addresses', url);
     const other = await openPage(await openProfile(), (await newMap()).url);
     expect(await other.locator('.places').innerText()).to.include('5.3 km south of the pickup');

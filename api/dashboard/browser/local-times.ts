@@ -28,6 +28,16 @@ export function showLocalTimes(root: ParentNode, now = new Date()): void {
     // The stylesheet shows the title on focus: of the time, or of the link that contains it.
     if (!time.closest('a, button, summary')) time.tabIndex = 0;
   }
+  showEachDayOnce(root);
+}
+
+/** Shows the day of a timeline's entry only at the first entry of this day, in the reader's zone. */
+function showEachDayOnce(root: ParentNode): void {
+  let previous: string | null = null;
+  for (const day of root.querySelectorAll<HTMLElement>('.timeline .day')) {
+    if (day.hidden !== (day.textContent === previous)) day.hidden = !day.hidden;
+    previous = day.textContent;
+  }
 }
 
 function textOf(at: Date, form: string | undefined, now: Date): string {

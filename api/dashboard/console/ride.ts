@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
+import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { AppError } from '../../../shared/base/errors.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
@@ -14,6 +14,7 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 import { consoleRidePath } from '../paths.ts';
+import { recordChange, refusalIn } from '../rides/record-change.ts';
 import { type ConsoleRide, consoleRide } from './console-ride.ts';
 import type { ConsoleStreams } from './console-streams.ts';
 import { consoleState } from './live-ride.tsx';
@@ -40,25 +41,23 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
     request: FormRequest,
     change: (rideId: string, owner: { keyId: string }) => Promise<unknown>,
     isDone: (ride: ConsoleRide) => boolean,
-  ) {
+    record?: AuditAction,
+  ): Promise<Answer> {
     const { _id, keyId } = await rideOf(request);
     const redirectTo = consoleRidePath(_id);
-    try {
-      await change(_id, { keyId });
-      return { redirectTo };
-    } catch (error) {
-      if (!(error instanceof AppError) || (error.status !== 409 && error.code !== 'offer_not_found')) throw error;
-      const ride = await rideOf(request);
-      if (isDone(ride) || ride.events.some(({ form }) => form === request.sent.id)) return { redirectTo };
-      return { status: error.status, html: await showRide(request.account, ride, error.message) };
-    }
+    const refusal = await change(_id, { keyId }).then(() => null, refusalIn);
+    const ride = await rideOf(request);
+    if (record) await recordChange(service, request, ride, record);
+    if (!refusal || isDone(ride) || ride.events.some(({ form }) => form === request.sent.id)) return { redirectTo };
+    return { status: refusal.status, html: await showRide(request.account, ride, refusal.message) };
   }
 
-  const command = (request: FormRequest, given: Command): Promise<Answer> =>
+  const command = (request: FormRequest, given: Command, record: AuditAction): Promise<Answer> =>
     act(
       request,
       (rideId, owner) => applyAction(service, rideId, given, owner, originOf(request)),
       ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
+      record,
     );
 
   /** Makes a manual step instead of the simulated driver. */
@@ -87,9 +86,11 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       else streams.open(request.ctx, ride, state);
     }),
     action('/console/:rideId/accept', (request) =>
-      command(request, { action: 'accept', offerId: request.form.text('offerId') }),
+      command(request, { action: 'accept', offerId: request.form.text('offerId') }, 'offer_accepted'),
     ),
-    action('/console/:rideId/cancel', (request) => command(request, { action: 'cancel', by: 'partner' })),
+    action('/console/:rideId/cancel', (request) =>
+      command(request, { action: 'cancel', by: 'partner' }, 'ride_cancelled'),
+    ),
     action('/console/:rideId/steps/:step', stepManually),
   ];
 }

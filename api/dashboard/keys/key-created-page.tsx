@@ -57,8 +57,13 @@ export function keyShownPage({ account, key, shownAt, publicBaseUrl }: KeyShownP
  * another tab, because leaving this page removes the key.
  */
 function FirstRide({ shownKey, publicBaseUrl }: Pick<KeyShownPageProps, 'publicBaseUrl'> & { shownKey: ShownKey }) {
-  const valueOf = (field: RideField) => firstValues[field];
-  const request = { apiUrl: `${publicBaseUrl}/v1`, scenario: 'default', body: requestBody(valueOf), key: shownKey.key };
+  const firstValueOf = (field: RideField) => firstValues[field];
+  const request = {
+    apiUrl: `${publicBaseUrl}/v1`,
+    scenario: 'default',
+    body: requestBody(firstValueOf),
+    key: shownKey.key,
+  };
   return (
     <section class="section first-ride" aria-labelledby="first-ride">
       <h2 id="first-ride">Start a first ride</h2>

@@ -69,8 +69,8 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
         {key.revokedAt && (
           <div class="notice bad">
             <p>
-              <strong>Revoked</strong> <Time at={key.revokedAt} />. Requests with this key are answered 401.
-              Active rides continue, and their events are still sent.
+              <strong>Revoked</strong> <Time at={key.revokedAt} />. Requests with this key are answered 401. Active
+              rides continue, and their events are still sent.
             </p>
           </div>
         )}

@@ -177,8 +177,8 @@ function newKeysPage({
             <strong>
               This account has created {counted(most, 'key')} in the last 24 hours, the most it can. No key was created.
             </strong>{' '}
-            The next one is possible on <Time at={freesAt} form="exact" />, in about{' '}
-            {waitText(freesAt.getTime() - now)}. Revoked keys count, too.
+            The next one is possible on <Time at={freesAt} form="exact" />, in about {waitText(freesAt.getTime() - now)}
+            . Revoked keys count, too.
           </p>
           <p class="links">
             <a href={keysPath}>All keys</a>

@@ -1,17 +1,13 @@
-import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
-import { canComplete } from '../../../shared/accounts/sent-form.ts';
+import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
-import { derivedAuditId } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { timeOf } from '../../../shared/rides/events.ts';
 import { rideOf, rideWithKeyName } from '../../../shared/rides/list-rides.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
-import { clientAddress } from '../../http/forwarded.ts';
 import {
   type Answer,
   askedBy,
@@ -24,6 +20,7 @@ import {
 import { entryPath, ridePath } from '../paths.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
+import { recordChange, refusalIn } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 
@@ -58,16 +55,10 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
    * the ride's page, unless an earlier request with this form has made the change.
    */
   async function change(request: FormRequest, command: Command, what: AuditAction): Promise<Answer> {
-    const { ctx, owner, sent } = request;
     const { _id: rideId, keyId } = await ownRide(request);
     const applied = applyAction(service, rideId, command, { keyId }, originOf(request));
     const refusal = await applied.then(() => null, refusalIn);
-    const made = (await ownRide(request)).events.find(({ form }) => form === sent.id);
-    if (made && canComplete(timeOf(made), service.now())) {
-      const from = clientAddress(ctx, config.trustedProxyHops);
-      const entry = { _id: derivedAuditId(what, sent.id), ...owner, action: what, keyId, about: rideId, from };
-      await audit(entry, service.now());
-    }
+    const made = await recordChange(service, request, await ownRide(request), what);
     if (made || !refusal) return { redirectTo: ridePath(rideId) };
     const { status, code, message } = refusal;
     return { status, code, html: await showRide(request, '', message) };
@@ -108,10 +99,4 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
       }
     }),
   ];
-}
-
-/** The refusal that the ride's page explains. Other errors are rethrown. */
-function refusalIn(error: unknown): AppError {
-  if (error instanceof AppError && (error.status === 409 || error.code === 'offer_not_found')) return error;
-  throw error;
 }

@@ -122,7 +122,7 @@ interface EntryProps {
   entry: HistoryEntry;
   /** The id of the chosen entry or attempt. */
   chosenId: string;
-  /** The entry is the first one of its day. */
+  /** The entry is the first one of its day in UTC. A script corrects this for the reader's zone (local-times.ts). */
   isNewDay: boolean;
 }
 
@@ -135,11 +135,9 @@ function Entry({ rideId, entry, chosenId, isNewDay }: EntryProps) {
   const about = aboutEntry(entry);
   return (
     <li id={`entry-${entry.id}`} class={entry.kind} data-status={entry.status}>
-      {isNewDay && (
-        <p class="day">
-          <Time at={entry.at} form="date" />
-        </p>
-      )}
+      <p class="day" hidden={!isNewDay}>
+        <Time at={entry.at} form="date" />
+      </p>
       <a class="entry" {...link(entry.id)}>
         <Time at={entry.at} form="time" />
         <span>

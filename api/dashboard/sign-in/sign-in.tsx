@@ -142,7 +142,8 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
         </div>
       )}
       <p class="lead">
-        This is the dashboard of the Ride Partner API: your keys, your rides, and the events that we send to your server.
+        This is the dashboard of the Ride Partner API: your keys, your rides, and the events that we send to your
+        server.
       </p>
       <p class="lead">We send a code to your e-mail address; you need no password. A new address gets an account.</p>
       <AddressForm {...view} autofocus={!view.faults} />

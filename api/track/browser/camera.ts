@@ -1,4 +1,4 @@
-import { latLngBounds, type Map as LeafletMap, Point } from 'leaflet';
+import { type Map as LeafletMap, latLngBounds, Point } from 'leaflet';
 import type { TrackState } from '../track-state.ts';
 import { latLng } from './marks.ts';
 

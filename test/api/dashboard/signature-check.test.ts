@@ -161,7 +161,9 @@ describe('the page of the signature check', () => {
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);
     expect(form).to.include('id="secret"').and.include('hidden').and.include('method="dialog"');
-    expect(form).not.to.match(/\s(name|action)=/).and.not.to.include('data-sent');
+    expect(form)
+      .not.to.match(/\s(name|action)=/)
+      .and.not.to.include('data-sent');
   });
 
   it('is filled in with the request of an attempt, without a secret, and only for its account', async () => {

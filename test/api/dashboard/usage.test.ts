@@ -108,7 +108,9 @@ describe('the usage pages', () => {
       expect(november).to.include('Sum of all 2 trips $1,012.60');
       expect(november).to.include('The month closes on 1 December 2026, 01:00 UTC');
       const october = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
-      expect(october).to.include(`Lobby ${shortId(past ?? '')} $8.00`).and.to.include('Sum of 1 trip $8.00');
+      expect(october)
+        .to.include(`Lobby ${shortId(past ?? '')} $8.00`)
+        .and.to.include('Sum of 1 trip $8.00');
       expect(october).not.to.include('so far');
     });
 

@@ -73,7 +73,9 @@ describe('texts of a live map', () => {
     expect(words({ ...late, status: 'in_progress', destination: pointAt(place, 4, 90) }).headline).to.equal(
       'Running late',
     );
-    expect(words({ ...late, ...seen(40) })).to.deep.include({ headline: 'Running late' }).and.not.have.property('when');
+    expect(words({ ...late, ...seen(40) }))
+      .to.deep.include({ headline: 'Running late' })
+      .and.not.have.property('when');
     expect(words({ ...late, ...seen(0, 0.05) }).headline).to.equal('Arriving now');
   });
 
