@@ -124,7 +124,7 @@ describe('the dashboard: overview', () => {
 
   it('names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
-    const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), reason: 'status' };
+    const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
     const html = await overview();
     expect(html).to.include('Deliveries of Airport fail').and.include('1,234 in a row');

@@ -4,6 +4,7 @@ import { operatorsCookie } from '../../../api/ops/operators-pages.tsx';
 import type { RequestContext } from '../../../api/part.ts';
 import { eventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
@@ -81,6 +82,7 @@ describe('queue board at the operators’ port', () => {
   it('a ride shows its finished jobs while the queue keeps them', async () => {
     const { ctx } = operators;
     const rideId = await newRide(ctx);
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
     const worker = startPool(ctx, connection, 'dispatch');
     try {
