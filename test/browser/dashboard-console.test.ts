@@ -39,7 +39,7 @@ describe('the test console in a browser', () => {
 
   /** Starts a ride on the page. Resolves with the ride's id. */
   async function start(page: Page, scenario: string): Promise<string> {
-    await page.getByRole('radio', { name: scenario }).check();
+    await page.locator(`input[name=scenario][value="${scenario}"]`).check();
     await page.getByRole('button', { name: 'Start a test ride' }).click();
     await page.waitForURL(/\/console\/ride_/);
     return page.url().split('/').at(-1) ?? '';
