@@ -204,7 +204,7 @@ export function FindById({ value = '', fault }: { value?: string; fault?: string
         aria-label="Ride, event or attempt id"
         aria-invalid={fault ? 'true' : undefined}
         aria-describedby={fault ? 'id-fault' : undefined}
-        placeholder="ride_, evt_ or att_ id"
+        placeholder="Ride, event or attempt id"
         autocomplete="off"
         spellcheck={false}
       />

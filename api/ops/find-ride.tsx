@@ -87,7 +87,7 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
                 aria-label="Ride or event id"
                 aria-invalid={ride === null ? 'true' : undefined}
                 aria-describedby={ride === null ? 'id-fault' : undefined}
-                placeholder="ride_ or evt_ id"
+                placeholder="Ride or event id"
                 autocomplete="off"
                 autofocus={!ride}
                 spellcheck={false}

@@ -216,7 +216,11 @@ function DeliveriesTable({ attempts, keys }: Pick<DeliveriesPageProps, 'attempts
                 <Answered attempt={attempt} />
               </td>
               <td data-label="Took" class="number">
-                {attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}
+                {attempt.durationMs === undefined || attempt.outcome === 'no_url' ? (
+                  <None />
+                ) : (
+                  msText(attempt.durationMs)
+                )}
               </td>
               <td data-label="At">
                 <Time at={attempt.startedAt ?? attempt.at} />

@@ -67,19 +67,19 @@ function Person({ name, phone }: { name?: string; phone?: string }) {
   );
 }
 
-/** The agreed price, or else the fare that is offered to drivers. */
+/** The agreed price, or else the fare that is proposed to drivers. */
 function Price({ ride: { agreedPrice, fare, firstFare } }: { ride: Ride }) {
   if (agreedPrice === undefined) {
     return (
       <>
         {moneyText(fare)}{' '}
-        <span class="quiet">offered{firstFare === undefined ? '' : `, raised from ${moneyText(firstFare)}`}</span>
+        <span class="quiet">proposed{firstFare === undefined ? '' : `, raised from ${moneyText(firstFare)}`}</span>
       </>
     );
   }
   return (
     <>
-      {moneyText(agreedPrice)} {agreedPrice !== fare && <span class="quiet">agreed, {moneyText(fare)} offered</span>}
+      {moneyText(agreedPrice)} {agreedPrice !== fare && <span class="quiet">agreed, {moneyText(fare)} proposed</span>}
     </>
   );
 }

@@ -31,7 +31,7 @@ export function RidesTable({
       <tbody>
         {rides.map((ride) => (
           <tr key={ride._id} id={`${name}-${ride._id}`}>
-            <td class="who">
+            <td class="called">
               <Who ride={ride} />
             </td>
             <td class="trip">

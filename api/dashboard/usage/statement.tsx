@@ -4,7 +4,7 @@ import { AppError } from '../../../shared/base/errors.ts';
 import { keyNames } from '../../../shared/keys/list-keys.ts';
 import { dayMs, endOfMonth, startOfMonth } from '../../../shared/usage/days.ts';
 import { allLines, readStatement, type StatementPage } from '../../../shared/usage/statements.ts';
-import { tripFacts } from '../../../shared/usage/trip-facts.ts';
+import { type TripFacts, tripFacts } from '../../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
 import { Empty, TableHead } from '../blocks.tsx';
 import { counted, countText, exactText, moneyText, None, placeText, RideLink } from '../facts.tsx';
@@ -135,8 +135,8 @@ function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement
               <td data-label="Reference" class="name">
                 {trip?.reference ?? <None />}
               </td>
-              <td data-label="Trip" class="name">
-                {trip ? `${placeText(trip.pickup)} to ${placeText(trip.destination)}` : <None />}
+              <td data-label="Trip" class="trip">
+                {trip ? <Trip {...trip} /> : <None />}
               </td>
               <td data-label="Ended (UTC)">
                 <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
@@ -165,6 +165,18 @@ function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement
         </tfoot>
       )}
     </table>
+  );
+}
+
+function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>) {
+  return (
+    <span>
+      <span class="pickup">{placeText(pickup)}</span>{' '}
+      <span class="destination">
+        <span class="spoken">to </span>
+        {placeText(destination)}
+      </span>
+    </span>
   );
 }
 
