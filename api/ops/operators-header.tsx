@@ -39,7 +39,8 @@ export const boardHeader = (): string =>
   'color:var(--foreground);border-bottom:1px solid var(--border);font:400 15px/1.4 system-ui,sans-serif}' +
   '.operators-header nav{display:flex}' +
   '.operators-header a{display:inline-flex;align-items:center;gap:8px;min-height:44px;color:inherit;' +
-  'text-decoration:none}.operators-header nav a{padding:0 12px}.operators-header .brand{font-weight:600}' +
+  'white-space:nowrap;text-decoration:none}.operators-header nav a{padding:0 12px}.operators-header .brand{font-weight:600}' +
   '.operators-header a[aria-current]{font-weight:600;box-shadow:inset 0 -3px 0 var(--primary)}' +
   '.operators-header a:focus-visible{outline:2px solid var(--primary);outline-offset:-2px}' +
-  '.operators-header svg{width:24px;height:24px}</style>';
+  '.operators-header svg{width:24px;height:24px}' +
+  '@media(max-width:760px){.operators-header .brand span{position:absolute;clip-path:inset(50%)}}</style>';
