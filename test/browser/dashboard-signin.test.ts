@@ -126,6 +126,7 @@ describe('sign-in to the dashboard', () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     await ask(page, email);
     await page.goto(api.url + (await linkSentTo(api.ctx, email)));
+    await page.locator('button:focus', { hasText: 'Sign in' }).waitFor();
     await page.keyboard.press('Enter');
     await signedIn(page);
     expect(page.complaints).to.deep.equal([]);
