@@ -3,7 +3,7 @@ import type { Context } from '../shared/base/context.ts';
 import { pingMongo } from '../shared/base/mongo/connection.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
-import { startWatch } from '../shared/process/ops/watch.ts';
+import { startWarnings } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { createApp, listenerOf } from './app.ts';
 import { serve } from './http/serve.ts';
@@ -20,7 +20,7 @@ export async function runApi(more: (service: Context) => Promise<Part[]> = async
   const config = readConfig();
   const service = await openContext(config, 'api');
   const server = await serve(service, createApp(service, await more(service)));
-  const watch = startWatch(service);
+  const watch = startWarnings(service);
   const ops = await startOpsServer(service, {
     processName: 'api',
     checks: { mongo: pingMongo },

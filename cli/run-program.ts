@@ -3,13 +3,10 @@ import { AppError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
 import { prefixLines, UsageError } from '../shared/process/command-line.ts';
-import { helpFor, isHelpAsked, usageInShort } from './help.ts';
+import { helpFor, usageInShort, wantsHelp } from './help.ts';
 import { type Program, readCommandLine } from './program.ts';
 
-/**
- * The settings, or a function that finds them when they are needed. If undefined, the environment of the process
- * applies.
- */
+/** The settings, or a function that finds them when they are needed. Undefined means the environment of the process. */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
 /**
@@ -22,7 +19,7 @@ export async function runProgram<Ctx>(
   settings?: Settings,
 ): Promise<number> {
   try {
-    if (isHelpAsked(argv)) {
+    if (wantsHelp(argv)) {
       console.log(helpFor(program, argv));
       return 0;
     }

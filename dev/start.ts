@@ -14,7 +14,7 @@ import { styled } from './terminal/style.ts';
 type StartOptions = { port: number; fresh: boolean; json: boolean };
 
 /** Processes that a killed stack has left behind end within this time. */
-const leftoversMs = 4_000;
+const leftoverTimeoutMs = 4_000;
 
 /** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
 export async function start({ port, fresh, json }: StartOptions): Promise<void> {
@@ -26,7 +26,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
-    // Imported here, with half of the service, so that the checks above report their errors before it loads.
+    // Imported late, because it loads half of the service: the checks above report their errors before that.
     const { startStack } = await import('./stack/stack.ts');
     const stack = await startStack({
       port,
@@ -55,7 +55,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
 async function checkPort(port: number, host: string): Promise<void> {
   const stack = (await runningStacks()).find((running) => running.port === port);
   if (stack) throw new Error(`a stack is running on port ${port} (process ${stack.pid}): choose another with --port`);
-  const deadline = Date.now() + leftoversMs;
+  const deadline = Date.now() + leftoverTimeoutMs;
   const isLeftover = await fs.access(path.join(dataDirOf(port), 'stack.json')).then(
     () => true,
     () => false,

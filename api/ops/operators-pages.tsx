@@ -15,7 +15,7 @@ import { queueBoardPath } from './queue-board-path.ts';
 
 const path = '/ops';
 const cookieName = 'rides_ops';
-const lifetimeMs = 12 * 3_600_000;
+const sessionLifetimeMs = 12 * 3_600_000;
 
 type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
 
@@ -54,13 +54,13 @@ export function operatorsCookie(token: string, now: () => number) {
   return {
     isToken: (given: string): boolean => isSame(given, token),
     write(ctx: RequestContext): void {
-      const until = String(now() + lifetimeMs);
+      const until = String(now() + sessionLifetimeMs);
       // Not `secure`, because the operators' port serves plain HTTP, on loopback or through a tunnel.
       const options = {
         httpOnly: true,
         sameSite: 'strict',
         path,
-        maxAge: lifetimeMs,
+        maxAge: sessionLifetimeMs,
         overwrite: true,
       } as const;
       ctx.cookies.set(cookieName, `${until}.${proofOf(until)}`, options);

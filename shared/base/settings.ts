@@ -170,7 +170,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('dispatch'),
     DISPATCH_REPEAT_MS: durationMs
       .default(30_000)
-      .description('How often a ride is opened to drivers who were not asked yet, after the last dispatch round.')
+      .description('After the last dispatch round: how often a ride is opened to drivers who have not been asked yet.')
       .tag('dispatch'),
   },
   'Fare hints': {
@@ -185,7 +185,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .required()
       .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
       .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' })
-      .description('The price per km in your tariff. The fare hint uses the tariff where it knows too few rides.')
+      .description(
+        'The price per km in your tariff. The fare hint uses the tariff where there are too few completed rides.',
+      )
       .note('Without a tariff, there is no hint for such places.')
       .tag('API'),
   },
@@ -239,7 +241,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
       .description(
-        'The maximum number of sign-in mails per clock hour that browsers request in which nobody has ever signed in.',
+        'The maximum number of sign-in mails per clock hour, for all requests from browsers in which nobody has ever signed in.',
       )
       .note('Mails that known browsers request are not counted.')
       .tag('API'),

@@ -49,11 +49,14 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
   return made;
 }
 
-/** The result of a form that created a key at time `at`. */
-interface KeyOfForm {
+/** The key that a form created at the time `at`. */
+interface KeyCreatedByForm {
   keyId: string;
   at: Date;
-  /** Missing if another session sent the form, or if the key has been rotated or revoked since. */
+  /**
+   * The key with its secrets. Missing if another session sent the form, or if the key was rotated or revoked after its
+   * creation.
+   */
   made?: NewKey;
 }
 
@@ -65,7 +68,7 @@ interface KeyOfForm {
 export async function createKeyByForm(
   config: KeySettings,
   { form, most, ...spec }: KeySpec & { form: SentForm; most: number },
-): Promise<KeyOfForm | 'full'> {
+): Promise<KeyCreatedByForm | 'full'> {
   const keyId = derivedKeyId(form.id);
   const [key] = apiKeysOf(config.secrets, keyId, spec.mode, form);
   const { record, made } = newRecord(config, spec, keyId, await mongoNow(), key);
@@ -77,10 +80,15 @@ export async function createKeyByForm(
 }
 
 /**
- * Shows the key only to a form of the same mode: a form for a test key needs no recent sign-in code, so it must not
+ * Shows the key only to a form of the same mode. A form for a test key needs no recent sign-in code, so it must not
  * show a live key.
  */
-async function repeatedCreation(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
+async function repeatedCreation(
+  config: KeySettings,
+  keyId: string,
+  mode: Mode,
+  form: SentForm,
+): Promise<KeyCreatedByForm> {
   const record = await keys.findOne({ _id: keyId });
   if (!record) throw unknownKey();
   const { name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;
@@ -140,7 +148,10 @@ export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): 
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
-/** Refuses a key from its next request until `resumeKey`. Its rides continue and their events are sent. */
+/**
+ * Suspends a key: its next request is refused, and all further ones until `resumeKey`. Its rides continue and their
+ * events are sent.
+ */
 export async function suspendKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
@@ -167,8 +178,8 @@ export async function renameKey(keyId: string, name: string, owner: KeyOwner, fo
 
 /**
  * Sets the default webhook URL of the key; null removes it. Resolves with false if the key already had this URL. Like a
- * rolled secret, the new URL applies after `untilSettingsApply`. Throws `invalid_request` for a URL that is not allowed
- * (contract, section 6, rule 2).
+ * rolled secret, the new URL applies once `untilSettingsApply` has resolved. Throws `invalid_request` for a URL that is
+ * not allowed (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,

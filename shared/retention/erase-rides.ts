@@ -51,7 +51,7 @@ const erasure = [
 ];
 
 /**
- * Erases the personal data of those of the given rides that have ended and whose events are settled. That is:
+ * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
  * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, search terms, webhook URL, track
  * token, last position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a
  * kilometre). Price, `autoAccept`, times and outcomes stay.

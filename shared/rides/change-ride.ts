@@ -168,7 +168,7 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
 
-/** True if the driver has another moving ride, in a state that no failover can roll back. */
+/** True if, by majority-committed data, the driver is on another ride. */
 async function isOnAnotherRide(driverId: string, rideId: string): Promise<boolean> {
   const filter = {
     _id: { $ne: rideId },

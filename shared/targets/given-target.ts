@@ -1,18 +1,18 @@
 import type { Config } from '../base/config.ts';
 import { checkTargetUrl, isLocalTarget } from './target.ts';
 
-const hint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
+const localReceiverHint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
 
 /**
- * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, refusing a URL that is not
- * https or not public names the setting that would allow it.
+ * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, the text of a refusal names
+ * the setting that would allow the URL.
  */
 export function checkGivenTarget(
   { environment, webhookLocalTargets }: Pick<Config, 'environment' | 'webhookLocalTargets'>,
   url: string,
 ): string | null {
   const refusal = checkTargetUrl(url, webhookLocalTargets);
-  return refusal && environment === 'development' && couldBeAllowed(url) ? `${refusal}; ${hint}` : refusal;
+  return refusal && environment === 'development' && couldBeAllowed(url) ? `${refusal}; ${localReceiverHint}` : refusal;
 }
 
 /** True if WEBHOOK_LOCAL_TARGETS with the origin of `url` would allow the URL. */

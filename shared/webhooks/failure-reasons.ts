@@ -4,7 +4,7 @@ import type { AttemptPhase, RecordedOutcome } from './attempts.ts';
 export const failureReasons = {
   dns: [
     'Host name not found',
-    'Check the URL for a typo, and that its host name has an A or AAAA record in the public DNS.',
+    'Check that the URL has no typo, and that its host name has an A or AAAA record in the public DNS.',
   ],
   no_url: ['No webhook URL', 'Set a default webhook URL on the key, or give each ride a webhookUrl.'],
   blocked: [
@@ -101,7 +101,7 @@ function codeOf({ outcome, reason = '', httpStatus, phase }: FailedDelivery): Fa
   return byStatus(httpStatus) ?? byReason.get(reason) ?? byPattern(reason);
 }
 
-// Only older records lack the phase of a timeout. Nearly all of those timed out waiting for the response.
+// Timeouts in older records do not name a phase. Nearly all of them occurred while waiting for the response.
 const timeouts = new Map<string, FailureCode>([
   ['dns', 'timeout_dns'],
   ['connect', 'timeout_connect'],

@@ -35,7 +35,7 @@ describe('GET /rides', () => {
     expect((await partner.get('/rides', { authorization: 'Bearer nothing' })).status).to.equal(401);
   });
 
-  it("the list shows no ride of another key, not even for that ride's cursor or reference", async () => {
+  it("the list shows no ride of another key, even if the query names that ride's cursor or reference", async () => {
     const stranger = await api.partner('live');
     const foreign = await newRide(api.ctx, { keyId: stranger.keyId, reference: 'Room 12' });
     for (const query of ['', 'reference=Room%2012', `cursor=${foreign}`]) {
@@ -57,7 +57,7 @@ describe('GET /rides', () => {
     expect(seen).to.deep.equal(newestFirst(made));
   });
 
-  it('the pages show every ride once with both a cursor and createdBefore', async () => {
+  it('paging with both a cursor and createdBefore shows every ride exactly once', async () => {
     const made = await makeSome(5);
     const seen: string[] = [];
     let cursor = '';

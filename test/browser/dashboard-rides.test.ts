@@ -37,7 +37,7 @@ describe('the pages of rides and deliveries', () => {
     wish?: RideWish,
   ) => rideWithAttempts(api.ctx, { accountId: account._id, keyId, ...wish }, status, outcomes);
 
-  it('passes layout and accessibility checks: full, empty, and without matches', async () => {
+  it('full, empty and unmatched lists pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'front.desk@grand-hotel.example');
     const look = (name: string, path: string) =>
       lookAt(`dashboard-rides-${name}`, `${api.url}/dashboard${path}`, {
@@ -81,7 +81,7 @@ describe('the pages of rides and deliveries', () => {
     }
   }).timeout(300_000);
 
-  it('passes layout and accessibility checks for an erased ride and a suspended account', async () => {
+  it('an erased ride and a suspended account pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'night.desk@grand-hotel.example');
     const { account } = visitor;
     const options = asVisitor(visitor);
@@ -267,7 +267,7 @@ describe('an event that is resent from the page of its ride', () => {
     return { visitor, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
-  it('shows the answer to a resend automatically', async () => {
+  it('the answer to a resend appears automatically', async () => {
     const { visitor, url, rideId } = await failedRide();
     answers = 200;
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
@@ -280,7 +280,7 @@ describe('an event that is resent from the page of its ride', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('shows the answer to a resend without scripts', async () => {
+  it('the answer to a resend appears without scripts', async () => {
     const { visitor, url } = await failedRide();
     answers = 500;
     const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);

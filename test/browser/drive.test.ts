@@ -82,7 +82,7 @@ describe("the driver's page", () => {
     return { profile, page };
   }
 
-  it('shows a raised fare, which Accept and a new counter-offer use', async () => {
+  it('the page shows a raised fare, which Accept and a new counter-offer use', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const rideId = await openRide(place);
@@ -97,7 +97,7 @@ describe("the driver's page", () => {
     expect((await offersOn(rideId))[0].price).to.equal(27.5);
   });
 
-  it('completes a live ride with two drivers: a counter-offer wins, and the other driver is notified', async () => {
+  it('two drivers bid on a live ride: a counter-offer wins, and the other driver is notified', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];
     const rideId = await openRide(place);
@@ -149,7 +149,7 @@ describe("the driver's page", () => {
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
 
-  it('withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
+  it("the page withdraws an offer, and shows the partner's cancellation, whether before or after the accept", async () => {
     const place = somewhere();
     const { page } = await online(place);
     const withdrawn = await openRide(place);
@@ -196,7 +196,7 @@ describe("the driver's page", () => {
     return sent;
   }
 
-  it('stores steps while offline and says so; back online, sends each step once and in order', async () => {
+  it('the page stores steps while offline and says so; back online, it sends each step once and in order', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     const sent = stepsSent(profile);
     await profile.setOffline(true);
@@ -218,7 +218,7 @@ describe("the driver's page", () => {
     expect(await page.evaluate(() => localStorage.length)).to.equal(0);
   });
 
-  it('repeats a step whose answer was lost, also after the page was closed, with one effect', async () => {
+  it('a step whose answer was lost is repeated, also after the page was closed, with one effect', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     // The service accepts the step, but its answer never arrives.
     await page.route('**/drive/api/ride/arrive', async (route) => {
@@ -240,7 +240,7 @@ describe("the driver's page", () => {
     expect(again.complaints).to.deep.equal([]);
   });
 
-  it('shows a driver whose network is back that the ride was cancelled in the meantime', async () => {
+  it('a driver whose network is back sees that the ride was cancelled in the meantime', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     await profile.setOffline(true);
     await press(page, 'Arrived');
@@ -251,7 +251,7 @@ describe("the driver's page", () => {
     await until(async () => (await page.evaluate(() => localStorage.length)) === 0);
   });
 
-  it('cancels a ride only after confirmation, with only the keyboard', async () => {
+  it('a ride is cancelled only after confirmation, for which the keyboard suffices', async () => {
     const { page, rideId } = await chosen(somewhere());
     const { keyboard } = page;
     // A button that has just appeared ignores taps for a moment.
@@ -270,14 +270,14 @@ describe("the driver's page", () => {
     expect(await rideNow(rideId)).to.include({ cancelledBy: 'driver' });
   });
 
-  it('shows the sign-in page as soon as the driver is suspended', async () => {
+  it('the sign-in page is shown as soon as the driver is suspended', async () => {
     const { page, driverId } = await online(somewhere());
     await heading(page, 'Waiting for requests');
     await suspendDriver(driverId);
     await page.getByLabel('Driver key').waitFor();
   });
 
-  it('shows what is missing without scripts, without a position, and with a wrong key', async () => {
+  it('the page shows what is missing without scripts, without a position, and with a wrong key', async () => {
     const bare = await openPage(await openProfile({ ...phone, javaScriptEnabled: false }), `${api.url}/drive`);
     expect(await bare.locator('noscript').textContent()).to.include('This page needs JavaScript');
     const driver = await newGatewayDriver(api);
@@ -295,7 +295,7 @@ describe("the driver's page", () => {
     await heading(page, 'You are offline');
   });
 
-  it('passes layout and accessibility checks in every state', async () => {
+  it('the page passes layout and accessibility checks in every state', async () => {
     const place = somewhere();
     const signInPage = await openPage(await openProfile(phone), `${api.url}/drive?wrong`);
     await lookAround('drive-sign-in', signInPage);

@@ -47,7 +47,7 @@ describe('the live map', () => {
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
-  it('follows a ride from bidding to its end automatically', async () => {
+  it('the map page follows a ride from bidding to its end automatically', async () => {
     const { url, rideId } = await newMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -98,7 +98,7 @@ describe('the live map', () => {
     expect(Math.max(...metresBack)).to.be.below(1);
   }).timeout(120_000);
 
-  it('shows a cancelled ride, and a stalled one as still arriving', async () => {
+  it('the map page shows a cancelled ride, and a stalled one as still arriving', async () => {
     const [cancelled, stalled] = [await newMap('no_auto_accept'), await newMap('stalls')];
     const profile = await openProfile();
     const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
@@ -107,7 +107,7 @@ describe('the live map', () => {
     await headline(second, 'Arriving now');
   }).timeout(90_000);
 
-  it('shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
+  it('the map page shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
     const canary = 'Xanadu';
     const { url, accept, rideId } = await newMap('no_offers', {
       fare: 987.65,
@@ -129,7 +129,7 @@ describe('the live map', () => {
     }
   });
 
-  it('updates eight tabs of one link over HTTP/1.1', async () => {
+  it('eight tabs of one link are all updated over HTTP/1.1', async () => {
     const { url, accept, rideId } = await newMap();
     const profile = await openProfile();
     const pages = [];
@@ -142,7 +142,7 @@ describe('the live map', () => {
     await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
   }).timeout(90_000);
 
-  it('closes its stream while hidden, and shows the current state when visible again', async () => {
+  it('the map page closes its stream while hidden, and shows the current state when visible again', async () => {
     const { url, rideId } = await newMap();
     const page = await openPage(await openProfile(), url);
     const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
@@ -155,7 +155,7 @@ describe('the live map', () => {
     await headline(page, 'Ride cancelled');
   });
 
-  it('reports a lost connection, and resumes after 6 s of 503', async () => {
+  it('the map page reports a lost connection, and resumes after 6 s of 503', async () => {
     const { url, rideId } = await newMap();
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -174,7 +174,7 @@ describe('the live map', () => {
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
 
-  it('shows all facts as text without scripts, and asks for a reload', async () => {
+  it('the map page shows all facts as text without scripts, and asks for a reload', async () => {
     const { url, accept } = await newMap();
     await accept();
     const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);

@@ -73,7 +73,7 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The two writes of a delivery to its ride. Writes inside a batch cannot be intercepted here. */
+/** The two writes that a delivery makes to its ride's document. Writes inside a batch cannot be intercepted here. */
 type DeliveryWrite = 'claim' | 'settling';
 
 /**

@@ -139,8 +139,8 @@ function impureImports(file: string, imports: Imports): string[] {
 }
 
 /**
- * The import cycles of all files and, in the product, of the entries of each folder (its files and subfolders). Each
- * cycle is a list of entries that reach each other.
+ * The import cycles between files and, in the code of the product, also between the entries of a folder (its files and
+ * subfolders). Each cycle is a list of files or entries that reach each other.
  */
 export function findCycles(imports: Imports): { ofFiles: string[][]; ofEntries: string[][] } {
   const edges = [...imports].flatMap(([file, found]) =>

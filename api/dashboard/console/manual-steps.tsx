@@ -129,7 +129,7 @@ function StepForm({
   );
 }
 
-/** The manual step that a form requests, or the form's fault. Throws `not_found` for an unknown step. */
+/** The manual step that a form requests, or the validation error of the form. Throws `not_found` for an unknown step. */
 export function manualStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
   if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
   if (name === 'offer') return offerIn(form);

@@ -1,5 +1,5 @@
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
-import { canComplete } from '../../../shared/accounts/sent-form.ts';
+import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
@@ -19,7 +19,7 @@ export async function recordChange(
   what: AuditAction,
 ): Promise<boolean> {
   const made = events.find(({ form }) => form === sent.id);
-  if (made && canComplete(timeOf(made), service.now())) {
+  if (made && mayAddMissingRecords(timeOf(made), service.now())) {
     const from = clientAddress(ctx, service.config.trustedProxyHops);
     const entry = { _id: derivedAuditId(what, sent.id), ...owner, action: what, keyId, about: _id, from };
     await audit(entry, service.now());

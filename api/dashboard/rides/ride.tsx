@@ -10,11 +10,11 @@ import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import {
   type Answer,
-  askedBy,
   type DashboardRoute,
   type FormRequest,
   originOf,
   type PageRequest,
+  requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
 import { entryPath, ridePath } from '../paths.ts';
@@ -91,7 +91,7 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
       const { param } = request;
       const event = { rideId: param('rideId'), seq: Number(param('seq')) };
       try {
-        const attemptId = await redeliver(service, event, askedBy(request));
+        const attemptId = await redeliver(service, event, requesterOf(request));
         return { redirectTo: entryPath(event.rideId, `attempt-${attemptId}`) };
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'not_found') throw error;

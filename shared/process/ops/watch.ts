@@ -7,7 +7,7 @@ import { primariesOf } from '../../base/redis/redis-nodes.ts';
 import { missingIndexes } from '../migrate.ts';
 import { readBacklog } from './backlog.ts';
 
-const everyMs = 60_000;
+const checkIntervalMs = 60_000;
 /** Events and timers that have waited less than this do not count as a backlog. */
 const backlogSeconds = 60;
 
@@ -25,7 +25,7 @@ type Warning = keyof typeof texts;
  * Checks once a minute for problems that do not make the process unready. Sets a metric for each problem, and logs a
  * warning when it begins. Redis's settings are not checked in development, where the stack sets them itself.
  */
-export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'>): { stop(): void } {
+export function startWarnings(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'>): { stop(): void } {
   const known = new Set<string>();
   let before = Number.POSITIVE_INFINITY;
   let isChecking = false;
@@ -76,7 +76,7 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'
     isChecking = false;
   }
 
-  const timer = setInterval(runChecks, everyMs).unref();
+  const timer = setInterval(runChecks, checkIntervalMs).unref();
   void runChecks();
   return { stop: () => clearInterval(timer) };
 }

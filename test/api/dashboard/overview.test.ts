@@ -27,14 +27,14 @@ describe('the dashboard: overview', () => {
   const steps = (html: string) => [...html.matchAll(/<li class="(done|next|later)"/g)].map(([, state]) => state);
 
   describe('onboarding checklist', () => {
-    it('shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
+    it('the overview shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
       const html = await overview();
       expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
       expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
       expect(html).to.include('curl https://rides.example/v1/rides');
     });
 
-    it('ticks each onboarding step when it is done, in any order', async () => {
+    it('the overview ticks each onboarding step when it is done, in any order', async () => {
       const { keyId, key: secret } = await key();
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
       await ridesWith(secret, 1);
@@ -45,7 +45,7 @@ describe('the dashboard: overview', () => {
       expect(html).to.match(/<p class="after">.*Create live key/);
     });
 
-    it('ticks the second onboarding step when the console was opened', async () => {
+    it('the overview ticks the second onboarding step when the console was opened', async () => {
       await noteConsoleSeen(visitor.account, api.ctx.now());
       expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
       const first = (await accountOf(visitor.account.email)) as Account;
@@ -53,7 +53,7 @@ describe('the dashboard: overview', () => {
       expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
     });
 
-    it('hides the onboarding steps after the first live ride', async () => {
+    it('the overview hides the onboarding steps after the first live ride', async () => {
       await ridesWith((await key('live')).key, 1);
       expect(steps(await overview())).to.deep.equal([]);
     });
@@ -122,7 +122,7 @@ describe('the dashboard: overview', () => {
     }
   });
 
-  it('names the key whose deliveries fail', async () => {
+  it('the overview names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
     const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
@@ -131,7 +131,7 @@ describe('the dashboard: overview', () => {
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
   });
 
-  it('shows nothing of another account', async () => {
+  it('the overview shows nothing of another account', async () => {
     const { keyId, name } = await key('live', 'Xanadu');
     const stranger = await signedIn(api);
     for (const path of ['/dashboard', '/dashboard/keys', '/dashboard/account']) {

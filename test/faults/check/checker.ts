@@ -10,14 +10,17 @@ import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { requestViolations } from './requests.ts';
 
-/** The evidence of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
+/**
+ * The evidence of a run: MongoDB's contents, the receivers' logs, the partners' journals, and the collected texts, such
+ * as logs.
+ */
 export interface Evidence {
   rides: Ride[];
   receipts: Receipt[];
   journal: Call[];
   /** The faults that the suite made. */
   faults: Fault[];
-  /** Times in which the machine stood still. They excuse the same as faults. */
+  /** Times in which the machine stood still. They excuse whatever an injected fault excuses. */
   standstills: Fault[];
   /** What the drivers of live rides did and were shown. */
   fleet: FleetLog;

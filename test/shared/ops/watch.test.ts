@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { registry } from '../../../shared/base/metrics.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
-import { redisSettings, startWatch } from '../../../shared/process/ops/watch.ts';
+import { redisSettings, startWarnings } from '../../../shared/process/ops/watch.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { testConfig, useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -21,7 +21,7 @@ describe('the watch for problems that do not make a process unready', () => {
     const logged: { warning: string; index?: string }[] = [];
     const log = { warn: (line: never) => logged.push(line), debug: () => {} };
     const config = { ...testConfig(), environment: 'production' };
-    const watch = startWatch({ config, log, redis: ctx.redis, now: Date.now } as unknown as Context);
+    const watch = startWarnings({ config, log, redis: ctx.redis, now: Date.now } as unknown as Context);
     await until(async () => /rides_warning\{warning="backlog_grows"\} 0/.test(await registry.metrics()));
     watch.stop();
     expect(logged.map(({ warning }) => warning)).to.deep.equal([
@@ -43,7 +43,7 @@ describe('the watch for problems that do not make a process unready', () => {
     ] as const) {
       logged.length = 0;
       const now = () => Date.now() + aheadMs;
-      const watch = startWatch({ ...ctx, log, now } as unknown as Context);
+      const watch = startWarnings({ ...ctx, log, now } as unknown as Context);
       const metric = `rides_warning{warning="clocks_differ"} ${expected}`;
       const warnings = () => logged.filter(({ warning }) => warning === 'clocks_differ');
       await until(async () => warnings().length === expected && (await registry.metrics()).includes(metric));

@@ -90,7 +90,7 @@ describe('the position of the car', () => {
     expect(at(west, 0.75)).to.include({ lng: 179.75 });
   });
 
-  it('a drive crosses a pole', () => {
+  it("the car's position is right on a route that crosses the North or South Pole", () => {
     const leg = drive([89, 0], [89, 180]);
     expect(at(leg, 0.25)).to.include({ lat: 89.5, lng: 0 });
     expect(at(leg, 0.75)?.lat).to.equal(89.5);

@@ -232,7 +232,7 @@ describe('redeliveries', () => {
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3]);
     });
 
-    it('a repeated form does not resend its events, even after the resends failed', async () => {
+    it('submitting the same form again does not resend its events, even if the first resends failed', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       const all = () =>
@@ -271,7 +271,7 @@ describe('redeliveries', () => {
       await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
       await migrate(ctx.config.secrets.keys);
       expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
-      // A request of this version finds one of them, and adds none.
+      // A request now finds one of the duplicates, and adds no further resend.
       expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
       expect(await events(key.keyId)).to.have.length(2);
     });

@@ -85,7 +85,7 @@ describe('event delivery without the signing secret', () => {
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('an event whose SECRETS_KEY is missing for 24 hours is failed, and the next event is sent', async () => {
+  it('an event whose secret cannot be decrypted for 24 hours is recorded as failed, and the next event is sent', async () => {
     lackSecretsKey();
     await setEventAge(dayMs - 60_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why: 'secrets_key_missing' });
@@ -146,7 +146,7 @@ describe('event delivery with a local fault', () => {
     const ctx = withTargets(base, 'http://127.0.0.1:9');
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
     const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
-    // Without the signal, no pause would ever end.
+    // Replaces the timer by one that never fires, so that only the signal can end a pause.
     const { setTimeout } = timers;
     const endless = async (_ms: number, _value: unknown, { signal }: { signal: AbortSignal }) =>
       signal.aborted ? undefined : new Promise(() => {});
