@@ -14,6 +14,7 @@ import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
 import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
+import { frontPart } from './pages/front-part.tsx';
 import type { Part, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
@@ -49,11 +50,13 @@ export function createApp(service: Context, more: Part[] = []): App & { parts: r
     driversPart(service, gateway),
     ...driveParts(service, gateway),
     trackPart(service, wake),
-    dashboardPart(service, { wake, creation }),
+    dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     docsPart(service),
     assetsPart(),
     ...more,
     healthPart(service),
+    // The last one, because it owns every path.
+    frontPart(service.config),
   ];
   return {
     parts,

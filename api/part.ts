@@ -8,6 +8,8 @@ export interface Part {
   name: string;
   /** True if the path belongs to this part. The first part that owns a path handles it. */
   owns(path: string): boolean;
+  /** The part handles only requests that prefer HTML to JSON. */
+  onlyForPages?: true;
   /** The headers of every answer of this part, including errors. */
   headers: ReadonlyMap<string, string>;
   /** Every route. A test sends a request to each of them, so that new routes are tested automatically. */
@@ -18,6 +20,8 @@ export interface Part {
   handle: Middleware;
   /** The body of an error response, built from `error.message`, which is public. The caller sets status and headers. */
   renderError(error: AppError, ctx: RequestContext): string | object;
+  /** The path of the part's page that lists the service's mails. Only a development stack has one. */
+  mailPage?: string;
   /** Ends the responses that the part holds open; later ones end immediately. The first step of a shutdown. */
   endHeld?(): void;
   /** Closes the resources that the part has opened. The last step of a shutdown, after all connections are closed. */

@@ -1,5 +1,6 @@
+import { findRidePart } from '../api/ops/find-ride.tsx';
 import { queueBoard } from '../api/ops/queue-board.ts';
-import { queueBoardPath } from '../api/ops/queue-board-path.ts';
+import { findRidePath, queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/process/start.ts';
 import { onlyLocal } from './stack/local-pages.ts';
@@ -9,6 +10,7 @@ import { mailBox } from './stack/mail-box.tsx';
 start('api', () =>
   runApi(async (service) => [
     await queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)),
+    findRidePart(service, onlyLocal('page that finds a ride', findRidePath)),
     mailBox(service),
   ]),
 );

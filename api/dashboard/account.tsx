@@ -5,7 +5,7 @@ import type { Session } from '../../shared/accounts/session-store.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { Empty, Fact, TableHead } from './blocks.tsx';
-import { RideLink, When } from './facts.tsx';
+import { RideLink, Time } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
 import { dashboardPage, PageHead } from './frame.tsx';
 import { type DashboardRoute, signedInRoutes } from './page-routes.ts';
@@ -33,7 +33,6 @@ export function accountRoutes(service: Context): DashboardRoute[] {
         hasMore: found.length > entriesAPage,
         isFirst: before === undefined,
         keyNames: await keyNames(keyIds, owner),
-        now: service.now(),
       });
     }),
   ];
@@ -49,7 +48,6 @@ interface AccountPageProps {
   isFirst: boolean;
   /** The current names of the account's keys, by key id. */
   keyNames: ReadonlyMap<string, string>;
-  now: number;
 }
 
 const words: Record<AuditAction, string> = {
@@ -67,6 +65,7 @@ const words: Record<AuditAction, string> = {
   account_resumed: 'lifted the suspension of the account',
   key_suspended: 'suspended a key',
   key_resumed: 'lifted the suspension of a key',
+  offer_accepted: 'accepted an offer for a ride',
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',
@@ -79,7 +78,7 @@ const words: Record<AuditAction, string> = {
 };
 
 function accountPage(props: AccountPageProps): string {
-  const { account, entries, hasMore, isFirst, now } = props;
+  const { account, entries, hasMore, isFirst } = props;
   const last = entries.at(-1);
   return dashboardPage({
     title: 'Account',
@@ -91,7 +90,7 @@ function accountPage(props: AccountPageProps): string {
         <dl class="card facts">
           <Fact name="E-mail">{account.email}</Fact>
           <Fact name="Account since">
-            <When at={account.createdAt} now={now} />
+            <Time at={account.createdAt} form="date" />
           </Fact>
         </dl>
         <section class="section" aria-labelledby="sessions">
@@ -136,7 +135,7 @@ function accountPage(props: AccountPageProps): string {
   });
 }
 
-function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
+function AuditTable({ account, entries, keyNames }: AccountPageProps) {
   return (
     <table class="table" aria-labelledby="audit">
       <TableHead columns={['When', 'What', 'Key', 'Who', 'From']} />
@@ -144,7 +143,7 @@ function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
         {entries.map(({ _id, at, action, keyId, about, from }) => (
           <tr key={_id}>
             <td data-label="When">
-              <When at={at} now={now} />
+              <Time at={at} />
             </td>
             <td data-label="What">
               {words[action]}
@@ -183,11 +182,10 @@ function entryAfter(cursor: string): Pick<AuditEntry, 'at' | '_id'> | undefined 
 interface BrowserTableProps {
   sessions: readonly Session[];
   currentId: string;
-  now: number;
 }
 
 /** The browsers that are signed in to the account, each with a button that ends its session. */
-function BrowserTable({ sessions, currentId, now }: BrowserTableProps) {
+function BrowserTable({ sessions, currentId }: BrowserTableProps) {
   return (
     <table class="table browsers" aria-labelledby="sessions">
       <TableHead columns={['Browser', 'Signed in', 'Last used', 'Network', <span class="spoken">Session</span>]} />
@@ -198,10 +196,10 @@ function BrowserTable({ sessions, currentId, now }: BrowserTableProps) {
               {browser} {_id === currentId && <strong class="pill">this browser</strong>}
             </td>
             <td data-label="Signed in">
-              <When at={createdAt} now={now} />
+              <Time at={createdAt} />
             </td>
             <td data-label="Last used">
-              <When at={lastUsedAt} now={now} />
+              <Time at={lastUsedAt} />
             </td>
             <td data-label="Network">{network ? <code>{network}</code> : <span class="quiet">not known</span>}</td>
             <td data-label="">

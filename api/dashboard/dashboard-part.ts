@@ -10,8 +10,8 @@ import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
-import { type ConsoleStreams, consoleStreams } from './console/console-streams.ts';
-import { consoleRideRoutes } from './console/ride.tsx';
+import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
+import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { keyRoutes } from './keys/key.ts';
@@ -19,6 +19,7 @@ import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
+import { type NewsStreams, newsView } from './rides/follow-ride.ts';
 import { rideRoutes } from './rides/ride.tsx';
 import { ridesRoutes } from './rides/rides.tsx';
 import { confirmRoutes } from './sign-in/confirm.tsx';
@@ -26,6 +27,7 @@ import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
+import { dashboardStreams } from './streams.ts';
 import { statementRoutes } from './usage/statement.tsx';
 import { usageRoutes } from './usage/usage.tsx';
 
@@ -35,17 +37,29 @@ export const dashboardBase = '/dashboard';
 interface SharedParts {
   wake: Wake;
   creation: RideCreation;
+  /** The page that lists the service's mails, in a development stack. */
+  mailPage?: string;
 }
 
 /** The dashboard (contract, sections 1 and 5): pages on which partners sign in and manage their keys. */
-export function dashboardPart(service: Context, { wake, creation }: SharedParts): Part {
+export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
-  const streams = consoleStreams(service, wake);
-  const routes = dashboardRoutes(service, { creation, streams });
+  const streams = dashboardStreams(service, wake);
+  const routes = dashboardRoutes(service, {
+    creation,
+    streams: streams.of(consoleView),
+    rideStreams: streams.of(newsView),
+    mailPage: config.secrets.smtpUrl ? undefined : mailPage,
+  });
+  const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'dashboard',
     owns: isBelow(dashboardBase),
-    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
+    headers: new Map([
+      // Some tile servers refuse requests without a referrer.
+      ...pageHeaders({ tileOrigin, referrer: tileOrigin ? 'strict-origin' : 'same-origin' }),
+      ['Cache-Control', 'no-store'],
+    ]),
     routes: () => namesOf(dashboardBase, routes),
     handle: compose<RequestContext>([
       redirectToHttps(config),
@@ -60,25 +74,30 @@ export function dashboardPart(service: Context, { wake, creation }: SharedParts)
   };
 }
 
-/** The objects of the process that the test console uses. */
-export interface ConsoleParts {
-  creation: RideCreation;
+/** The objects of the process that the routes use. */
+export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
+  /** The streams of the test console. */
   streams: ConsoleStreams;
+  /** The streams of the rides' pages. */
+  rideStreams: NewsStreams;
 }
 
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
-export function dashboardRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
+export function dashboardRoutes(
+  service: Context,
+  { creation, streams, rideStreams, mailPage }: ConsoleParts,
+): DashboardRoute[] {
   return [
-    ...signInRoutes(service),
+    ...signInRoutes(service, mailPage),
     ...linkRoutes(service),
-    ...confirmRoutes(service),
+    ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),
     ...ridesRoutes(service),
-    ...rideRoutes(service),
+    ...rideRoutes(service, rideStreams),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...usageRoutes(service),

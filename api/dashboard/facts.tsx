@@ -1,38 +1,38 @@
 import type { Mode } from '../../shared/base/terms.ts';
-import type { Actor, DeliveryOutcome, Location, RideStatus } from '../../shared/rides/ride-types.ts';
+import type {
+  Actor,
+  AutoAccept,
+  DeliveryOutcome,
+  EventName,
+  Location,
+  RideStatus,
+} from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
-/** The age of a time, then the exact time. `inUtc` leaves out "UTC", because the head of the column says so. */
-export function When({ at, now, inUtc }: { at: Date; now: number; inUtc?: boolean }) {
-  const exact = exactText(at);
+/** The clock to the second, the day, or both. `exact` is both to the second, and never relative. */
+type TimeForm = 'time' | 'date' | 'both' | 'exact';
+
+/**
+ * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
+ * time is recent; without scripts it is in UTC. The title has the exact time in UTC, and also appears on focus.
+ */
+export function Time({ at, form = 'both' }: { at: Date; form?: TimeForm }) {
   return (
-    <time class="when" dateTime={at.toISOString()}>
-      <span data-relative>{agoText(at.getTime(), now)}</span>{' '}
-      <span class="quiet exact">{inUtc ? exact.replace(' UTC', '') : exact}</span>
+    <time class="time" dateTime={at.toISOString()} title={exactText(at, 'ms')} data-form={form}>
+      {utcText(at, form)}
     </time>
   );
 }
 
-const steps = [
-  [60, 's'],
-  [60, 'min'],
-  [24, 'h'],
-  [Number.POSITIVE_INFINITY, 'd'],
-] as const;
-
-/** `12 s ago`, `5 min ago`, `3 h ago`, `40 d ago`, or `in 5 min` for a future time. */
-function agoText(at: number, now: number): string {
-  let amount = Math.abs(now - at) / 1_000;
-  if (amount < 1) return 'just now';
-  for (const [limit, unit] of steps) {
-    if (amount < limit) return at <= now ? `${Math.floor(amount)} ${unit} ago` : `in ${Math.floor(amount)} ${unit}`;
-    amount /= limit;
-  }
-  return '';
+function utcText(at: Date, form: TimeForm): string {
+  const exact = exactText(at);
+  if (form === 'exact') return exact;
+  if (form === 'both') return exact.replace(/:\d\d UTC/, ' UTC');
+  return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }
 
 /** `2026-11-21 14:03:22 UTC`, or `2026-11-21 14:03:22.084 UTC` to the millisecond. */
@@ -48,9 +48,12 @@ export function waitText(ms: number): string {
   return minutes > 120 ? counted(Math.ceil(minutes / 60), 'hour') : counted(minutes, 'minute');
 }
 
-/** `12.50 USD` */
-export const moneyText = (usd: number): string =>
-  `${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
+/** `$24.50` */
+export const moneyText = (usd: number): string => usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+
+/** The limits of the automatic acceptance: `up to ... and 5 min`. */
+export const limitsText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
+  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');
@@ -92,6 +95,10 @@ export function StatusPill({ status }: { status: RideStatus }) {
   );
 }
 
+/** The name of an event with the status that it reports: `ride.status: arrived`. */
+export const eventText = ({ event, rideStatus }: { event: EventName; rideStatus?: RideStatus }): string =>
+  rideStatus ? `${event}: ${rideStatus}` : event;
+
 export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -116,7 +123,7 @@ export function ModePill({ mode }: { mode: Mode }) {
 /** Marks a test event or a resend. The first attempt of an event has no mark. */
 export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
   if (kind === 'event') return null;
-  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
+  return <span class="tag">{kind === 'test' ? 'test event' : 'resent'}</span>;
 }
 
 /** A dash for a missing value. */

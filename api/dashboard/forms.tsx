@@ -10,14 +10,16 @@ export type Faults = Record<string, string>;
 export function ChangeForm({
   action,
   class: className,
+  inNewTab,
   children,
 }: {
   action: string;
   class?: string;
+  inNewTab?: boolean;
   children: ComponentChildren;
 }) {
   return (
-    <form method="post" action={action} class={className} data-once noValidate>
+    <form method="post" action={action} class={className} target={inNewTab ? '_blank' : undefined} data-once noValidate>
       <FormId />
       {children}
     </form>
@@ -124,6 +126,15 @@ export function TextField({
         autofocus={autofocus}
         spellcheck={false}
       />
+    </Labelled>
+  );
+}
+
+/** A text field of several lines. */
+export function TextArea({ value, rows, ...field }: FieldProps & { value?: string; rows: number }) {
+  return (
+    <Labelled {...field}>
+      <textarea {...described(field)} value={value ?? ''} rows={rows} autocomplete="off" spellcheck={false} />
     </Labelled>
   );
 }

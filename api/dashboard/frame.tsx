@@ -34,7 +34,8 @@ export function dashboardPage(props: FrameProps): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
-    scripts: ['dashboard-page.js', ...scripts],
+    firstScript: 'dashboard-page.js',
+    scripts,
     refreshPath,
     children: (
       <>
@@ -57,8 +58,12 @@ export function dashboardPage(props: FrameProps): string {
             </form>
           </div>
         </header>
-        {test && <p class="test-band">Test data</p>}
         <div class="frame">
+          {test && (
+            <p class="test-band" id="test-band">
+              Test data
+            </p>
+          )}
           <nav class="rail" aria-label="Dashboard">
             <ul>
               {Object.entries(sections).map(([name, [label, href]]) => (
@@ -103,15 +108,17 @@ export function PageHead({
 interface OutsidePage {
   title: string;
   hasErrors?: boolean;
+  scripts?: readonly string[];
   children: ComponentChildren;
 }
 
 /** A page of the dashboard without navigation, for sign-in. */
-export function outsidePage({ title, hasErrors, children }: OutsidePage): string {
+export function outsidePage({ title, hasErrors, scripts, children }: OutsidePage): string {
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard sign-in',
-    scripts: ['dashboard-page.js'],
+    firstScript: 'dashboard-page.js',
+    scripts,
     children: (
       <main id="main">
         <p class="brand">

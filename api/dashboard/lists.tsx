@@ -1,12 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { AppError } from '../../shared/base/errors.ts';
 import { keysAmong, listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
-import { rideOf } from '../../shared/rides/list-rides.ts';
-import { type AccountOwner, attemptOf } from '../../shared/webhooks/attempts.ts';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import type { PageRequest } from './page-routes.ts';
-import { attemptPath, entryPath, ridePath, ridesPath } from './paths.ts';
+import { ridesPath } from './paths.ts';
+import { startOfDay, zoneOf } from './zone.ts';
 
 /** The filters and the paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 
@@ -29,21 +27,22 @@ export interface ListFilters {
 }
 
 /**
- * Reads the filters of a list: key, time, and those that `more` names. Throws `not_found` for a key that is unknown or
- * belongs to another account.
+ * Reads the filters of a list: key, days in the reader's zone, and those that `more` names. Throws `not_found` for a
+ * key that is unknown or belongs to another account.
  */
 export async function readFilters({ owner, query }: PageRequest, more: readonly string[]): Promise<ListFilters> {
-  const names = ['key', 'from', 'to', ...more];
+  const names = ['key', 'from', 'to', zoneField, ...more];
   const values = Object.fromEntries(names.map((name) => [name, query(name).trim()]));
   const [active, revoked] = await Promise.all([listActiveKeys(owner), listRevokedKeys(owner, revokedToChoose)]);
   const keys = [...active, ...revoked];
   const listed = keys.find(({ _id }) => _id === values.key);
   const key = listed ?? (values.key ? await findKey(values.key, owner) : undefined);
   if (key && !listed) keys.push(key);
-  const [from, to] = [timeIn(values.from, 'start'), timeIn(values.to, 'end')];
+  const zone = zoneOf(values[zoneField] ?? '');
+  const [from, to] = [timeIn(values.from, 'start', zone), timeIn(values.to, 'end', zone)];
   const faults: Faults = {
-    ...(from === null && { from: notATime('From') }),
-    ...(to === null && { to: notATime('To') }),
+    ...(from === null && { from: notADay('From') }),
+    ...(to === null && { to: notADay('To') }),
     ...(from && to && from >= to && { to: '“To” must be later than “From”' }),
   };
   return { values, keys, key, from: from ?? undefined, to: to ?? undefined, faults };
@@ -57,10 +56,12 @@ export const keysOfRows = (rows: readonly { keyId: string }[], { owner }: PageRe
     ['name', 'mode', 'hint', 'revokedAt'],
   );
 
-const notATime = (label: string): string => `“${label}” must be a time in UTC, such as 2026-11-21 14:00`;
+const notADay = (label: string): string => `“${label}” must be a day, such as 2026-11-21`;
 
-/** Parses a UTC time: a day, or a time to the minute or second. A day ends at the next midnight. Null if invalid. */
-export function timeIn(text: string | undefined, edge: 'start' | 'end'): Date | undefined | null {
+/**
+ * Parses a day in a zone, or a time in UTC to the minute or second. A day ends at the next midnight. Null if invalid.
+ */
+export function timeIn(text: string | undefined, edge: 'start' | 'end', zone = 'UTC'): Date | undefined | null {
   if (!text) return undefined;
   const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?( ?UTC|Z)?$/.exec(text);
   if (!form) return null;
@@ -68,7 +69,8 @@ export function timeIn(text: string | undefined, edge: 'start' | 'end'): Date | 
   const time = new Date(`${day}T${minute ?? '00:00'}${second}Z`);
   // Refuses February 31, which `Date` turns into a day in March.
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== day) return null;
-  return minute || edge === 'start' ? time : new Date(time.getTime() + 24 * 3_600_000);
+  if (minute) return time;
+  return startOfDay(edge === 'start' ? time : new Date(time.getTime() + 24 * 3_600_000), zone);
 }
 
 /** The value if it is one of `all`; an unknown value in the URL counts as no filter. */
@@ -81,36 +83,61 @@ export function addressOf(path: string, values: FilterValues, changes: FilterVal
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-export const isFiltered = ({ values }: ListFilters): boolean => Object.values(values).some((value) => value !== '');
+/** A script fills it in if a day is chosen (browser/filter-lists.ts). */
+const zoneField = 'zone';
 
-/** The filters as a form (GET). */
+/** The number of filters that are set. */
+const countFilters = ({ values }: ListFilters): number =>
+  Object.entries(values).filter(([name, value]) => value !== '' && name !== zoneField).length;
+
+export const isFiltered = (filters: ListFilters): boolean => countFilters(filters) > 0;
+
+/** The filters as a form (GET). A script applies each choice at once. On a phone, the filters are folded. */
 export function FilterForm({
   path,
   filters,
+  search,
   children,
 }: {
   path: string;
   filters: ListFilters;
+  /** A search field, which is never folded. */
+  search?: ComponentChildren;
   /** The additional fields of this list. */
   children: ComponentChildren;
 }) {
   const { values, faults } = filters;
+  const count = countFilters(filters) - (values.q ? 1 : 0);
   return (
-    <form class="filters of-list" method="get" action={path} aria-label="Filters" noValidate>
-      <KeyField keys={filters.keys} value={values.key} all="All keys" />
-      {children}
-      <TimeField name="from" label="From (UTC)" value={values.from} faults={faults} />
-      <TimeField name="to" label="To (UTC)" value={values.to} faults={faults} />
-      <button class="btn second" type="submit">
-        Filter
-      </button>
-      {isFiltered(filters) && (
-        <a class="btn quiet-btn" href={path}>
-          Clear
-        </a>
-      )}
+    // After Back, the fields show the filters of the URL, not the last choices.
+    <form method="get" action={path} aria-label="Filters" autocomplete="off" data-filters noValidate>
+      {search}
+      <details class="filters-fold" id="filters-fold" open={count > 0}>
+        <summary>Filters{count > 0 && ` (${count})`}</summary>
+        <div class="filters of-list">
+          <KeyField keys={filters.keys} value={values.key} all="All keys" />
+          {children}
+          <DayField name="from" label="From" value={values.from} faults={faults} />
+          <DayField name="to" label="To" value={values.to} faults={faults} />
+          <input type="hidden" name={zoneField} value={values[zoneField]} />
+          <button class="btn second apply" type="submit">
+            Filter
+          </button>
+          {isFiltered(filters) && (
+            <a class="btn quiet-btn" id="clear" href={path}>
+              Clear
+            </a>
+          )}
+        </div>
+      </details>
     </form>
   );
+}
+
+/** A date field. A text that it cannot show, such as a time from an old link, is shown in a text field. */
+function DayField({ value = '', ...field }: { name: string; label: string; value?: string; faults?: Faults }) {
+  const isDay = value === '' || /^\d{4}-\d\d-\d\d$/.test(value);
+  return <TextField {...field} value={value} type={isDay ? 'date' : 'text'} />;
 }
 
 /** A select field for one key of the account; `all` is the label of the empty choice. */
@@ -134,21 +161,6 @@ export function KeyField({
 /** The label of a key. It has the mode and the last four characters, because names are not unique. */
 function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
-}
-
-/** A text field for a UTC time. The browsers' own time fields would refuse a time that was copied from a page. */
-export function TimeField({
-  name,
-  label,
-  value,
-  faults,
-}: {
-  name: string;
-  label: string;
-  value?: string;
-  faults?: Faults;
-}) {
-  return <TextField name={name} label={label} value={value} faults={faults} placeholder="YYYY-MM-DD hh:mm" />;
 }
 
 /** Links to the newest and the next older page of a list. `last` is the id of the last entry if older ones follow. */
@@ -192,7 +204,7 @@ export function FindById({ value = '', fault }: { value?: string; fault?: string
         aria-label="Ride, event or attempt id"
         aria-invalid={fault ? 'true' : undefined}
         aria-describedby={fault ? 'id-fault' : undefined}
-        placeholder="ride_, evt_ or att_ id"
+        placeholder="Ride, event or attempt id"
         autocomplete="off"
         spellcheck={false}
       />
@@ -206,21 +218,4 @@ export function FindById({ value = '', fault }: { value?: string; fault?: string
       )}
     </form>
   );
-}
-
-/** The path of the page for this ride, event or attempt id; null if the account has none with this id. */
-export async function pathOfId(id: string, owner: AccountOwner): Promise<string | null> {
-  const [, rideKey, seq] = /^evt_(\w+)_(\d+)$/.exec(id) ?? [];
-  const rideId = rideKey ? `ride_${rideKey}` : id;
-  if (rideId.startsWith('ride_')) {
-    const ride = await rideOf(rideId, owner);
-    if (!ride) return null;
-    return seq ? entryPath(rideId, `delivery-${seq}`) : ridePath(rideId);
-  }
-  try {
-    return attemptPath((await attemptOf(id, owner))._id);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return null;
-    throw error;
-  }
 }

@@ -6,13 +6,17 @@ export const keyPath = (keyId: string): string => `${keysPath}/${keyId}`;
 export const ridesPath = '/dashboard/rides';
 export const ridesOfKeyPath = (keyId: string): string => `${ridesPath}?key=${keyId}`;
 export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURIComponent(rideId)}`;
-/** One entry of a ride's timeline. On narrow screens, the fragment scrolls to the detail below the timeline. */
+/** One entry of a ride's timeline. The fragment scrolls to its details. */
 export const entryPath = (rideId: string, entryId: string): string => `${ridePath(rideId)}?entry=${entryId}#detail`;
 
 export const deliveriesPath = '/dashboard/deliveries';
 export const deliveriesOfKeyPath = (keyId: string): string => `${deliveriesPath}?key=${keyId}`;
 export const failedDeliveriesPath = (keyId: string): string => `${deliveriesOfKeyPath(keyId)}&outcome=missed`;
 export const attemptPath = (attemptId: string): string => `${deliveriesPath}/${encodeURIComponent(attemptId)}`;
+
+export const signaturePath = '/dashboard/signature';
+/** The signature check, filled in with the request of an attempt. */
+export const signatureOfAttemptPath = (attemptId: string): string => `${signaturePath}?attempt=${attemptId}`;
 
 export const usagePath = '/dashboard/usage';
 /** The usage page with the rides of one month. */
@@ -21,7 +25,8 @@ export const statementPath = (month: string, page = 1): string =>
   `${usagePath}/${month}${page > 1 ? `?page=${page}` : ''}`;
 export const csvPath = (month: string): string => `${usagePath}/${month}/statement.csv`;
 
-export const consoleRidePath = (rideId: string): string => `/dashboard/console/${rideId}`;
+export const consolePath = '/dashboard/console';
+export const consoleRidePath = (rideId: string): string => `${consolePath}/${rideId}`;
 
 /** The page behind the link in a sign-in mail. */
 export const linkPath = (link: string): string => `/dashboard/sign-in/link/${link}`;

@@ -8,12 +8,17 @@ import { dataHeaders } from './security-headers.ts';
 export function findPart(parts: readonly Part[]): Middleware {
   return (ctx, next) => {
     const path = pathOf(ctx);
-    const part = (path !== undefined && parts.find((candidate) => candidate.owns(path))) || noPart;
+    const isOwner = (part: Part, path: string) => part.owns(path) && (!part.onlyForPages || prefersPage(ctx));
+    const part = (path !== undefined && parts.find((candidate) => isOwner(candidate, path))) || noPart;
     ctx.state.part = part;
     ctx.res.setHeaders(part.headers as Map<string, string>);
+    if (part === noPart || part.onlyForPages) ctx.vary('Accept');
     return next();
   };
 }
+
+/** True for browsers. A client that accepts anything, or has no preference, gets JSON. */
+const prefersPage = (ctx: RequestContext): boolean => ctx.accepts('json', 'html') === 'html';
 
 /** Answers a request whose path no part owns, or whose target cannot be parsed. */
 const noPart: Part = {

@@ -9,6 +9,7 @@ import { assetsPart } from '../pages/assets-part.ts';
 import { Mark, renderDocument } from '../pages/document.tsx';
 import { pageError } from '../pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../part.ts';
+import { findRidePart } from './find-ride.tsx';
 import { queueBoard } from './queue-board.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
@@ -19,8 +20,9 @@ const sessionLifetimeMs = 12 * 3_600_000;
 type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
 
 /**
- * The pages at the operators' port of the API: the queue board at `/ops/queues`, for operators who have signed in with
- * OPS_TOKEN. Others get a 404. Without that setting, the sign-in page is a 404 too.
+ * The pages at the operators' port of the API: the queue board at `/ops/queues` and the search for a ride at
+ * `/ops/rides`, for operators who have signed in with OPS_TOKEN. Others get a 404. Without that setting, the sign-in
+ * page is a 404 too.
  */
 export async function operatorsPages(
   service: Context,
@@ -42,7 +44,7 @@ export async function operatorsParts(service: Context): Promise<Part[]> {
     if (!cookie.isHeld(ctx)) throw new AppError('not_found');
     return next();
   };
-  return [await queueBoard(service.queues, admit), signInPart(cookie), assetsPart()];
+  return [await queueBoard(service.queues, admit), findRidePart(service, admit), signInPart(cookie), assetsPart()];
 }
 
 /** The cookie that a browser gets in exchange for OPS_TOKEN. It contains its expiry and an HMAC, never the token. */

@@ -1,1 +1,2 @@
 export const queueBoardPath = '/ops/queues';
+export const findRidePath = '/ops/rides';

@@ -7,6 +7,8 @@ import { jsonError } from '../http/handle-errors.ts';
 import { isBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
+import { dueAtOf, stepOf } from './job-facts.ts';
+import { boardHeader } from './operators-header.tsx';
 import { queueBoardPath } from './queue-board-path.ts';
 
 /** Permits only files of our own host. */
@@ -51,9 +53,9 @@ function presentJob(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
-    const { rideId: ride, timer, seq, keyId: key, mailId: mail, attemptId: attempt } = data;
-    const step = timer ?? (mail ? 'send the mail' : attempt ? 'test event or resend' : `delivery of event ${seq}`);
-    const due = new Date(timestamp + (opts.delay ?? 0)).toISOString();
+    const { rideId: ride, keyId: key, mailId: mail, attemptId: attempt } = data;
+    const step = stepOf(data);
+    const due = dueAtOf({ timestamp, opts }).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';
     return {
       ...rest,
@@ -74,11 +76,12 @@ const banner =
   'Read-only: MongoDB decides what is pending; re-running a job has no effect.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
-/** Adds the banner to each page, and removes the fonts that the page would load from another host. */
+/** Adds our header and the banner to each page, and removes the fonts that it would load from another host. */
 const ownPage: Middleware = async (ctx, next) => {
   await next();
   if (typeof ctx.body !== 'string' || !ctx.response.is('html')) return;
-  ctx.body = ctx.body.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + banner);
+  const ours = boardHeader() + banner;
+  ctx.body = ctx.body.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + ours);
 };
 
 const readOnly: Middleware = (ctx, next) => {

@@ -7,6 +7,8 @@ interface DocumentProps {
   title: string;
   /** Names of bundled browser scripts. The page works without them. */
   scripts?: readonly string[];
+  /** A script that changes the first view, such as times in the reader's zone: the browser runs it before it paints. */
+  firstScript?: string;
   /** True if search engines may list the page. */
   isListed?: boolean;
   /** The class of the body, for the stylesheet. */
@@ -21,7 +23,7 @@ export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderToString(<Document {...props} />)}`;
 }
 
-function Document({ title, scripts = [], isListed, kind, refreshPath, children }: DocumentProps) {
+function Document({ title, scripts = [], firstScript, isListed, kind, refreshPath, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -38,6 +40,7 @@ function Document({ title, scripts = [], isListed, kind, refreshPath, children }
             <meta http-equiv="refresh" content={`3; url=${refreshPath}`} />
           </noscript>
         )}
+        {firstScript && <script type="module" src={assetUrl(firstScript)} {...{ blocking: 'render' }} />}
         {scripts.map((name) => (
           <script key={name} type="module" src={assetUrl(name)} />
         ))}

@@ -19,7 +19,7 @@ const messages: Record<number, Message> = {
   404: {
     title: 'Page not found',
     text: 'The address may be mistyped, or the page no longer exists.',
-    advice: 'Check the link.',
+    advice: 'Check the link, or continue here:',
   },
   405: { title: 'This does not work here', text: 'The address exists, but not for this kind of request.' },
   408: {
@@ -45,10 +45,18 @@ const messages: Record<number, Message> = {
   },
 };
 
-/** Renders an error page. It shows `requestId`, which identifies the error in the log. */
+interface ErrorPageOptions {
+  /** Identifies the error in the log. */
+  requestId?: string;
+  message?: Message;
+  /** Shows links to the parts of the service. */
+  hasNavigation?: boolean;
+}
+
+/** Renders an error page. */
 export function errorPage(
   status: number,
-  { requestId, message = messageOf(status) }: { requestId?: string; message?: Message } = {},
+  { requestId, message = messageOf(status), hasNavigation }: ErrorPageOptions = {},
 ): string {
   return renderDocument({
     title: message.title,
@@ -59,6 +67,7 @@ export function errorPage(
         <h1>{message.title}</h1>
         <p>{message.text}</p>
         {message.advice && <p>{message.advice}</p>}
+        {hasNavigation && <Navigation />}
         {requestId && (
           <p class="quiet small">
             Error {status}, request <code>{requestId}</code>
@@ -69,16 +78,38 @@ export function errorPage(
   });
 }
 
+const links = [
+  ['/', 'Start page'],
+  ['/dashboard', 'Dashboard'],
+  ['/docs', 'Docs'],
+  ['/drive', 'Drive'],
+] as const;
+
+const Navigation = () => (
+  <nav aria-label="Ride Partner">
+    <ul>
+      {links.map(([href, name]) => (
+        <li key={href}>
+          <a href={href}>{name}</a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
 /** The message for a status. It is a copy, so that the caller can change it. */
 function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }
 
-/** Renders the error page of a part. Sets the content type, because Koa would send the string as plain text. */
+/**
+ * Renders the error page of a part; that of an unknown page has navigation. Sets the content type, because Koa would
+ * send the string as plain text.
+ */
 export function pageError(error: AppError, ctx: RequestContext): string {
   ctx.response.type = 'html';
   const message = messageOf(error.status);
   // The text of a 429 names the limit that was reached.
   if (error.status === 429) message.text = `${error.message}.`;
-  return errorPage(error.status, { requestId: ctx.state.requestId, message });
+  return errorPage(error.status, { requestId: ctx.state.requestId, message, hasNavigation: error.status === 404 });
 }

@@ -7,7 +7,7 @@ import { eventText, type Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
 /** The view of a ride that one kind of page shows. */
-interface RideView<Read, State> {
+export interface RideView<Read, State> {
   /** The projection for reading a ride. */
   fields: object;
   /** Adds data that is not stored in the ride. */

@@ -51,7 +51,7 @@ export function trackPart(service: Context, wake: Wake): Part {
   const routes = [
     get('/:token', (ctx, { state }) => {
       ctx.type = 'html';
-      ctx.body = trackPage(state, config.tiles);
+      ctx.body = trackPage(state, config);
     }),
     get('/:token/state', (ctx, { state }) => {
       ctx.body = state;

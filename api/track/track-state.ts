@@ -1,30 +1,34 @@
-import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
+import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
+import { assumedKmPerHour } from './eta.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
-/** For the ETA of a trip without a simulated leg: the average speed of a car in a town, with stops. */
-const assumedKmPerHour = 30;
 
 type Point = Pick<Location, 'lat' | 'lng'>;
 
 /**
- * The data that the public live map shows to anyone with the link. No phone number, passenger, notes, fare, address,
- * key or account. Times are Unix ms, by MongoDB's clock.
+ * The data that the public live map shows to anyone with the link. No phone number, passenger, notes, fare, key or
+ * account. Times are Unix ms, by MongoDB's clock.
  */
 export interface TrackState {
   now: number;
   status: RideStatus;
   testMode: boolean;
-  pickup: Point;
-  destination: Point;
+  /** The places, with the addresses that the partner gave. */
+  pickup: Location;
+  destination: Location;
+  distanceKm: number;
   /** The statuses so far, in order, with their start times. */
   steps: { status: RideStatus; at: number }[];
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
-  /** The estimated arrival at the pickup or the destination, if known. */
+  /**
+   * The expected arrival at the pickup or the destination: the end of the simulated drive, the ETA that the driver
+   * promised, or for a live trip its distance at the speed of a town.
+   */
   arrivesAt?: number;
-  /** The last known position of the car. */
+  /** The last known position of the car. A completed ride keeps the position of its end. */
   position?: Point & { heading: number; at: number };
   /** The current drive of a simulated driver, from which the browser computes the position at any time. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
@@ -48,6 +52,7 @@ export const trackFields = {
   'driver.plate': 1,
   'driver.rating': 1,
   leg: 1,
+  lastPosition: 1,
   cancelledBy: 1,
   acceptedOfferId: 1,
   'offers.offerId': 1,
@@ -70,6 +75,7 @@ export type TrackedRide = Pick<
   | 'destination'
   | 'distanceKm'
   | 'leg'
+  | 'lastPosition'
   | 'cancelledBy'
   | 'acceptedOfferId'
 > & {
@@ -85,19 +91,20 @@ export function trackState(ride: TrackedRide): TrackState | null {
   const now = ride.now.getTime();
   if (hasRunOut(ride, now)) return null;
   const steps = stepsOf(ride);
-  const position = positionAt(ride, now);
+  const position = carPosition(ride, now);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
   const arrival = drives ? arrivesAt(ride) : undefined;
   return {
     now,
     status: ride.status,
     testMode: ride.mode === 'test',
-    pickup: point(ride.pickup),
-    destination: point(ride.destination),
+    pickup: place(ride.pickup),
+    destination: place(ride.destination),
+    distanceKm: ride.distanceKm,
     steps,
     ...(ride.driver && { driver: shownDriver(ride.driver) }),
     ...(arrival !== undefined && { arrivesAt: arrival }),
-    ...(position && { position: shownPosition(position) }),
+    ...(position && { position }),
     ...(drives && ride.leg && { leg: shownLeg(ride.leg) }),
     ...(ride.status === 'cancelled' && {
       endedBy: steps.length === 2 && ride.cancelledBy === 'timeout' ? 'no_driver' : 'cancelled',
@@ -111,7 +118,19 @@ export const hasRunOut = ({ status, statusAt }: Pick<Ride, 'status' | 'statusAt'
 
 const point = ({ lat, lng }: Point): Point => ({ lat, lng });
 
-const shownPosition = ({ lat, lng, heading, at }: LiveLocation) => ({ lat, lng, heading, at });
+const place = ({ lat, lng, address }: Location): Location => ({ lat, lng, ...(address?.trim() && { address }) });
+
+function carPosition(ride: TrackedRide, now: number): TrackState['position'] | null {
+  if (ride.status === 'completed') return lastPosition(ride);
+  const found = positionAt(ride, now);
+  return found && { lat: found.lat, lng: found.lng, heading: found.heading, at: found.at };
+}
+
+/** The car at the end of a completed ride. Later positions of the driver are not shown. */
+function lastPosition({ lastPosition: reported, leg, statusAt }: TrackedRide): TrackState['position'] | null {
+  if (reported) return { lat: reported.lat, lng: reported.lng, heading: reported.heading, at: reported.at.getTime() };
+  return leg ? { ...placeOnLeg(leg, leg.endAt.getTime()), at: statusAt.getTime() } : null;
+}
 
 const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg'] => ({
   from: point(from),

@@ -1,4 +1,8 @@
+import { haversineKm } from '../../shared/base/great-circle.ts';
+import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { isMoving } from '../../shared/rides/transitions.ts';
+import { arrivalOf } from './eta.ts';
 import type { TrackState } from './track-state.ts';
 
 /** The names of the steps in the list of steps. */
@@ -15,6 +19,9 @@ export const stepWords: Record<RideStatus, string> = {
 const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 
 export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
+
+/** `2026-11-21 14:03 UTC`: for readers without scripts, and behind a local time. */
+export const utcText = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 interface StepView {
   status: RideStatus;
@@ -33,49 +40,75 @@ export function shownSteps(state: TrackState): StepView[] {
   });
 }
 
+const startOf = ({ steps }: TrackState, status: RideStatus): number | undefined =>
+  steps.find((step) => step.status === status)?.at;
+
+/** The driver, except of a ride that was cancelled before its trip: nobody needs to find that car. */
+export const shownDriver = (state: TrackState): TrackState['driver'] =>
+  state.status === 'cancelled' && startOf(state, 'in_progress') === undefined ? undefined : state.driver;
+
 /** If the last position report is older than this, the page shows no ETA. */
 export const oldReportMs = 15_000;
 /** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
+/** The page says that the driver is late if the arrival was expected at least this long ago. */
+const lateMs = 60_000;
 
 interface Words {
   /** The most important fact, and the largest text of the page. */
   headline: string;
+  /** A clock time that belongs to the headline (Unix ms), with the words around it. */
+  when?: { before: string; at: number; after?: string };
   /** The status in plain words. */
   status: string;
 }
 
-/** The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it. */
-export function wordsFor(state: TrackState, now: number): Words {
+/**
+ * The texts of a ride at a time (Unix ms, MongoDB's clock). `kmPerHour` is the recent speed of a real car, if it is
+ * known. Pure: server and browser share it.
+ */
+export function wordsFor(state: TrackState, now: number, kmPerHour?: number): Words {
   switch (state.status) {
     case 'bidding':
       return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
     case 'driver_arriving':
       return {
-        headline: arrival(state, now, 'Driver on the way'),
+        ...(arrival(state, now, kmPerHour) ?? { headline: 'Driver on the way' }),
         status: whereabouts(state, now, 'On the way to the pickup.'),
       };
     case 'arrived':
       return { headline: 'Driver is here', status: 'The car is waiting at the pickup.' };
     case 'in_progress':
       return {
-        headline: arrival(state, now, 'On the way'),
+        ...(arrival(state, now, kmPerHour) ?? { headline: 'On the way' }),
         status: whereabouts(state, now, 'On the way to the destination.'),
       };
     case 'completed':
-      return { headline: 'Trip completed', status: 'The passenger was dropped off.' };
+      return { headline: 'Trip completed', ...ending(state) };
     case 'cancelled':
-      return {
-        headline: 'Ride cancelled',
-        status: state.endedBy === 'no_driver' ? 'No driver was found in time.' : 'This ride will not take place.',
-      };
+      return { headline: 'Ride cancelled', status: cancellation(state) };
   }
 }
 
-function arrival(state: TrackState, now: number, otherwise: string): string {
-  if (state.arrivesAt === undefined || isOld(state, now)) return otherwise;
-  const leftMs = state.arrivesAt - now;
-  return leftMs < 30_000 ? 'Arriving now' : `Arrives in ${minutes(leftMs)}`;
+/** The words about the arrival, or null if nothing is known about it. */
+function arrival(state: TrackState, now: number, kmPerHour?: number): Omit<Words, 'status'> | null {
+  const { arrivesAt } = state;
+  const isLate = arrivesAt !== undefined && now - arrivesAt >= lateMs;
+  const at = isOld(state, now) ? undefined : estimate(state, now, kmPerHour);
+  const leftMs = at === undefined ? Number.NaN : at - now;
+  if (leftMs > -lateMs && leftMs < 30_000) return { headline: 'Arriving now' };
+  if (isLate) {
+    if (at === undefined || leftMs <= 0) return { headline: 'Running late' };
+    return { headline: 'Running late', when: { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` } };
+  }
+  return at === undefined ? null : { headline: `Arrives in ${minutes(leftMs)}`, when: { before: 'About', at } };
+}
+
+/** The estimated arrival of a real car from its position and speed, at the earliest now; else the expected arrival. */
+function estimate(state: TrackState, now: number, kmPerHour?: number): number | undefined {
+  const { position, leg, arrivesAt, pickup, destination } = state;
+  if (!position || leg) return arrivesAt;
+  return Math.max(now, arrivalOf(position, state.status === 'in_progress' ? destination : pickup, kmPerHour));
 }
 
 function minutes(ms: number): string {
@@ -84,12 +117,28 @@ function minutes(ms: number): string {
   return [hours && `${hours} h`, rest && `${rest} min`].filter(Boolean).join(' ');
 }
 
-const isOld = ({ position }: TrackState, now: number): boolean =>
-  position !== undefined && now - position.at > oldReportMs;
+const isOld = ({ position, status }: TrackState, now: number): boolean =>
+  position !== undefined && isMoving(status) && now - position.at > oldReportMs;
 
 function whereabouts(state: TrackState, now: number, otherwise: string): string {
   const isLost = state.position !== undefined && now - state.position.at > lostReportMs;
   return isLost ? "The car's position has not been reported for a while." : otherwise;
+}
+
+/** Distance, duration and end of a completed trip. */
+function ending(state: TrackState): Omit<Words, 'headline'> {
+  const [from, to] = [startOf(state, 'in_progress'), startOf(state, 'completed')];
+  if (from === undefined || to === undefined) return { status: `${kmText(state.distanceKm)}.` };
+  const rounded = Math.round((to - from) / 60_000) * 60_000;
+  const duration = to - from < 60_000 ? 'less than a minute' : minutes(rounded);
+  return { when: { before: 'Arrived at', at: to }, status: `${kmText(state.distanceKm)} in ${duration}.` };
+}
+
+function cancellation(state: TrackState): string {
+  if (state.endedBy === 'no_driver') return 'No driver was found in time.';
+  return startOf(state, 'in_progress') === undefined
+    ? 'This ride will not take place.'
+    : 'The trip ended before the destination.';
 }
 
 /** The age of the car's last position report, or null while it is recent. */
@@ -97,4 +146,18 @@ export function seenWords(state: TrackState, now: number): string | null {
   if (!state.position || !isOld(state, now)) return null;
   const seconds = Math.round((now - state.position.at) / 1_000);
   return seconds < 120 ? `Seen ${seconds} s ago` : `Seen ${Math.floor(seconds / 60)} min ago`;
+}
+
+/** `5.3 km` */
+const kmText = (km: number): string => `${km.toFixed(1)} km`;
+
+const directions = ['north', 'north-east', 'east', 'south-east', 'south', 'south-west', 'west', 'north-west'];
+
+/** The destination in words: its address, or else its direction from the pickup. */
+export function destinationWords({ pickup, destination }: Pick<TrackState, 'pickup' | 'destination'>): string {
+  if (destination.address) return destination.address;
+  const km = haversineKm(pickup, destination);
+  if (km < 0.05) return 'At the pickup';
+  const eighth = Math.round(initialBearing({ from: pickup, to: destination }) / 45);
+  return `${kmText(km)} ${directions[(eighth + 8) % 8]} of the pickup`;
 }

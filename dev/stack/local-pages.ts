@@ -3,6 +3,9 @@ import type { Middleware, RequestContext } from '../../api/part.ts';
 /** Pages of a development stack, for this machine only. */
 export const mailBoxPath = '/dev/mail';
 
+/** The account of the stack's test key. It signs in to the dashboard with the code that the mail box shows. */
+export const devEmail = 'dev@example.com';
+
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Answers 403 to every request from another machine. `what` names the page in the error, `route` is logged. */

@@ -1,6 +1,6 @@
 import compose from 'koa-compose';
 import { CopyButton, Empty } from '../../api/dashboard/blocks.tsx';
-import { When } from '../../api/dashboard/facts.tsx';
+import { Time } from '../../api/dashboard/facts.tsx';
 import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { renderDocument } from '../../api/pages/document.tsx';
@@ -22,19 +22,19 @@ export function mailBox(service: Context): Part {
     name: 'mail box',
     owns: (path) => path === mailBoxPath,
     routes: () => [{ method: 'GET', path: mailBoxPath }],
+    mailPage: mailBoxPath,
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
     handle: compose<RequestContext>([onlyLocal('mail box', mailBoxPath), showMails(service)]),
     renderError: pageError,
   };
 }
 
-function showMails({ config, now }: Context): Middleware {
+function showMails({ config }: Context): Middleware {
   return async (ctx) => {
     const found = await mails.find({}, { sort: { _id: -1 }, limit: shownMails }).toArray();
     ctx.type = 'html';
     ctx.body = mailBoxPage(
       found.map((mail) => ({ mail, text: mail.sealed === undefined ? null : openMail(config, mail) })),
-      now(),
     );
   };
 }
@@ -45,11 +45,11 @@ interface ShownMail {
   text: MailText | null;
 }
 
-function mailBoxPage(shown: readonly ShownMail[], now: number): string {
+function mailBoxPage(shown: readonly ShownMail[]): string {
   return renderDocument({
     title: 'Mail',
     kind: 'dashboard mail-box',
-    scripts: ['dashboard-page.js'],
+    firstScript: 'dashboard-page.js',
     children: (
       <main id="main">
         <PageHead title="Mail">
@@ -63,7 +63,7 @@ function mailBoxPage(shown: readonly ShownMail[], now: number): string {
           </Empty>
         )}
         {shown.map(({ mail, text }) => (
-          <MailCard key={mail._id} mail={mail} text={text} now={now} />
+          <MailCard key={mail._id} mail={mail} text={text} />
         ))}
       </main>
     ),
@@ -77,7 +77,7 @@ const states = {
   kept: '',
 };
 
-function MailCard({ mail, text, now }: ShownMail & { now: number }) {
+function MailCard({ mail, text }: ShownMail) {
   const code = text?.text.match(/\b\d{6}\b/)?.[0];
   const state = [states[mail.state], mail.reason].filter(Boolean).join(': ');
   return (
@@ -85,7 +85,7 @@ function MailCard({ mail, text, now }: ShownMail & { now: number }) {
       <h2>{text?.subject ?? 'A mail'}</h2>
       <p class="quiet">
         {text && <>To {text.to}, </>}
-        <When at={mail.createdAt} now={now} />
+        <Time at={mail.createdAt} />
         {state && `, ${state}`}
       </p>
       {code && (
@@ -94,7 +94,19 @@ function MailCard({ mail, text, now }: ShownMail & { now: number }) {
           <CopyButton text={code} what="code" />
         </p>
       )}
-      {text && <pre>{text.text}</pre>}
+      {text && <pre>{withLinks(text.text)}</pre>}
     </article>
   );
 }
+
+/** A text whose addresses are links: the link of a code mail signs in with one click. */
+const withLinks = (text: string) =>
+  text.split(/(https?:\/\/\S+)/).map((piece) =>
+    /^https?:/.test(piece) ? (
+      <a key={piece} href={piece}>
+        {piece}
+      </a>
+    ) : (
+      piece
+    ),
+  );

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { styled } from '../terminal/style.ts';
-import { mailBoxPath } from './local-pages.ts';
+import { devEmail, mailBoxPath } from './local-pages.ts';
 import { dataDirOf, runningStacks, type StackState } from './stack-state.ts';
 import type { TestKey } from './test-key.ts';
 
@@ -18,6 +18,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
   const rows = {
     API: accent(`${url}/v1`),
     Dashboard: accent(`${url}/dashboard`),
+    'Sign in as': `${accent(devEmail)}, with the code from ${env.SMTP_URL ? 'the mail' : 'Mail'}`,
     "Driver's page": accent(`${url}/drive`),
     Docs: accent(`${url}/docs`),
     Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),

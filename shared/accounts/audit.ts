@@ -18,6 +18,7 @@ const auditActions = [
   'account_resumed',
   'key_suspended',
   'key_resumed',
+  'offer_accepted',
   'ride_cancelled',
   'ride_erased',
   'events_resent',
@@ -36,7 +37,7 @@ export interface AuditEntry {
   action: AuditAction;
   /** The id of the key, for an action on a key. */
   keyId?: string;
-  /** The ride, driver or pool, for an action of the operator. */
+  /** The ride, for an action on a ride; the driver or pool, for an action of the operator. */
   about?: string;
   /** The operator's employee who did it. Not shown to the account. */
   by?: string;

@@ -23,6 +23,8 @@ export interface Config {
   trustedProxyHops: number;
   /** The map tiles of the live map; without them the background is plain. */
   tiles?: { url: string; attribution: string };
+  /** The target of "I need help" on the live map: a `tel:` address with its phone number, or a page. */
+  help?: { url: string; phone?: string };
   /** Limits on the open page streams of one process: in total, per client address and per ride. */
   streams: { all: number; perClient: number; perRide: number };
   /** Limits on the keys that an account creates itself: active keys, and new keys in 24 hours. */
@@ -108,6 +110,7 @@ export function readConfig(
     egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
+    ...helpFrom(value.SUPPORT_PHONE, value.SUPPORT_URL),
     streams: Object.freeze({
       all: value.MAX_STREAMS,
       perClient: value.MAX_STREAMS_PER_CLIENT,
@@ -151,6 +154,11 @@ export function readConfig(
       opsToken: value.OPS_TOKEN ?? '',
     }),
   });
+}
+
+function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
+  if (phone) return { help: Object.freeze({ url: `tel:${phone.replace(/[^\d+]/g, '')}`, phone }) };
+  return url ? { help: Object.freeze({ url }) } : {};
 }
 
 /** One line per invalid setting: the first rule that it breaks. */

@@ -276,10 +276,23 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('https://HOST/{z}/{x}/{y}.png')
       .tag('API'),
     TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
+    SUPPORT_PHONE: Joi.string()
+      .pattern(/^\+?\d[\d ().-]{2,30}$/, '+1 202 555 0100')
+      .messages({ 'string.pattern.name': '{{#label}} must be a phone number like {{#name}}' })
+      .description('The phone number behind "I need help" on the live map.')
+      .example('+1 202 555 0100')
+      .tag('API'),
+    SUPPORT_URL: Joi.string()
+      .uri({ scheme: ['https'] })
+      .messages({ 'string.uriCustomScheme': '{{#label}} must be an https address' })
+      .description('The page behind "I need help", if `SUPPORT_PHONE` is not set.')
+      .note('Without both settings, the live map does not offer help.')
+      .example('https://HOST/help')
+      .tag('API'),
     MAX_STREAMS: count
       .default(10_000)
       .description('The maximum number of streams of each kind that a process holds open.')
-      .note("The kinds are live maps, test rides in the dashboard, drivers' streams, and long polls for events.")
+      .note("The kinds are live maps, rides in the dashboard, drivers' streams, and long polls for events.")
       .tag('API'),
     MAX_STREAMS_PER_CLIENT: count
       .default(20)
@@ -287,14 +300,14 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'The maximum number of live maps that a process holds open for one network (an IPv4 address or an IPv6 /64).',
       )
       .note(
-        'The same limit applies to the test rides that one account has open in the dashboard.',
+        'The same limit applies to the rides that one account has open in the dashboard.',
         'A live map beyond a limit polls every 5 s.',
       )
       .tag('API'),
     MAX_STREAMS_PER_RIDE: count
       .default(1_000)
       .description('The maximum number of live maps of one ride that a process holds open.')
-      .note('The same limit applies to a test ride that is open in the dashboard.')
+      .note('The same limit applies to a ride that is open in the dashboard.')
       .tag('API'),
   },
   Retention: {

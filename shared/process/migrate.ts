@@ -18,6 +18,7 @@ import { MailModel } from '../mail/mail-row.ts';
 import { RetentionProgressModel } from '../retention/progress.ts';
 import { startFeedMark } from '../rides/feed/feed-mark.ts';
 import { RideModel } from '../rides/ride.ts';
+import { fillSearchTerms } from '../rides/search-rides.ts';
 import { UsageProgressModel } from '../usage/progress.ts';
 import { RideSumsModel } from '../usage/ride-sums.ts';
 import { StatementPartModel } from '../usage/statement-parts.ts';
@@ -54,6 +55,7 @@ const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
+ * Then adds the search terms of rides that an earlier version has created, which takes longer the more rides there are.
  * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
@@ -67,6 +69,7 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   }
   await startFeedMark();
   await writeCheck(secretsKeys);
+  await fillSearchTerms();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
-import { erasable, rides } from '../rides/ride.ts';
+import { erasable, erasedWithTerms, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
 import { attempts } from '../webhooks/attempts.ts';
@@ -43,6 +43,7 @@ const erasure = [
       'events.delivery.url',
       'undeliveredAt',
       'trackToken',
+      'searchTerms',
       'leg',
       'lastPosition',
     ],
@@ -51,9 +52,9 @@ const erasure = [
 
 /**
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
- * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last
- * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
- * Price, `autoAccept`, times and outcomes stay.
+ * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, search terms, webhook URL, track
+ * token, last position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a
+ * kilometre). Price, `autoAccept`, times and outcomes stay.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as
  * erased only when all of it is. Idempotent. Resolves with the number of erased rides.
@@ -71,6 +72,15 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   // The attempts are erased again: one that was inserted late, after its event was settled, may have been missed above.
   await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
+}
+
+/**
+ * Erases the search terms of rides that a process of an earlier version has erased, for example during an upgrade: it
+ * does not know this field.
+ */
+export async function eraseLeftTerms(): Promise<void> {
+  const options = { hint: { erasedAt: 1 } as const, writeConcern: durableWrites(), ...timeLimit() };
+  await rides.updateMany(erasedWithTerms, { $unset: { searchTerms: '' } }, options);
 }
 
 type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt'>;

@@ -12,6 +12,7 @@ import type { Mode } from '../base/terms.ts';
 import { rides } from './ride.ts';
 import { earliestDueAt, enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
+import { searchTermsOf } from './search-terms.ts';
 import { simulatedTimers } from './simulation.ts';
 
 export interface NewRide {
@@ -87,6 +88,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   const createdAt = new Date(now);
   const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
   const { mode } = key;
+  const searchTerms = searchTermsOf(request);
   const timers: Timer[] = [
     { name: 'expire', dueAt: biddingEndsAt },
     ...(mode === 'live' ? [{ name: 'dispatch', dueAt: createdAt } as const] : []),
@@ -108,6 +110,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
     }),
     ...(origin && { origin }),
     trackToken: newTrackToken(),
+    ...(searchTerms.length > 0 && { searchTerms }),
     createdAt,
     biddingEndsAt,
     rev: 0,

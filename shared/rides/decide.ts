@@ -5,7 +5,7 @@ import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import { isWithinLimits } from './offers.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
-import { offerStepOf, simulatedLegMs, simulatedStart, simulatedTimers } from './simulation.ts';
+import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
 /** An action of the lifecycle table with its arguments. */
@@ -142,7 +142,7 @@ function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: D
 /** In test mode the car drives a simulated leg. In live mode the driver reports positions. */
 function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, timing: Timing): Pick<RideState, 'leg'> {
   if (ride.mode !== 'test') return {};
-  const durationMs = simulatedLegMs / timing.simulationSpeed;
+  const durationMs = simulatedDriveMs(ride.scenario, action) / timing.simulationSpeed;
   return action === 'accept'
     ? { leg: legBetween(simulatedStart(ride), ride.pickup, now, durationMs) }
     : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };

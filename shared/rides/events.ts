@@ -1,6 +1,6 @@
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import * as field from './public-schemas.ts';
-import type { EventName, Offer, Ride, RideEvent, RideState } from './ride-types.ts';
+import type { EventName, Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
 
 const at = {
   type: 'integer',
@@ -119,6 +119,13 @@ export function partnerFields({ reference, metadata }: Pick<RideState, 'referenc
  */
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;
+
+/**
+ * The status in the body of a `ride.status` event; undefined for other events and for an erased body. Pure. Does not
+ * parse: this runs for each delivery, and `status` comes before all fields whose text a partner chooses.
+ */
+export const statusIn = (event: EventName, body = ''): RideStatus | undefined =>
+  event === 'ride.status' ? (/"status":"(\w+)"/.exec(body)?.[1] as RideStatus | undefined) : undefined;
 
 /** The time of an event, as its body shows it. The field `at` is its feed time, which may be later. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;

@@ -7,7 +7,7 @@ import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
 /** The account for which rides are read. A ride of another account counts as unknown. */
-interface RidesOwner {
+export interface RidesOwner {
   accountId: string;
 }
 
@@ -15,7 +15,7 @@ export interface RideFilter {
   /** A key of the account. The key determines the mode, so `mode` is ignored. */
   keyId?: string;
   mode?: Mode;
-  status?: RideStatus;
+  status?: RideStatus | readonly RideStatus[];
   /** Created at this time or later. */
   from?: Date;
   /** Created before this time. */
@@ -24,15 +24,25 @@ export interface RideFilter {
   after?: string;
 }
 
-const listedFields = {
+/** The MongoDB projection of `ListedRide`. */
+export const listedFields = {
   keyId: 1,
   mode: 1,
   status: 1,
+  statusAt: 1,
   fare: 1,
   agreedPrice: 1,
   createdAt: 1,
-  seq: 1,
-  offersCount: { $size: '$offers' },
+  biddingEndsAt: 1,
+  cancelledBy: 1,
+  erasedAt: 1,
+  reference: 1,
+  passenger: 1,
+  pickup: 1,
+  destination: 1,
+  autoAccept: 1,
+  // A missing field sorts before null.
+  liveOffers: { $size: { $filter: { input: '$offers', cond: { $lte: ['$$this.withdrawnAt', null] } } } },
   missedCount: {
     $size: {
       $filter: {
@@ -43,11 +53,14 @@ const listedFields = {
   },
 } as const;
 
-/** A ride in a list. `missedCount` is the number of its events that have a URL and were not delivered. */
-export type ListedRide = Pick<
-  Ride,
-  '_id' | 'keyId' | 'mode' | 'status' | 'fare' | 'agreedPrice' | 'createdAt' | 'seq'
-> & { offersCount: number; missedCount: number };
+/**
+ * A ride in a list. `liveOffers` is the number of its offers that are not withdrawn, `missedCount` the number of its
+ * events that have a URL and were not delivered.
+ */
+export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, 'liveOffers' | 'missedCount'>> & {
+  liveOffers: number;
+  missedCount: number;
+};
 
 /**
  * A page of an account's rides, newest first; `hasOlder` is true if more follow. New rides do not shift later pages.
@@ -58,8 +71,7 @@ export async function listRides(
   limit: number,
   { accountId }: RidesOwner,
 ): Promise<{ rides: ListedRide[]; hasOlder: boolean }> {
-  const { keyId, mode, status, from, to, after } = filter;
-  const statuses = { $in: status ? [status] : [...rideStatuses] };
+  const { keyId, mode } = filter;
   const modes = { $in: mode ? [mode] : (['live', 'test'] satisfies Mode[]) };
   // All statuses and modes are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
   // rides.
@@ -68,8 +80,8 @@ export async function listRides(
       {
         accountId,
         ...(keyId === undefined ? { mode: modes } : { keyId }),
-        status: statuses,
-        ...idsBetween({ from: from?.getTime(), to: to?.getTime(), after }),
+        status: oneOfStatuses(filter),
+        ...idsWithin(filter),
       },
       {
         ...committedReads(),
@@ -83,6 +95,15 @@ export async function listRides(
     .toArray();
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
+
+/** One of these statuses; without any, one of all. */
+export const oneOfStatuses = ({ status = rideStatuses }: Pick<RideFilter, 'status'>): { $in: RideStatus[] } => ({
+  $in: typeof status === 'string' ? [status] : [...status],
+});
+
+/** The condition on the ids of the rides that are created within the filter's times. */
+export const idsWithin = ({ from, to, after }: RideFilter): mongoose.mongo.Filter<Ride> =>
+  idsBetween({ from: from?.getTime(), to: to?.getTime(), after });
 
 /** A condition on the id, which begins with the time of creation. */
 function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'after'>): mongoose.mongo.Filter<Ride> {
@@ -125,7 +146,7 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
         ...(reference !== undefined && { reference }),
         // All statuses are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
         // rides.
-        status: { $in: status ? [status] : [...rideStatuses] },
+        status: oneOfStatuses({ status }),
         ...idsBetween({ from, to, after }),
       },
       {

@@ -20,6 +20,7 @@ export const testScenarios = [
   'offer_withdrawn',
   'driver_cancels',
   'stalls',
+  'slow',
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 
@@ -169,6 +170,8 @@ export interface Ride extends RideRequest {
   origin?: Origin;
   /** Missing once the ride is erased. */
   trackToken?: string;
+  /** The words under which the dashboard finds it (search-terms.ts). Missing without any, and once it is erased. */
+  searchTerms?: string[];
   createdAt: Date;
   biddingEndsAt: Date;
 
@@ -213,4 +216,4 @@ export interface Ride extends RideRequest {
 }
 
 /** A ride without the fields that only deliveries, the sweeper, retention and the dashboard read. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;
+export type RideState = Omit<Ride, 'events' | 'searchTerms' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;

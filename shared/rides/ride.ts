@@ -28,6 +28,12 @@ rideSchema.index({ keyId: 1, status: 1, _id: -1 });
 /** Orders a partner's rides with one reference, newest first. */
 export const referenceIndex = { keyId: 1, reference: 1, status: 1, _id: -1 } as const;
 rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exists: true } } });
+/** The dashboard's search, newest first (search-rides.ts). Partial, because a ride without texts has no terms. */
+export const searchIndex = { accountId: 1, searchTerms: 1, _id: -1 } as const;
+rideSchema.index(searchIndex, { partialFilterExpression: { searchTerms: { $exists: true } } });
+/** Erased rides with search terms: a process of an earlier version erased them. Normally there are none. */
+export const erasedWithTerms = { erasedAt: { $exists: true }, searchTerms: { $exists: true } };
+rideSchema.index({ erasedAt: 1 }, { partialFilterExpression: erasedWithTerms });
 // The sweeper walks these two indexes, oldest first. They are partial, so they contain only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
@@ -39,7 +45,7 @@ export const erasable = {
 };
 // The retention walks this index, earliest end first (workers/periodic/retention).
 rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
-// For the page "Send failed again since". Contains only rides with an undelivered event.
+// For "Resend failed events". Contains only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
 /**

@@ -10,6 +10,8 @@ import type { Driver, Location, Offer, RideState, TestScenario, Timer } from './
  */
 type Script = Partial<Record<SimulatorStep | 'create', [next: SimulatorStep, afterMs: number]>>;
 
+const minuteMs = 60_000;
+
 const wholeTrip: Script = {
   create: ['offer', 2_000],
   offer: ['accept', 3_000],
@@ -28,16 +30,28 @@ const scripts: Record<TestScenario, Script> = {
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
   // The ride stalls again after each manual step.
   stalls: { create: wholeTrip.create, offer: wholeTrip.offer },
+  // Takes almost 7 minutes, so that people can watch it.
+  slow: {
+    create: ['offer', 5_000],
+    offer: ['accept', 10_000],
+    accept: ['arrive', 2 * minuteMs],
+    arrive: ['start', 30_000],
+    start: ['complete', 4 * minuteMs],
+  },
 };
-
-/** The duration of a simulated drive at speed 1 (ms), both to the pickup and to the destination. */
-export const simulatedLegMs = 3_000;
 
 /** The step after `done`, and its delay in ms at speed 1; undefined at the end of the script. */
 export function nextStep(scenario: TestScenario, done: SimulatorStep | 'create') {
   const next = scripts[scenario][done];
   return next && { step: next[0], afterMs: next[1] };
 }
+
+/**
+ * The duration in ms, at speed 1, of the drive to the pickup (after `accept`) or to the destination (after `start`): it
+ * ends with the script's next step. 3 s if the script has none, because then a manual step follows.
+ */
+export const simulatedDriveMs = (scenario: TestScenario | undefined, done: 'accept' | 'start'): number =>
+  nextStep(scenario ?? 'default', done)?.afterMs ?? 3_000;
 
 /** The timer of the simulated driver's next step; empty for a live ride or at the end of the script. */
 export function simulatedTimers(
@@ -63,7 +77,13 @@ type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 /** The offer of a step's simulated driver. It is always the same, because a job can run twice. */
 export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
   const { driver, etaMinutes } = simulatedDrivers[step];
-  return { driver, price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1), etaMinutes };
+  const driveMs = simulatedDriveMs(ride.scenario, 'accept');
+  return {
+    driver,
+    price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1),
+    // A drive of seconds keeps the ETA of a real driver. A drive of minutes takes as long as its ETA says.
+    etaMinutes: driveMs < minuteMs ? etaMinutes : driveMs / minuteMs,
+  };
 }
 
 /**

@@ -4,7 +4,8 @@ import { firstAttemptId } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
-import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
+import { statusIn } from '../rides/events.ts';
+import type { DeliveryOutcome, EventName, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
 /**
  * The kind of an attempt. `event` is the one automatic attempt of a ride's event. The other two are resends, which a
@@ -32,6 +33,8 @@ export interface AttemptRecord {
   mode: Mode;
   kind: AttemptKind;
   event: EventName;
+  /** The status that a `ride.status` event reports. Missing in attempts of earlier versions. */
+  rideStatus?: RideStatus;
   /** The ride and the number of its event; a test event has neither. */
   rideId?: string;
   seq?: number;
@@ -53,6 +56,8 @@ export interface AttemptRecord {
   body?: string;
   /** The first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
   answer?: string;
+  /** The headers of the answer that help to find a fault (workers/webhooks/send/answer-headers.ts). */
+  answerHeaders?: Record<string, string>;
   durationMs?: number;
   /** The duration of each phase, in ms to a tenth. */
   phases?: Partial<Record<AttemptPhase, number>>;
@@ -115,8 +120,8 @@ export interface Requester extends AccountOwner {
 }
 
 /** An attempt as shown in a list. */
-export type AttemptSummary = Omit<AttemptRecord, 'headers' | 'body' | 'answer' | 'claim'>;
-const summary = { headers: 0, body: 0, answer: 0, claim: 0 } as const;
+export type AttemptSummary = Omit<AttemptRecord, 'headers' | 'body' | 'answer' | 'answerHeaders' | 'claim'>;
+const summary = { headers: 0, body: 0, answer: 0, answerHeaders: 0, claim: 0 } as const;
 
 export interface AttemptFilters {
   keyId?: string;
@@ -133,6 +138,13 @@ export interface AttemptFilters {
 
 /** At most this many attempts of a ride are read. Only many redeliveries make more. */
 const mostOfRide = 1_000;
+const mostOfEvent = 100;
+
+/** The fields of an attempt that describe its event. */
+export function eventFields({ event, seq, body }: Pick<RideEvent, 'event' | 'seq' | 'body'>) {
+  const rideStatus = statusIn(event, body);
+  return { event, seq, ...(rideStatus && { rideStatus }) };
+}
 
 /** One attempt of the account. Throws `not_found` if it is unknown or of another account. */
 export async function attemptOf(attemptId: string, { accountId }: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>> {
@@ -182,6 +194,15 @@ export async function attemptsOfRide(
   return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
 }
 
+/** The attempts of one event of a ride, oldest first. Empty for a ride of another account. */
+export async function attemptsOfEvent(
+  { rideId, seq }: { rideId: string; seq: number },
+  { accountId }: AccountOwner,
+): Promise<AttemptSummary[]> {
+  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfEvent, hint: ofRide } as const;
+  return attempts.find<AttemptSummary>({ rideId, accountId, seq }, { ...options, ...timeLimit() }).toArray();
+}
+
 /**
  * The attempts of an account that match the filters, newest first. Pages that are read with `after` show each attempt
  * once, even while new ones are inserted. The cost does not grow with the number of attempts: the filter lists all
@@ -205,7 +226,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
   return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
 }
 
-const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
+export const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
 
 /** Every id has an underscore at this place, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';

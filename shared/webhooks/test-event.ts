@@ -37,6 +37,7 @@ export async function sendTestEvent(
     mode: key.mode,
     kind: 'test',
     event: 'ride.status',
+    rideStatus: 'driver_arriving',
     at,
     outcome: 'waiting',
     body: sampleBody(ctx, now),

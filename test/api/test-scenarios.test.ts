@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
+import { fireTimer } from '../support/fire-timer.ts';
 import { useTestApi } from '../support/service.ts';
+import { makeDue, storedRide } from '../support/stored-rides.ts';
 
 const scenarios = [
   'default',
@@ -11,6 +13,7 @@ const scenarios = [
   'offer_withdrawn',
   'driver_cancels',
   'stalls',
+  'slow',
 ];
 const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 
@@ -55,6 +58,24 @@ describe('X-Service-Test-Scenario', () => {
     };
     expect(await timersOf('live')).to.have.members(['expire', 'dispatch']);
     expect(await timersOf('test')).to.have.members(['expire', 'offer']);
+  });
+
+  it('slow: each drive takes minutes and ends with the next step, and the offer has the ETA of the drive', async () => {
+    const { body } = await (await api.partner('test')).createRide({}, under('slow'));
+    const drivenUntil = async (...steps: ('offer' | 'accept' | 'arrive' | 'start')[]) => {
+      for (const step of steps) {
+        await makeDue(body.rideId, step);
+        await fireTimer(api.ctx, body.rideId, step);
+      }
+      const { offers, leg, timers } = await storedRide(body.rideId);
+      const minutes = leg && (leg.endAt.getTime() - leg.startAt.getTime()) / 60_000;
+      const endsWith = timers.find(({ dueAt }) => leg && dueAt.getTime() === leg.endAt.getTime())?.name;
+      return { etaMinutes: offers[0]?.etaMinutes, minutes, endsWith };
+    };
+    const first = await drivenUntil('offer', 'accept');
+    expect(first).to.deep.equal({ etaMinutes: 2, minutes: 2, endsWith: 'arrive' });
+    const second = await drivenUntil('arrive', 'start');
+    expect(second).to.deep.equal({ etaMinutes: 2, minutes: 4, endsWith: 'complete' });
   });
 
   it('a repeat with the same Idempotency-Key and another scenario answers 409', async () => {

@@ -49,6 +49,8 @@ export async function openProfile(options: BrowserContextOptions = {}): Promise<
     timezoneId: 'America/New_York',
     ...options,
   });
+  // The compiled tests call `__name` for functions inside those that run in the page.
+  await profile.addInitScript('globalThis.__name = (value) => value');
   profiles.push(profile);
   return profile;
 }

@@ -39,7 +39,7 @@ describe('the test console in a browser', () => {
 
   /** Starts a ride on the page. Resolves with the ride's id. */
   async function start(page: Page, scenario: string): Promise<string> {
-    await page.getByRole('radio', { name: scenario }).check();
+    await page.locator(`input[name=scenario][value="${scenario}"]`).check();
     await page.getByRole('button', { name: 'Start a test ride' }).click();
     await page.waitForURL(/\/console\/ride_/);
     return page.url().split('/').at(-1) ?? '';
@@ -54,7 +54,7 @@ describe('the test console in a browser', () => {
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
-    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for 31.40 USD/);
+    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for \$31\.40/);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }
@@ -88,7 +88,7 @@ describe('the test console in a browser', () => {
     await accept(page).focus();
     const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
     await accept(page).nth(1).waitFor();
-    expect(await focused()).to.include('40.00 USD');
+    expect(await focused()).to.include('$40.00');
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
     expect(await focused()).to.equal('Offers');
@@ -115,7 +115,7 @@ describe('the test console in a browser', () => {
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     await page.getByLabel('Price in USD').fill('31.4');
     await button('Make an offer').click();
-    await page.getByText('31.40 USD').first().waitFor();
+    await page.getByText('$31.40').first().waitFor();
     await button('Make an offer').click();
     await button(/^Withdraw/)
       .nth(1)
@@ -132,10 +132,43 @@ describe('the test console in a browser', () => {
     await button('Start the trip').click();
     await button('Complete the trip').click();
     await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'Manual steps' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'As the driver' }).waitFor({ state: 'detached' });
     expect((await storedRide(rideId)).status).to.equal('completed');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
+
+  it('shows Start and the possible steps on a phone without scrolling', async () => {
+    const size = { width: 360, height: 740 };
+    const page = await openPage(await profile({ viewport: size, hasTouch: true }), consoleUrl());
+    const button = (name: string) => page.getByRole('button', { name });
+    const bottomOf = async (name: string) => {
+      const box = await button(name).boundingBox();
+      return box ? box.y + box.height : Number.POSITIVE_INFINITY;
+    };
+    expect(await bottomOf('Start a test ride')).to.be.at.most(size.height);
+    const rideId = await start(page, 'no_offers');
+    for (const name of ['Cancel ride', 'Make an offer', 'Let the time run out']) {
+      expect(await bottomOf(name), name).to.be.at.most(size.height);
+    }
+    const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await button('Arrive at the pickup').waitFor();
+    for (const name of ['Arrive at the pickup', 'Cancel as the driver']) {
+      expect(await bottomOf(name), name).to.be.at.most(size.height);
+    }
+  }).timeout(60_000);
+
+  it('shows the car on a map beside the timeline', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    await start(page, 'default');
+    await page.locator('#ride-map[data-car*=","]').waitFor();
+    const [timeline, map] = await Promise.all(
+      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(map?.x).to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
+    await page.getByRole('link', { name: 'Live map' }).waitFor();
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(60_000);
 
   it('the console can start, reload, accept and cancel without scripts', async () => {
     const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createApp } from '../../api/app.ts';
 import { keyPage } from '../../api/dashboard/keys/key-page.tsx';
+import { concernsOf } from '../../api/dashboard/overview/attention.tsx';
 import { overviewPage } from '../../api/dashboard/overview/overview.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { serve } from '../../api/http/serve.ts';
@@ -10,9 +11,12 @@ import type { Part } from '../../api/part.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
+import { listRides } from '../../shared/rides/list-rides.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
+import { rideIn } from '../support/rides.ts';
+import { realisticRide } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
@@ -117,7 +121,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
   }).timeout(300_000);
 
   it('an account with the most allowed keys passes layout and accessibility checks', async () => {
-    await Promise.all(Array.from({ length: 200 }, (_, index) => key('test', `Kiosk ${index + 1}`)));
+    for (let made = 1; made <= 200; made += 1) await key('test', `Kiosk ${made}`);
     for (const [name, path] of [
       ['overview-many', ''],
       ['keys-many', '/keys'],
@@ -133,17 +137,23 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const failing = { failuresInRow: 12, since: new Date(now - 7_000_000), reason: 'refused' as const };
     const { account } = visitor;
     const owned = await listKeys({ accountId: account._id });
-    const usage = { activeKeys: 5, ridesCreated: 48_213, live: 41_020, test: 7_193, keysWithTraffic: 4 };
+    for (const status of ['bidding', 'arrived', 'completed'] as const) {
+      await rideIn(api.ctx, status, { ...realisticRide(), accountId: account._id, keyId });
+    }
+    const last = await listRides({}, 10, { accountId: account._id });
+    const underWay = last.rides.filter(({ status }) => status !== 'completed');
     const shown = {
-      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), now, ridesCreated: 48_213, failing }),
+      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
       '/shown/overview': overviewPage({
         account,
         keys: owned,
-        usage: { ...usage, busiest: { keyId, name: 'Front desk', rides: 38_114 } },
-        rides: new Map([[keyId, 38_114]]),
         health: new Map([[keyId, failing]]),
-        now,
-        publicBaseUrl: api.url,
+        rate: { attempts: 1_000, delivered: 988, isSample: true, medianMs: 148, mostMs: 912 },
+        underWay: { rides: underWay, hasOlder: false },
+        last: last.rides,
+        rowKeys: owned,
+        concerns: concernsOf(last.rides, now),
+        steps: null,
       }),
     };
     const server = await serve(api.ctx, createApp(api.ctx, [partWith(shown)]));
@@ -184,7 +194,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
       }
       throw new Error(`no Tab leads to ${name}`);
     };
-    await tabTo('Make a test key');
+    await tabTo('Create test key');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/keys/new?mode=test');
     await tabTo('Create key');
@@ -198,7 +208,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
     await tabTo('Copy');
-    await tabTo('Set its webhook URL');
+    await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
     await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
@@ -218,14 +228,14 @@ describe('the dashboard: keys, overview and account in a browser', () => {
 
   it('creating a key works without scripts, and a reload creates no second key', async () => {
     const page = await open('/dashboard/keys', { javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('Front desk');
     await page.getByLabel('Mode').selectOption('live');
     await button(page, 'Create key').click();
     const first = await page.getByTestId('new-key').textContent();
     await page.reload();
     expect(await page.getByTestId('new-key').textContent()).to.equal(first);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await button(page, 'Rotate').click();
     await button(page, 'Rotate').click();
     const second = await page.getByTestId('new-key').textContent();
@@ -261,7 +271,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await button(page, 'Copy key').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
-    await page.getByRole('link', { name: 'Set its webhook URL' }).click();
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
     await page.getByLabel('Default webhook URL').waitFor();
     // Chromium may restore the page, request it again, or report that it would have to send the form again.
     await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
@@ -271,6 +281,23 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
+  });
+
+  it('starts a first ride in one click, in a new tab that leaves the new key on its page', async () => {
+    const page = await open('/dashboard/keys/new?mode=test');
+    await page.getByLabel('Name').fill('Front desk');
+    await button(page, 'Create key').click();
+    const shown = (await page.getByTestId('new-key').textContent()) ?? '';
+    expect(await page.getByLabel('Request as curl', { exact: true }).textContent()).to.include(`Bearer ${shown}`);
+    const opening = page.waitForEvent('popup');
+    await button(page, 'Start in the console').click();
+    const ride = await opening;
+    await ride.getByRole('heading', { name: 'Test ride', level: 1 }).waitFor();
+    expect(await page.getByTestId('new-key').textContent()).to.equal(shown);
+    await page.getByRole('link', { name: 'Set webhook URL' }).click();
+    await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
+    expect(await page.evaluate(() => document.documentElement.outerHTML).catch(() => '')).not.to.include(shown);
+    expect(page.complaints).to.deep.equal([]);
   });
 
   it('the onboarding steps are ticked automatically', async () => {
@@ -283,8 +310,8 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await ticked(2);
     await visitor.post(`/dashboard/keys/${made.keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
     await ticked(3);
-    await page.getByRole('link', { name: 'Make a live key' }).waitFor();
-    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set a webhook URL');
+    await page.getByRole('link', { name: 'Create live key' }).waitFor();
+    expect(await page.locator('.first-steps [role="status"]').textContent()).to.include('Set webhook URL');
     expect(page.complaints).to.deep.equal([]);
   });
 });

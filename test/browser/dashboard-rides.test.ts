@@ -1,5 +1,5 @@
+import path from 'node:path';
 import { expect } from 'chai';
-import type { BrowserContextOptions } from 'playwright-core';
 import { audit, commandLine } from '../../shared/accounts/audit.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
@@ -7,31 +7,19 @@ import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
-import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { useReceiver } from '../support/receiver.ts';
-import { newDriver, type RideWish, rideIn } from '../support/rides.ts';
+import { type RideWish, rideIn } from '../support/rides.ts';
+import { attemptStates, cityHall, nothingSent, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
-import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
-
-const timesSquare = { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' };
-const cityHall = { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' };
-/** A new driver for each ride, because a driver drives one ride at a time. */
-const dana = () => newDriver({ name: 'Dana Okoye', vehicle: 'Toyota Prius, blue', plate: 'TST 1043' });
-const alex = () => newDriver({ name: 'Alex Rivera', vehicle: 'Kia Niro, white', plate: 'TST 1091' });
-
-/** A browser in which the visitor has signed in. */
-const asVisitor = ({ cookie }: Visitor, options: BrowserContextOptions = {}): BrowserContextOptions => {
-  const [name = '', value = ''] = cookie.split('=');
-  const flags = { httpOnly: true, secure: false, sameSite: 'Lax' } as const;
-  const stored = { name, value, domain: '127.0.0.1', path: '/', expires: -1, ...flags };
-  return { ...options, storageState: { cookies: [stored], origins: [] } };
-};
+import { asVisitor } from './as-visitor.ts';
+import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 describe('the pages of rides and deliveries', () => {
   // No workers run, so every delivery stays as the test has stored it.
@@ -41,81 +29,13 @@ describe('the pages of rides and deliveries', () => {
   const newKey = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });
 
-  type Outcome = Partial<AttemptRecord> & { outcome: Delivery['outcome'] };
-
-  /** Stores a ride whose events have these outcomes, with the records of the attempts. */
-  async function rideWith(
-    visitor: Visitor,
+  const rideWith = (
+    { account }: Visitor,
     keyId: string,
     status: RideStatus,
-    outcomes: Outcome[],
-    wish: RideWish = {},
-  ) {
-    const { account } = visitor;
-    const places = { pickup: timesSquare, destination: cityHall, fare: 24.5, notes: 'Ring twice at the side door' };
-    const offers = [
-      { driver: dana(), price: 24.5, etaMinutes: 4 },
-      { driver: alex(), price: 31, etaMinutes: 2 },
-    ];
-    const made = { keyId, accountId: account._id, offers, ...places, ...wish };
-    const { rideId } = await rideIn(api.ctx, status, made);
-    const { events, mode } = await storedRide(rideId);
-    for (const [index, outcome] of outcomes.entries()) {
-      const event = events[index];
-      if (!event) throw new Error('more outcomes than events');
-      const { seq, body, at } = event;
-      const attempt = attemptRecord({
-        ...{ accountId: account._id, keyId, mode, rideId, seq, at, body, event: event.event },
-        url: 'https://partner.example/hooks/rides',
-        address: '198.51.100.7',
-        headers: headersOf(event.event, seq),
-        phases: { dns: 3.2, connect: 18.4, tls: 41.7, write: 0.2, answer: 84.1 },
-        durationMs: 148,
-        answer: '{"ok":true}',
-        ...outcome,
-      });
-      await attempts.insertOne(attempt, { ignoreUndefined: true });
-      const { httpStatus, reason, url, durationMs = 0 } = attempt;
-      const delivery = { outcome: outcome.outcome, durationMs, at, url, httpStatus, reason };
-      await rides.updateOne(
-        { _id: rideId },
-        { $set: { [`events.${index}.delivery`]: JSON.parse(JSON.stringify(delivery)), settledSeq: seq } },
-      );
-      await rides.updateOne({ _id: rideId }, { $set: { [`events.${index}.delivery.at`]: at } });
-    }
-    await rides.updateOne({ _id: rideId }, { $set: { unsettled: 0 } });
-    return rideId;
-  }
-
-  const headersOf = (event: string, seq: number) => ({
-    Host: 'partner.example',
-    Connection: 'close',
-    'User-Agent': 'RidePartner-Webhooks/1',
-    'X-Service-Event': event,
-    'X-Service-Signature': `t=1795300000,v1=${'5f3a'.repeat(16)}`,
-    'X-Service-Event-Id': `evt_0WXyZabcdEFGHijklMNOPqr_${seq}`,
-    'X-Service-Sequence': String(seq),
-    'Content-Type': 'application/json',
-    'Content-Length': '412',
-  });
-  const nothing = { headers: undefined, answer: undefined, httpStatus: undefined, phases: undefined };
-  const states = {
-    delivered: { outcome: 'delivered' },
-    failed: {
-      outcome: 'failed',
-      reason: 'status',
-      httpStatus: 503,
-      answer: '<html>\n<h1>Service Unavailable</h1>\n</html>',
-    },
-    timeout: {
-      outcome: 'timeout',
-      reason: 'answer',
-      ...{ answer: undefined, httpStatus: undefined, durationMs: 8_000 },
-      phases: { dns: 3.2, connect: 18.4, tls: 41.7, write: 0.2, answer: 7_936 },
-    },
-    blocked: { outcome: 'blocked', reason: 'private_address', ...nothing, address: undefined, durationMs: 4 },
-    no_url: { outcome: 'no_url', ...nothing, url: undefined, address: undefined, durationMs: 0 },
-  } satisfies Record<string, Outcome>;
+    outcomes: Parameters<typeof rideWithAttempts>[3],
+    wish?: RideWish,
+  ) => rideWithAttempts(api.ctx, { accountId: account._id, keyId, ...wish }, status, outcomes);
 
   it('full, empty and unmatched lists pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'front.desk@grand-hotel.example');
@@ -127,7 +47,7 @@ describe('the pages of rides and deliveries', () => {
     await look('empty', '/rides');
     await look('deliveries-empty', '/deliveries');
     const [desk, ward] = [await newKey(visitor, 'Front desk'), await newKey(visitor, 'Night ward, building 4', 'test')];
-    const { delivered, failed, timeout, blocked, no_url } = states;
+    const { delivered, failed, timeout, blocked, no_url } = attemptStates;
     for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'cancelled'] as const) {
       await rideWith(visitor, desk.keyId, status, [delivered, delivered]);
     }
@@ -136,11 +56,14 @@ describe('the pages of rides and deliveries', () => {
     await attempts.insertOne(
       attemptRecord({
         ...{ accountId: visitor.account._id, keyId: desk.keyId, kind: 'test', rideId: undefined, seq: undefined },
-        ...{ outcome: 'waiting', ...nothing, durationMs: undefined, address: undefined, body: undefined },
+        ...{ outcome: 'waiting', ...nothingSent, durationMs: undefined, address: undefined, body: undefined },
       }),
       { ignoreUndefined: true },
     );
     await look('list', '/rides');
+    await look('overview', '');
+    await look('search', '/rides?q=times+square');
+    await look('search-nothing', '/rides?q=RES-20334');
     await look('filtered-to-nothing', `/rides?key=${desk.keyId}&to=2020-01-01`);
     await look('faults', '/rides?from=yesterday');
     await look('unknown-id', '/rides?id=ride_of_somebody');
@@ -150,6 +73,8 @@ describe('the pages of rides and deliveries', () => {
     }
     await look('deliveries', '/deliveries');
     await look('deliveries-sent', '/deliveries?sent=12');
+    const arrived = await rides.findOne({ keyId: desk.keyId, status: 'arrived' });
+    await look('ride-cancel', `/rides/${arrived?._id}/cancel`);
     for (const outcome of ['failed', 'waiting'] as const) {
       const attempt = await attempts.findOne({ accountId: visitor.account._id, outcome });
       await look(`delivery-${outcome}`, `/deliveries/${attempt?._id}`);
@@ -163,7 +88,7 @@ describe('the pages of rides and deliveries', () => {
     const look = (name: string, path: string) =>
       lookAt(`dashboard-${name}`, `${api.url}/dashboard${path}`, { options, fullPage: true });
     const { keyId } = await newKey(visitor, 'Front desk');
-    const rideId = await rideWith(visitor, keyId, 'completed', Array(6).fill(states.delivered));
+    const rideId = await rideWith(visitor, keyId, 'completed', Array(6).fill(attemptStates.delivered));
     await eraseRide(rideId);
     await look('ride-erased', `/rides/${rideId}`);
     await look('ride-erased-created', `/rides/${rideId}?entry=created`);
@@ -184,68 +109,137 @@ describe('the pages of rides and deliveries', () => {
     });
   }).timeout(300_000);
 
-  /** A ride with one event that did not arrive, and the URL of its page. */
-  async function failedRide() {
+  /** Two rides, one of them with long texts, and one event that did not arrive. */
+  async function listedRides() {
     const visitor = await signedIn(api);
-    const { keyId } = await newKey(visitor, 'Front desk');
-    const { delivered, failed } = states;
-    const rideId = await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
-    return { visitor, keyId, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
+    const desk = await newKey(visitor, 'Night ward of the children’s hospital, building 4', 'test');
+    const { delivered, failed } = attemptStates;
+    const long = 'Saint Bartholomew’s Rehabilitation and Convalescence Centre, 1,200 Kensington Boulevard, New York';
+    await rideWith(visitor, desk.keyId, 'bidding', [delivered], { mode: 'test' });
+    const rideId = await rideWith(visitor, desk.keyId, 'driver_arriving', [delivered, delivered, failed], {
+      ...{ reference: 'RES-20332', fare: 1_234.5, mode: 'test' },
+      passenger: { name: 'Maximiliane Wolfeschlegelsteinhausenbergerdorff' },
+      destination: { ...cityHall, address: long },
+    });
+    return { visitor, rideId, url: `${api.url}/dashboard/rides` };
   }
 
-  it('the keyboard suffices to open timeline entries and go back, without loading a new page', async () => {
-    const { visitor, url, rideId } = await failedRide();
-    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+  it('applies filters when they are chosen and keeps the focus, and goes back', async () => {
+    const { visitor, url } = await listedRides();
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
-    const title = page.locator('#detail-title');
-    expect(await title.textContent()).to.match(/ride.status/);
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
-    const focusedText = () => page.evaluate(() => document.querySelector('a:focus')?.textContent ?? '');
-    for (let tabs = 0; tabs < 40 && !(await focusedText()).includes('Ride requested'); tabs++) {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
-    await title.filter({ hasText: 'Ride requested' }).waitFor();
-    expect(await focusedText()).to.include('Ride requested');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await title.filter({ hasText: 'Offer received' }).waitFor();
-    await page.goBack();
-    await title.filter({ hasText: 'Ride requested' }).waitFor();
+    const rows = page.locator('.table.rides tbody tr');
+    await page.getByLabel('Status').selectOption('bidding');
+    await page.waitForURL(/\?status=bidding$/);
+    expect(await rows.count()).to.equal(1);
+    await page.getByLabel('From').fill('2020-01-01');
+    await page.waitForURL(/from=2020-01-01&zone=America%2FNew_York/);
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('from');
+    expect(await page.getByRole('button', { name: 'Filter' }).isVisible()).to.equal(false);
     expect(await page.evaluate(() => 'isSamePage' in window)).to.equal(true);
+    await page.getByLabel('Mode').selectOption('test');
+    await page.locator('.test-band').waitFor();
+    await page.goto(url);
+    await page.getByLabel('Status').selectOption('cancelled');
+    await page.getByText('No ride matches these filters.').waitFor();
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelectorAll('.table.rides tbody tr').length === 2);
+    expect(await page.getByLabel('Status').inputValue()).to.equal('');
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('on a phone, the page scrolls to the chosen detail', async () => {
-    const { visitor, url } = await failedRide();
-    const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
-    for (const javaScriptEnabled of [true, false]) {
-      const page = await openPage(await openProfile(asVisitor(visitor, { ...options, javaScriptEnabled })), url);
-      await page.getByRole('link', { name: /Ride requested/ }).click();
-      const title = page.locator('#detail-title', { hasText: 'Ride requested' });
-      await title.waitFor();
-      await page.waitForFunction(() => (document.getElementById('detail')?.getBoundingClientRect().top ?? 999) < 300);
+  it('filters without scripts', async () => {
+    const { visitor, url } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
+    await page.getByLabel('Status').selectOption('bidding');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/status=bidding/);
+  });
+
+  it('opens the ride of a pasted booking number with one search', async () => {
+    const { visitor, url, rideId } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    await page.getByLabel('Search rides').fill('RES-20332');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/rides/${rideId}`);
+    await page.locator('.pill', { hasText: 'failed' }).first().waitFor();
+    await page.goBack();
+    await page.getByLabel('Search rides').fill('wolfeschlegelsteinhausenbergerdorff');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/q=wolfe/);
+    expect(await page.locator('.table.rides tbody tr').count()).to.equal(1);
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('shows the list of rides without clipping from 1,024 to 1,920 px', async () => {
+    const { visitor, url } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    for (const width of [1_024, 1_280, 1_920]) {
+      await page.setViewportSize({ width, height: 800 });
+      const clipped = await page.evaluate(() => {
+        const isClipped = ({ scrollWidth, clientWidth }: Element) => clientWidth > 0 && scrollWidth > clientWidth + 1;
+        const shown = document.querySelectorAll('main, .table.rides, .table.rides td, .table.rides td :not(.spoken)');
+        return [...shown].filter(isClipped).map(({ outerHTML }) => outerHTML.slice(0, 200));
+      });
+      expect(clipped, `${width} px`).to.deep.equal([]);
+      await page.screenshot({ path: path.join(shotFolder, `dashboard-rides-${width}.png`) });
     }
   });
 
-  it('the keyboard suffices to filter rides and resend failed events', async () => {
-    const { visitor, keyId } = await failedRide();
+  it('shows each ride as a card of three lines that is one link, and folds the filters, on a phone', async () => {
+    const { visitor, url, rideId } = await listedRides();
+    const options = asVisitor(visitor, { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const page = await openPage(await openProfile(options), url);
+    const card = page.locator('.table.rides tbody tr', { hasText: 'Maximiliane' });
+    const box = await card.boundingBox();
+    expect(box?.height).to.be.within(44, 120);
+    expect(await page.getByLabel('Status').isVisible()).to.equal(false);
+    const summary = page.locator('.filters-fold > summary');
+    expect((await summary.boundingBox())?.height).to.be.at.least(44);
+    await summary.click();
+    await page.getByLabel('Status').selectOption('driver_arriving');
+    await page.waitForURL(/status=driver_arriving/);
+    expect(await page.getByLabel('Status').isVisible()).to.equal(true);
+    await card.tap({ position: { x: (box?.width ?? 0) - 8, y: (box?.height ?? 0) - 8 } });
+    await page.waitForURL(`**/rides/${rideId}`);
+  });
+
+  it('shows on the overview what has just happened, without a reload', async () => {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor, 'Front desk');
+    const { delivered, failed } = attemptStates;
+    const rideId = await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
+    const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard`);
+    await page.getByText('1 event did not arrive').waitFor();
+    const row = page.locator('#under-way .table.rides tr', { hasText: 'driver arriving' });
+    await row.getByRole('link', { name: 'Ada Lovelace' }).focus();
+    await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
+    await page.locator('#under-way .pill', { hasText: 'arrived' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.closest('tr') !== null)).to.equal(true);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await page.getByText('No ride is under way.').waitFor();
+    await page.getByText('The driver cancelled').waitFor();
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('filters rides and resends failed events with only the keyboard', async () => {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor, 'Front desk');
+    const { delivered, failed } = attemptStates;
+    await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
     const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
     await page.getByLabel('Status').focus();
     await page.keyboard.type('cancelled');
-    await page.getByRole('button', { name: 'Filter' }).press('Enter');
     await page.waitForURL(/status=cancelled/);
     await page.getByText('No ride matches these filters.').waitFor();
     await page.getByRole('link', { name: 'Show all rides' }).press('Enter');
     await page.locator('.table.rides').waitFor();
     await page.goto(`${api.url}/dashboard/deliveries`);
-    await page.getByLabel('Key').last().selectOption(keyId);
-    await page.getByLabel('Failed since (UTC)').fill('2026-01-01T00:00');
-    await page.getByRole('button', { name: 'Send failed again' }).press('Enter');
-    await page
-      .getByText(/sent again/)
-      .first()
-      .waitFor();
+    await page.getByText('Resend failed events').press('Enter');
+    await page.locator('.send-failed').getByLabel('Key').selectOption(keyId);
+    await page.getByLabel('Failed in').selectOption('30d');
+    await page.getByRole('button', { name: 'Resend events' }).press('Enter');
+    await page.getByText(/being resent|nothing is resent/).waitFor();
     expect(page.complaints).to.deep.equal([]);
   });
 });
@@ -277,7 +271,7 @@ describe('an event that is resent from the page of its ride', () => {
     const { visitor, url, rideId } = await failedRide();
     answers = 200;
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('button', { name: 'Resend' }).click();
     await page.locator('.detail .pill', { hasText: 'delivered' }).waitFor();
     expect(new URL(page.url()).searchParams.get('entry')).to.match(/^attempt-/);
     const receipt = receiver.receipts.at(-1);
@@ -290,7 +284,7 @@ describe('an event that is resent from the page of its ride', () => {
     const { visitor, url } = await failedRide();
     answers = 500;
     const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('button', { name: 'Resend' }).click();
     await page.locator('.detail .pill', { hasText: 'failed' }).waitFor();
     await page.getByText('Answered with a 5xx status').waitFor();
     expect(await page.locator('.detail').textContent()).to.include('upstream is away');

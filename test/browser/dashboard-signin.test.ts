@@ -26,10 +26,8 @@ describe('sign-in to the dashboard', () => {
     await page.getByRole('button', { name: 'Send code' }).click();
     await page.getByLabel('Code').waitFor();
   }
-  async function enter(page: Page, code: string): Promise<void> {
-    await page.getByLabel('Code').fill(code);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-  }
+  /** Six digits send the form. */
+  const enter = (page: Page, code: string) => page.getByLabel('Code').fill(code);
   const signedIn = (page: Page) => page.getByRole('button', { name: 'Sign out' }).waitFor();
 
   it('sign-in passes layout and accessibility checks in each state, on phone and desktop, light and dark', async () => {
@@ -52,7 +50,7 @@ describe('sign-in to the dashboard', () => {
         const email = `long.name.of.somebody.${someone()}`;
         await ask(page, email);
         await enter(page, wrongCode(await codeSentTo(api.ctx, email)));
-        await page.getByRole('alert').waitFor();
+        await page.getByText('This code is wrong').waitFor();
         forget(page);
       },
     });
@@ -62,10 +60,13 @@ describe('sign-in to the dashboard', () => {
         const email = someone();
         await ask(page, email);
         const code = wrongCode(await codeSentTo(api.ctx, email));
-        for (const words of [/4 tries/, /3 tries/, /2 tries/, /one try/, /fifth wrong code/]) {
-          await enter(page, code);
-          await page.getByRole('link', { name: words }).waitFor();
+        await enter(page, code);
+        for (const words of [/4 tries/, /3 tries/, /2 tries/, /one try/]) {
+          await page.getByText(words).waitFor();
+          // The refused code is still in the field.
+          await page.getByRole('button', { name: 'Sign in' }).click();
         }
+        await page.getByText('fifth wrong code').waitFor();
         forget(page);
       },
     });
@@ -106,8 +107,12 @@ describe('sign-in to the dashboard', () => {
         const email = someone();
         await ask(page, email);
         const code = wrongCode(await codeSentTo(api.ctx, email));
-        for (let tried = 0; tried < 5; tried++) await enter(page, code);
-        await page.getByRole('link', { name: /fifth wrong code/ }).waitFor();
+        await enter(page, code);
+        for (const words of [/4 tries/, /3 tries/, /2 tries/, /one try/]) {
+          await page.getByText(words).waitFor();
+          await page.getByRole('button', { name: 'Sign in' }).click();
+        }
+        await page.getByText('fifth wrong code').waitFor();
         await page.getByRole('button', { name: 'Send code' }).click();
         await page.getByText('We have sent a code').waitFor();
         await enter(page, code);
@@ -151,8 +156,7 @@ describe('sign-in to the dashboard', () => {
         const email = await withOldCode(page);
         await page.getByRole('button', { name: 'Send code' }).click();
         await page.getByLabel('Code').fill(wrongCode(await codeSentTo(api.ctx, email)));
-        await page.getByRole('button', { name: 'Confirm' }).click();
-        await page.getByRole('alert').waitFor();
+        await page.getByText('This code is wrong').waitFor();
         forget(page);
       },
     });
@@ -200,12 +204,44 @@ describe('sign-in to the dashboard', () => {
     await keyboard.press('Enter');
     await page.locator('#code:focus').waitFor();
     const code = await codeSentTo(api.ctx, email);
+    // The sixth digit sends the form.
     await keyboard.type(`${code.slice(0, 3)} ${code.slice(3)}`);
-    await keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Sign in');
-    await keyboard.press('Enter');
     await signedIn(page);
     expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('reports a wrong code once, and keeps it in the focused field until another one is typed', async () => {
+    const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
+    await ask(page, email);
+    const code = await codeSentTo(api.ctx, email);
+    const wrong = wrongCode(code);
+    await enter(page, wrong);
+    await page.getByText('4 tries are left').waitFor();
+    expect(await page.getByText('This code is wrong').count()).to.equal(1);
+    expect(await page.locator('#code:focus').inputValue()).to.equal(wrong);
+    // The same code again would only cost a try.
+    await page.keyboard.press('End');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type(wrong.slice(-1));
+    expect(await page.locator('form[data-sent]').count()).to.equal(0);
+    await page.locator('#code').selectText();
+    await page.keyboard.type(code);
+    await signedIn(page);
+  });
+
+  it('leads from the sign-in page of a development stack to the mail, whose link signs in', async () => {
+    await mails.deleteMany({});
+    const page = await openPage(await openProfile(), `http://127.0.0.1:${dev.port}/dashboard`);
+    await page.getByRole('link', { name: 'Mail', exact: true }).waitFor();
+    await ask(page, someone());
+    await page.getByRole('link', { name: 'Mail', exact: true }).click();
+    const link = await page.getByRole('link', { name: /sign-in\/link/ }).getAttribute('href');
+    // The tests' public base URL is not that of this server.
+    await page.goto(`http://127.0.0.1:${dev.port}${new URL(link ?? '').pathname}`);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signedIn(page);
+    const own = await openPage(await openProfile(), dashboard());
+    expect(await own.getByRole('link', { name: 'Mail', exact: true }).count()).to.equal(0);
   });
 
   it('the fault summary gets the focus, and its link focuses the field', async () => {
@@ -226,6 +262,7 @@ describe('sign-in to the dashboard', () => {
     const [email, page] = [someone(), await openPage(profile, dashboard())];
     await ask(page, email);
     await enter(page, await codeSentTo(api.ctx, email));
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await signedIn(page);
   });
 

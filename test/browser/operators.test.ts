@@ -6,7 +6,10 @@ import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the operators’ pages', () => {
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
-  before(() => newRide(operators.ctx, { mode: 'test' }));
+  let rideId: string;
+  before(async () => {
+    rideId = await newRide(operators.ctx, { mode: 'test' });
+  });
   afterEach(closeProfiles);
 
   it('the token form passes all page checks', () => lookAt('operators-token', `${operators.url}/ops`));
@@ -27,7 +30,31 @@ describe('the operators’ pages', () => {
       await page.getByText('Read-only: MongoDB decides what is pending').waitFor();
       await page.getByText('1 Job').first().waitFor();
       await page.screenshot({ path: `test/browser/shots/operators-queues-${viewport.width}.png` });
+      const covered = await page.evaluate(() => {
+        const ours = document.querySelector('.operators-header') as HTMLElement;
+        const theirs = document.querySelector('#root header:has(~ main)') as HTMLElement;
+        return ours.getBoundingClientRect().bottom - theirs.getBoundingClientRect().top;
+      });
+      expect(covered, 'of the board’s own header, in px').to.equal(0);
       expect(page.complaints).to.deep.equal([]);
     }
+  });
+
+  it('finds a ride by its id, and leads from its job to the queue board', async () => {
+    const profile = await openProfile();
+    const page = await openPage(profile, `${operators.url}/ops`);
+    await page.getByLabel('Token').fill(opsToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Find a ride' }).click();
+    await page.getByLabel('Ride or event id').fill(rideId);
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'simulator' }).first().waitFor();
+    const storageState = await profile.storageState();
+    await lookAt('operators-ride', page.url(), { options: { storageState }, fullPage: true });
+    await lookAt('operators-ride-unknown', `${operators.url}/ops/rides?id=ride_x`, { options: { storageState } });
+    await page.locator('td a').first().click();
+    await page.getByText('Read-only: MongoDB decides what is pending').waitFor();
+    expect(page.url()).to.match(/\/ops\/queues\/queue\/simulator\/\w+/);
+    expect(page.complaints).to.deep.equal([]);
   });
 });

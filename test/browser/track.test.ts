@@ -1,18 +1,17 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../dev/servers/ports.ts';
+import { haversineKm } from '../../shared/base/great-circle.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
-import { newRide, offerOn } from '../support/rides.ts';
+import { newRide } from '../support/rides.ts';
 import { testSettings, useTestContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
-
-const timesSquare = { lat: 40.758, lng: -73.9855 };
-const cityHall = { lat: 40.7128, lng: -74.006 };
+import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
 
 describe('the live map', () => {
   // A simulated drive takes 6 s.
@@ -23,42 +22,16 @@ describe('the live map', () => {
   });
   afterEach(closeProfiles);
 
-  /** A ride whose driver does nothing automatically, and the URL of its map. */
-  async function rideWithMap(scenario = 'no_offers', fields: object = {}) {
-    const { body } = await partner.createRide(
-      { pickup: timesSquare, destination: cityHall, ...fields },
-      { 'X-Service-Test-Scenario': scenario },
-    );
-    const rideId: string = body.rideId;
-    const act = (action: 'arrive' | 'start' | 'complete') => applyAction(api.ctx, rideId, { action }, 'anyone');
-    const accept = async () => {
-      const { offerId } = await offerOn(api.ctx, rideId, {
-        driver: {
-          driverId: 'sim',
-          name: 'Dana Okoye',
-          phone: '+12025550100',
-          rating: 4.8,
-          vehicle: 'Toyota Prius, blue',
-          plate: 'TST 1043',
-        },
-      });
-      await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    };
-    const url = `${api.url}${new URL(body.trackUrl).pathname}`;
-    return { rideId, url, accept, act };
-  }
-  const headline = (page: Page, words: string | RegExp, timeout = 30_000) =>
-    page.locator('#headline', { hasText: words }).waitFor({ timeout });
+  const newMap = (scenario?: string, fields?: object) => rideWithMap(api, partner, scenario, fields);
   /** Headless Chromium shows every tab, so the test simulates the events of a hidden tab. */
   const setHidden = (page: Page, hidden: boolean) =>
     page.evaluate((value) => {
       Object.defineProperty(document, 'hidden', { value, configurable: true });
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
-  const carOn = async (page: Page) => (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
 
   it('the live map passes layout and accessibility checks at each step of a ride', async () => {
-    const { url, accept, act, rideId } = await rideWithMap();
+    const { url, accept, act, rideId } = await newMap();
     await lookAt('track-bidding', url);
     await accept();
     await lookAt('track-driver-arriving', url);
@@ -68,14 +41,14 @@ describe('the live map', () => {
     await lookAt('track-in-progress', url);
     await act('complete');
     await lookAt('track-completed', url);
-    const cancelled = await rideWithMap();
+    const cancelled = await newMap();
     await applyAction(api.ctx, cancelled.rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     await lookAt('track-cancelled', cancelled.url);
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
   it('the map page follows a ride from bidding to its end automatically', async () => {
-    const { url, rideId } = await rideWithMap('default');
+    const { url, rideId } = await newMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
     await headline(page, /^Arriv/);
@@ -91,13 +64,42 @@ describe('the live map', () => {
     expect(Math.abs(lat - liveLocation.lat)).to.be.below((timesSquare.lat - cityHall.lat) / 2);
     expect(Math.abs(lng - liveLocation.lng)).to.be.below((timesSquare.lng - cityHall.lng) / 2);
     await headline(page, 'Trip completed');
-    expect(await carOn(page)).to.deep.equal([0]);
+    expect(await carOn(page)).to.deep.equal([cityHall.lat, cityHall.lng], 'the car stays');
+    expect(await page.locator('#when').textContent()).to.match(/^Arrived at \d+:\d\d.[AP]M$/);
+    expect(await page.locator('#status').textContent()).to.equal('5.3 km in less than a minute.');
     expect(await page.locator('#steps time').count()).to.equal(5);
     expect(page.complaints).to.deep.equal([]);
   }).timeout(120_000);
 
+  it('the car never moves away from the pickup until the trip starts', async () => {
+    const { url } = await newMap('default');
+    const page = await openPage(await openProfile(), url);
+    await headline(page, /^Arriv/);
+    await page.evaluate(() => {
+      const drawn: string[] = [];
+      const map = document.getElementById('map') as HTMLElement;
+      const heading = document.getElementById('headline');
+      new MutationObserver(() => drawn.push(`${heading?.textContent}|${map.dataset.car}`)).observe(map, {
+        attributeFilter: ['data-car'],
+      });
+      Object.assign(window, { drawn });
+    });
+    await headline(page, 'Driver is here');
+    await headline(page, /^Arriv/);
+    const drawn = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn);
+    const waiting = drawn.findLastIndex((entry) => entry.startsWith('Driver is here'));
+    const kmAway = drawn.slice(0, waiting + 1).map((entry) => {
+      const [lat = 0, lng = 0] = (entry.split('|')[1] ?? '').split(',').map(Number);
+      return haversineKm({ lat, lng }, timesSquare);
+    });
+    expect(kmAway.length).to.be.above(20);
+    expect(kmAway.at(-1)).to.be.below(0.001);
+    const metresBack = kmAway.slice(1).map((km, index) => (km - (kmAway[index] ?? km)) * 1_000);
+    expect(Math.max(...metresBack)).to.be.below(1);
+  }).timeout(120_000);
+
   it('the map page shows a cancelled ride, and a stalled one as still arriving', async () => {
-    const [cancelled, stalled] = [await rideWithMap('no_auto_accept'), await rideWithMap('stalls')];
+    const [cancelled, stalled] = [await newMap('no_auto_accept'), await newMap('stalls')];
     const profile = await openProfile();
     const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
     await partner.post(`/rides/${cancelled.rideId}/cancel`);
@@ -107,11 +109,10 @@ describe('the live map', () => {
 
   it('the map page shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
     const canary = 'Xanadu';
-    const { url, accept, rideId } = await rideWithMap('no_offers', {
+    const { url, accept, rideId } = await newMap('no_offers', {
       fare: 987.65,
       notes: `${canary} notes`,
       passenger: { name: `${canary} passenger`, phone: '+15550001111' },
-      pickup: { ...timesSquare, address: `${canary} address` },
       webhookUrl: `https://${canary}.example/hook`,
     });
     await accept();
@@ -129,7 +130,7 @@ describe('the live map', () => {
   });
 
   it('eight tabs of one link are all updated over HTTP/1.1', async () => {
-    const { url, accept, rideId } = await rideWithMap();
+    const { url, accept, rideId } = await newMap();
     const profile = await openProfile();
     const pages = [];
     for (let tab = 0; tab < 8; tab++) pages.push(await openPage(profile, url));
@@ -142,7 +143,7 @@ describe('the live map', () => {
   }).timeout(90_000);
 
   it('the map page closes its stream while hidden, and shows the current state when visible again', async () => {
-    const { url, rideId } = await rideWithMap();
+    const { url, rideId } = await newMap();
     const page = await openPage(await openProfile(), url);
     const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
     await page.waitForRequest((request) => request.url().endsWith('/events'));
@@ -155,7 +156,7 @@ describe('the live map', () => {
   });
 
   it('the map page reports a lost connection, and resumes after 6 s of 503', async () => {
-    const { url, rideId } = await rideWithMap();
+    const { url, rideId } = await newMap();
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
     const away = (request: string) => /\/(events|state)$/.test(new URL(request).pathname);
@@ -174,7 +175,7 @@ describe('the live map', () => {
   }).timeout(120_000);
 
   it('the map page shows all facts as text without scripts, and asks for a reload', async () => {
-    const { url, accept } = await rideWithMap();
+    const { url, accept } = await newMap();
     await accept();
     const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);
     expect(await page.locator('#headline').textContent()).to.match(/^Arriv/);
@@ -183,20 +184,8 @@ describe('the live map', () => {
     expect(await page.locator('noscript').textContent()).to.match(/Reload/);
   });
 
-  it('the map page works with only the keyboard: skips and moves the map', async () => {
-    const { url } = await rideWithMap();
-    const page = await openPage(await openProfile(), url);
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.match(/Skip the map/);
-    await page.keyboard.press('Enter');
-    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('facts');
-    await page.locator('#map').focus();
-    await page.keyboard.press('ArrowRight');
-    await page.getByRole('button', { name: 'Show all' }).waitFor();
-  });
-
   it('the live map transfers less than 120 kB', async () => {
-    const { url } = await rideWithMap();
+    const { url } = await newMap();
     const page = await (await openProfile()).newPage();
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) =>
@@ -208,23 +197,6 @@ describe('the live map', () => {
     await page.waitForLoadState('load');
     const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(total).to.be.below(120_000);
-  });
-
-  it('the car is not animated with reduced motion', async () => {
-    const { url, accept } = await rideWithMap();
-    await accept();
-    const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);
-    await headline(page, /^Arriv/);
-    const places = await page.evaluate(async () => {
-      const seen = new Set<string>();
-      const until = performance.now() + 1_500;
-      while (performance.now() < until) {
-        seen.add((document.getElementById('map') as HTMLElement).dataset.car ?? '');
-        await new Promise(requestAnimationFrame);
-      }
-      return seen.size;
-    });
-    expect(places).to.be.at.most(3);
   });
 });
 

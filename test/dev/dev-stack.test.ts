@@ -94,16 +94,19 @@ describe('npm run dev', function () {
     expect(await response.json()).to.include({ status: 'bidding', testMode: true });
   });
 
-  it('the stack shows sign-in codes in its mail box', async () => {
+  it('shows the rides of the test key to the printed account, which signs in with a code of the mail box', async () => {
+    const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
+    const [, email = ''] = /Sign in as +(\S+@\S+),/.exec(output) ?? [];
     const browser = plainBrowser({ url: `http://127.0.0.1:${port}` });
-    await browser.get('/dashboard');
-    await browser.press('Send code', { email: 'dana@partner.example' });
+    expect((await browser.get('/dashboard')).html).to.include('href="/dev/mail"');
+    await browser.press('Send code', { email });
     expect(output).to.include(`http://127.0.0.1:${port}/dev/mail`);
     const mail = async () => (await fetch(`http://127.0.0.1:${port}/dev/mail`)).text();
     // Wait until the mail pool has processed it.
     await until(async () => !(await mail()).includes('waiting to be sent'));
-    const [, code = ''] = /dana@partner\.example.*?<code>(\d{6})<\/code>/s.exec(await mail()) ?? [];
+    const [, code = ''] = /dev@example\.com.*?<code>(\d{6})<\/code>/s.exec(await mail()) ?? [];
     expect((await browser.press('Sign in', { code })).html).to.include('Sign out');
+    expect((await browser.get('/dashboard/rides')).html).to.include(rideId);
   });
 
   it('the queue board shows the ride and the step of each job', async () => {

@@ -40,6 +40,16 @@ describe('the mail box of the development stack', () => {
     expect(headers['cache-control']).to.equal('no-store');
   });
 
+  it('shows the addresses in a mail as links, and is linked from the sign-in page', async () => {
+    const text = 'Open this link:\nhttps://rides.example/dashboard/sign-in/link/abc\nNote: <b>none</b>';
+    await sendMail(ctx, { to: 'first@partner.example', subject: 'Code', text });
+    expect((await box()).html)
+      .to.include('<a href="https://rides.example/dashboard/sign-in/link/abc">')
+      .and.include('Note: &lt;b>none');
+    const signIn = await fetch(`http://127.0.0.1:${server.port}/dashboard`);
+    expect(await signIn.text()).to.include('<a href="/dev/mail">Mail</a>');
+  });
+
   it('links to the sign-in page if there is no mail', async () => {
     expect((await box()).html)
       .to.include('No mail yet')

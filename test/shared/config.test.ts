@@ -210,6 +210,14 @@ describe('settings', () => {
     expect(dispatch.repeatMs).to.equal(1_000);
   });
 
+  it('read SUPPORT_PHONE as the target of "I need help", or else SUPPORT_URL', () => {
+    const both = { SUPPORT_PHONE: '+1 (202) 555-0100', SUPPORT_URL: 'https://rides.example/help' };
+    const helpOf = (env: NodeJS.ProcessEnv) => readConfig({ ...production, ...env }).help;
+    expect(helpOf(both)).to.deep.equal({ url: 'tel:+12025550100', phone: '+1 (202) 555-0100' });
+    expect(helpOf({ ...both, SUPPORT_PHONE: '' })).to.deep.equal({ url: 'https://rides.example/help' });
+    expect(helpOf({})).to.equal(undefined);
+  });
+
   it('in development, the base address has a default', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
@@ -282,6 +290,8 @@ describe('settings', () => {
     ['DISPATCH_REPEAT_MS', '0', 'sEcReT'],
     ['FARE_HINT_PER_KM', '0', '-1', 'sEcReT'],
     ['TILE_URL', 'https://sEcReT/tiles.png', 'sEcReT'],
+    ['SUPPORT_PHONE', 'sEcReT', '12', '555;sEcReT'],
+    ['SUPPORT_URL', 'http://sEcReT.example', 'javascript:sEcReT'],
     ['EGRESS_ADDRESSES', 'sEcReT', '198.51.100', '203.0.113.10/33', '203.0.113.10;203.0.113.11', '2001:db8::/129'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];

@@ -21,6 +21,7 @@ export function attemptRecord(changes: Partial<AttemptRecord> = {}): AttemptReco
     headers: { 'X-Service-Event': 'ride.status' },
     body: '{}',
     answer: 'ok',
+    answerHeaders: { server: 'nginx' },
     durationMs: 12,
     phases: { dns: 1, connect: 2, tls: 3, write: 0.1, answer: 5.9 },
     ...changes,

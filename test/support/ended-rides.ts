@@ -2,6 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { newRideId } from '../../shared/base/ids.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { searchTermsOf } from '../../shared/rides/search-terms.ts';
 import { dayMs } from '../../shared/usage/days.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from './attempts.ts';
@@ -22,6 +23,9 @@ export const personal = [
   '40.7128',
   '-73.9855',
   '40.741895',
+  // Search terms.
+  'lovelace',
+  'booking4711',
 ];
 
 const hook = 'https://partner.example/hook-of-ward-7';
@@ -50,6 +54,7 @@ export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = 
     ...{ _id, events, createdAt: endedAt, statusAt: endedAt, settledSeq: ride.seq, unsettled: 0, timers: [] },
     ...{ reference: 'booking-4711', metadata: { bed: 'bed 12' }, autoAccept: { maxPrice: 30, maxEtaMinutes: 8 } },
     lastPosition: { lat: 40.741895, lng: -73.989308, heading: 10, at: endedAt },
+    searchTerms: searchTermsOf({ ...ride, reference: 'booking-4711' }),
   };
   const { nextDueAt: _, ...stored } = ended;
   await rides.deleteOne({ _id: rideId });

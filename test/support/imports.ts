@@ -64,6 +64,7 @@ const pureFiles = [
   ...['ride-types', 'transitions', 'decide', 'events', 'offers', 'position', 'public-schemas', 'simulation'].map(
     (name) => `shared/rides/${name}.ts`,
   ),
+  'shared/rides/search-terms.ts',
   'shared/drivers/cells.ts',
   'shared/keys/key-format.ts',
   'shared/targets/target.ts',

@@ -52,9 +52,12 @@ export const ridesAt = (key: UsageKey, ...moments: readonly Date[]): Promise<str
 export const tripsAt = (key: UsageKey, agreedPrice: number, ...moments: readonly Date[]): Promise<string[]> =>
   store(moments.map((statusAt) => ({ ...key, createdAt: statusAt, status: 'completed', statusAt, agreedPrice })));
 
+const places = { pickup: { lat: 40.758, lng: -73.9855 }, destination: { lat: 40.7128, lng: -74.006 } };
+
 async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
   const made = fields.map(
-    (some) => ({ _id: newRideId(some.createdAt?.getTime() ?? 0), trackToken: newTrackToken(), ...some }) as Ride,
+    (some) =>
+      ({ _id: newRideId(some.createdAt?.getTime() ?? 0), trackToken: newTrackToken(), ...places, ...some }) as Ride,
   );
   if (made.length > 0) await rides.insertMany(made);
   return made.map(({ _id }) => _id);

@@ -1,5 +1,8 @@
-/** Adds the behaviour of copy buttons and forms to a page, or to a part that was just inserted. */
+import { showLocalTimes } from './local-times.ts';
+
+/** Adds the behaviour of times, copy buttons and forms to a page, or to a part that was just inserted. */
 export function enhance(root: ParentNode): void {
+  showLocalTimes(root);
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;
     button.addEventListener('click', async () => {

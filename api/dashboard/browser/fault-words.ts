@@ -8,10 +8,20 @@ interface Words {
 
 /** The text for each fault, in the order in which the page lists them. */
 export const faultWords: Record<Fault, Words> = {
+  no_match: {
+    title: 'Body or secret does not match',
+    remedy:
+      'The signature was not made from this body with this secret, and no common mistake explains it: either the body was changed, or the secret is another one. Open the attempt in Deliveries and choose “Check its signature”. The check then knows the request as it was sent, and names the one that is wrong.',
+  },
+  wrong_body: {
+    title: 'Body changed',
+    remedy:
+      'This is not the body that was sent. Check the bytes as your server received them: a proxy, a framework or a log may have changed them.',
+  },
   wrong_secret: {
     title: 'Wrong secret',
     remedy:
-      'The signature does not match this body and secret, and no common mistake explains it. Copy the signing secret from the page of the key that created the ride: each key has its own, and after a roll the next attempt is signed with the new one. If the secret is right, the content of the body was changed.',
+      'This secret did not sign the request as it was sent. Copy the signing secret from the page of the key that created the ride: each key has its own, and after a roll the next attempt is signed with the new one.',
   },
   stale: {
     title: 'Too old',
@@ -60,6 +70,18 @@ export const validWords: Words = {
   remedy:
     'This secret signed exactly this body. If your code still refuses it, put the signature that your code computes into the header as v1 and check again: this page then shows what your code does differently.',
 };
+
+/** The place where the body differs from the one that was sent. */
+export const differenceWords = ({ difference }: Pick<Verdict, 'difference'>): string =>
+  difference
+    ? `The first difference is at character ${difference.at}: “${difference.sent}” was sent, “${difference.checked}” was checked.`
+    : '';
+
+/** The parts that match although the signature is refused. Faults of the secret come before those of the body. */
+export function matchWords({ faults }: Pick<Verdict, 'faults'>): string {
+  if (faults[0] === 'wrong_body') return 'The secret is right.';
+  return faults[0] === 'stale' ? 'Body and secret match.' : '';
+}
 
 /** The age of a signature in words, such as `Made 12 s ago.` */
 export function ageWords({ ageSeconds }: Pick<Verdict, 'ageSeconds'>): string {

@@ -1,15 +1,21 @@
 /**
  * Updates `old` to equal `fresh`. Unchanged parts are not touched, so that the focus and a selection survive. Elements
- * that appear or disappear among siblings need an id.
+ * that appear or disappear among siblings need an id. An element with `data-keep` stays as it is: a script fills it.
  */
 export function patch(old: Element, fresh: Element): void {
-  if (old.isEqualNode(fresh)) return;
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  if (old.isEqualNode(fresh) || old.hasAttribute('data-keep')) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !isOfPerson(old, name)) old.removeAttribute(name);
+  }
   for (const { name, value } of [...fresh.attributes]) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isOfPerson(old, name)) old.setAttribute(name, value);
   }
   patchChildren(old, fresh);
 }
+
+/** The person opens and closes details. */
+const isOfPerson = (element: Element, attribute: string): boolean =>
+  attribute === 'open' && element instanceof HTMLDetailsElement;
 
 function patchChildren(old: Element, fresh: Element): void {
   const wantedIds = new Set([...fresh.children].map(({ id }) => id));

@@ -1,7 +1,9 @@
 /** A reason why a signature does not verify. */
 export type Fault =
   | 'header_malformed'
+  | 'no_match'
   | 'wrong_secret'
+  | 'wrong_body'
   | 'stale'
   | 'body_reserialised'
   | 'line_end'
@@ -15,13 +17,24 @@ interface CheckInput {
   header: string;
   body: string;
   secret: string;
+  /** The request as it was sent, if it is known. */
+  sent?: { header: string; body: string };
 }
 
 export interface Verdict {
   /** The faults of the signature; empty for a valid one. */
   faults: Fault[];
+  /** For `wrong_body`: the first difference from the body as it was sent. */
+  difference?: Difference;
   /** The age of the signature; negative for a time in the future, missing if its time cannot be read. */
   ageSeconds?: number;
+}
+
+/** Counts characters from 1. Both texts begin a few characters before the difference. */
+interface Difference {
+  at: number;
+  sent: string;
+  checked: string;
 }
 
 /** A receiver refuses a signature whose age is this much or more, either way (contract, section 6, rule 6). */
@@ -33,10 +46,11 @@ const prefix = 'whsec_';
 
 /**
  * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). If it does not match, tries common
- * mistakes with the body and the secret, and names those that make it match. Sends nothing.
+ * mistakes with the body and the secret, and names those that make it match. If none does, either the body or the
+ * secret is wrong: only the request as it was sent shows which. Sends nothing.
  */
-export async function checkSignature({ header, body, secret }: CheckInput, nowSeconds: number): Promise<Verdict> {
-  const [, t, v1] = headerForm.exec(header.replace(/^\s*x-service-signature:/i, '').trim()) ?? [];
+export async function checkSignature({ header, body, secret, sent }: CheckInput, nowSeconds: number): Promise<Verdict> {
+  const { t, v1 } = partsOf(header);
   if (t === undefined || v1 === undefined) return { faults: ['header_malformed'] };
   const ageSeconds = nowSeconds - Number(t);
   const stale: Fault[] = Math.abs(ageSeconds) < maxAgeSeconds ? [] : ['stale'];
@@ -44,18 +58,43 @@ export async function checkSignature({ header, body, secret }: CheckInput, nowSe
     keysFrom(secret).map(async ({ bytes, faults }) => ({ key: await hmacKey(bytes), faults })),
   );
   const signature = bytesOfHex(v1);
-  // Prefer the explanation with the fewest faults.
-  const tries = bodiesFrom(body)
-    .flatMap((tried) =>
-      keys.map(({ key, faults }) => ({ key, text: tried.text, faults: [...faults, ...tried.faults] })),
-    )
-    .sort((a, b) => a.faults.length - b.faults.length);
-  for (const { key, text, faults } of tries) {
-    if (await crypto.subtle.verify('HMAC', key, signature, utf8(`${t}.${text}`))) {
-      return { faults: [...faults, ...stale], ageSeconds };
+  /** The faults of the first match, preferring the explanation with the fewest faults; null if nothing matches. */
+  const explain = async (bodies: readonly BodyVariant[]): Promise<Fault[] | null> => {
+    const tries = bodies
+      .flatMap((tried) =>
+        keys.map(({ key, faults }) => ({ key, text: tried.text, faults: [...faults, ...tried.faults] })),
+      )
+      .sort((a, b) => a.faults.length - b.faults.length);
+    for (const { key, text, faults } of tries) {
+      if (await crypto.subtle.verify('HMAC', key, signature, utf8(`${t}.${text}`))) return faults;
     }
-  }
-  return { faults: ['wrong_secret', ...stale], ageSeconds };
+    return null;
+  };
+  const faults = await explain(bodiesFrom(body));
+  if (faults) return { faults: [...faults, ...stale], ageSeconds };
+  if (!sent || partsOf(sent.header).v1 !== v1) return { faults: ['no_match', ...stale], ageSeconds };
+  const ofSecret = (await explain([{ text: sent.body, faults: [] }])) ?? (['wrong_secret'] as const);
+  const difference = differenceOf(sent.body, body);
+  const ofBody: Fault[] = difference ? ['wrong_body'] : [];
+  return { faults: [...ofSecret, ...ofBody, ...stale], ageSeconds, ...(difference && { difference }) };
+}
+
+/** The time and the signature of a header, with or without the header's name. */
+function partsOf(header: string): { t?: string; v1?: string } {
+  const [, t, v1] = headerForm.exec(header.replace(/^\s*x-service-signature:/i, '').trim()) ?? [];
+  return { t, v1 };
+}
+
+const shownBefore = 12;
+const shownAfter = 24;
+
+/** The first difference between two texts; null if they are equal. */
+function differenceOf(sent: string, checked: string): Difference | null {
+  if (sent === checked) return null;
+  let index = 0;
+  while (sent[index] === checked[index]) index += 1;
+  const around = (text: string) => text.slice(Math.max(0, index - shownBefore), index + shownAfter);
+  return { at: index + 1, sent: around(sent), checked: around(checked) };
 }
 
 interface BodyVariant {

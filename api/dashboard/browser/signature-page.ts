@@ -1,4 +1,4 @@
-import { ageWords, faultWords, validWords } from './fault-words.ts';
+import { ageWords, differenceWords, faultWords, matchWords, validWords } from './fault-words.ts';
 import { checkSignature, type Verdict } from './signature-check.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
@@ -9,13 +9,16 @@ const [header, body, secret] = ['header', 'body', 'secret'].map(byId) as [
   HTMLInputElement,
 ];
 const result = byId('result');
+/** The request of an attempt, which the page has filled in. */
+const sent = 'sent' in form.dataset ? { header: header.defaultValue, body: body.defaultValue } : undefined;
 
 if (isSecureContext) form.hidden = false;
 else byId('insecure').hidden = false;
+if (sent) secret.focus();
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  const pasted = { header: header.value, body: body.value, secret: secret.value };
+  const pasted = { header: header.value, body: body.value, secret: secret.value, sent };
   show(await checkSignature(pasted, Math.floor(Date.now() / 1_000)));
 });
 
@@ -29,12 +32,11 @@ addEventListener('pagehide', () => form.reset());
 
 function show(verdict: Verdict): void {
   const { faults } = verdict;
-  const isOnlyStale = faults.length === 1 && faults[0] === 'stale';
   const all = faults.length > 0 ? faults.map((fault) => faultWords[fault]) : [validWords];
   result.className = `notice signature-result ${faults.length > 0 ? 'bad' : 'good'}`;
   result.replaceChildren(
     ...all.flatMap(({ title, remedy }) => [element('h2', title), element('p', remedy)]),
-    element('p', [ageWords(verdict), isOnlyStale ? 'Body and secret match.' : ''].join(' ')),
+    element('p', [differenceWords(verdict), ageWords(verdict), matchWords(verdict)].filter(Boolean).join(' ')),
   );
   result.hidden = false;
   result.focus();

@@ -3,36 +3,31 @@ import { batchedFind } from '../../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import { type TrackedRide, trackFields } from '../../track/track-state.ts';
 
-/** The fields of a ride that the test console reads, with MongoDB's clock. */
-export const consoleFields = {
+const ownFields = {
   accountId: 1,
   keyId: 1,
-  mode: 1,
   origin: 1,
   scenario: 1,
-  trackToken: 1,
-  createdAt: 1,
-  pickup: 1,
-  destination: 1,
+  biddingEndsAt: 1,
   fare: 1,
   firstFare: 1,
   fareRaisedAt: 1,
   carType: 1,
   rideType: 1,
   passengerCount: 1,
-  distanceKm: 1,
   notes: 1,
   passenger: 1,
+  reference: 1,
+  metadata: 1,
   webhookUrl: 1,
   autoAccept: 1,
+  idempotency: 1,
   rev: 1,
-  status: 1,
   offers: 1,
-  acceptedOfferId: 1,
   agreedPrice: 1,
   driver: 1,
-  cancelledBy: 1,
   timers: 1,
   settledSeq: 1,
   unsettled: 1,
@@ -43,13 +38,19 @@ export const consoleFields = {
   'events.body': 1,
   'events.delivery': 1,
   'events.form': 1,
-  now: '$$NOW',
 } as const;
 
-export type ConsoleRide = Pick<Ride, '_id' | Exclude<keyof typeof consoleFields, `events.${string}` | 'now'>> & {
-  events: RideEvent[];
-  now: Date;
-};
+/** MongoDB refuses a projection of a field and of its parts. */
+const mapFields = Object.fromEntries(
+  Object.entries(trackFields).filter(([field]) => !/^(driver|offers)\./.test(field)),
+);
+
+/** The fields of a ride that the test console reads, those of its map included, with MongoDB's clock. */
+export const consoleFields = { ...mapFields, ...ownFields };
+
+type OwnField = Exclude<keyof typeof ownFields, `events.${string}`>;
+
+export type ConsoleRide = Omit<TrackedRide, 'driver' | 'offers'> & Pick<Ride, OwnField> & { events: RideEvent[] };
 
 const findRide = batchedFind<Ride, ConsoleRide>(rides, '_id', consoleFields, committedReads);
 

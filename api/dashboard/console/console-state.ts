@@ -1,3 +1,5 @@
+import type { TrackState } from '../../track/track-state.ts';
+
 /** The state of a test ride, as its page receives it. */
 export interface ConsoleState {
   /** Unix ms, by MongoDB's clock. */
@@ -8,4 +10,6 @@ export interface ConsoleState {
   latest: string;
   /** The HTML of the part of the page that changes. */
   html: string;
+  /** The state of the live map. Missing once the map's link has expired. */
+  map?: TrackState;
 }

@@ -5,6 +5,7 @@ import { isSuspended } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { NewRide } from '../../../shared/rides/create-ride.ts';
+import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
 import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
 import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
@@ -22,7 +23,9 @@ import {
 } from '../page-routes.ts';
 import { consoleRidePath } from '../paths.ts';
 import { firstValues, type RideField, requestBody } from './ride-request.ts';
-import { startPage } from './start-page.tsx';
+import { type StartValues, startPage } from './start-page.tsx';
+
+const shownRides = 5;
 
 /** The form that starts a test ride. */
 export function consoleRoutes(service: Context, creation: RideCreation): DashboardRoute[] {
@@ -33,10 +36,10 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
   async function start(request: FormRequest): Promise<Answer> {
     const { ctx, account, owner, form } = request;
     const [keys, key] = await Promise.all([listActiveKeys(owner), findKey(form.text('key'), owner)]);
-    const again = (status: number, { faults, refusal }: { faults?: Faults; refusal?: string }) => ({
-      status,
-      html: startPage({ config, account, keys: keys.filter(isTestKey), values: typedIn(form), faults, refusal }),
-    });
+    const again = async (status: number, { faults, refusal }: { faults?: Faults; refusal?: string }) => {
+      const shown = { config, account, keys: keys.filter(isTestKey), values: typedIn(form), faults, refusal };
+      return { status, html: startPage({ ...shown, recent: await recentRides(owner) }) };
+    };
 
     const scenario = testScenarios.find((known) => known === form.text('scenario'));
     const body = requestBody((field) => form.text(field));
@@ -72,11 +75,15 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
       const keys = (await listActiveKeys(owner)).filter(isTestKey);
       const chosen = keys.find(({ _id }) => _id === query('key')) ?? keys.at(-1);
       const values = { ...firstValues, key: chosen?._id ?? '', scenario: scenarioNamed(query('scenario')) };
-      return startPage({ config, account, keys, values });
+      return startPage({ config, account, keys, values, recent: await recentRides(owner) });
     }),
     action('/console', start),
   ];
 }
+
+/** The account's newest test rides, also those that the API has created. */
+const recentRides = async (owner: { accountId: string }): Promise<ListedRide[]> =>
+  (await listRides({ mode: 'test' }, shownRides, owner)).rides;
 
 const isTestKey = (key: KeyFacts): boolean => key.mode === 'test' && !key.revokedAt && !isSuspended(key);
 
@@ -91,14 +98,14 @@ const refusals: Record<string, (error: AppError) => string> = {
 
 const waitText = (seconds: number): string => (seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`);
 
-function typedIn(form: Form): Record<RideField | 'key' | 'scenario', string> {
-  const fields = [...(Object.keys(firstValues) as RideField[]), 'key', 'scenario'] as const;
-  return Object.fromEntries(fields.map((field) => [field, form.text(field)])) as Record<
-    (typeof fields)[number],
-    string
-  >;
+const fields = Object.keys(firstValues) as RideField[];
+
+function typedIn(form: Form): StartValues {
+  const names = [...fields, 'key', 'scenario'] as const;
+  return Object.fromEntries(names.map((name) => [name, form.text(name)])) as StartValues;
 }
 
+/** The fields of the form by the path in the request, and how a fault names them. */
 const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
   'pickup.address': ['pickupAddress', 'The address of the pickup'],
   'pickup.lat': ['pickupLat', 'The latitude of the pickup'],
@@ -107,14 +114,29 @@ const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
   'destination.lat': ['destinationLat', 'The latitude of the destination'],
   'destination.lng': ['destinationLng', 'The longitude of the destination'],
   fare: ['fare', 'The fare'],
+  carType: ['carType', 'The car type'],
+  rideType: ['rideType', 'The ride type'],
+  passengerCount: ['passengerCount', 'The number of passengers'],
+  'passenger.name': ['passengerName', 'The name of the passenger'],
+  'passenger.phone': ['passengerPhone', 'The phone of the passenger'],
+  reference: ['reference', 'The reference'],
+  notes: ['notes', 'The note'],
+  'autoAccept.maxPrice': ['maxPrice', 'The highest price'],
+  'autoAccept.maxEtaMinutes': ['maxEtaMinutes', 'The longest time to the pickup'],
+  distanceKm: ['distanceKm', 'The distance'],
+  webhookUrl: ['webhookUrl', 'The webhook URL'],
 };
 
 /** The schema's faults, by field of the form. */
 function fieldFaults(faults: Record<string, string>): Faults {
   return Object.fromEntries(
     Object.entries(faults).map(([path, fault]) => {
+      if (path.split('.')[0] === 'metadata') return ['metadata', metadataFault];
       const [field, label] = fieldsOfPaths[path] ?? ['fare', 'The request'];
       return [field, `${label} ${fault}`];
     }),
   );
 }
+
+const metadataFault =
+  'Metadata has at most 20 lines, each a name, = and up to 100 characters. A name is a letter and up to 39 more letters, digits, dashes and underscores';

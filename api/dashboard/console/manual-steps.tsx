@@ -26,15 +26,28 @@ const ends: readonly [Name, string][] = [
   ['expire', 'Let the time run out'],
 ];
 
-/** The manual steps that are possible now. Each replaces a step of the simulated driver. */
-export function ManualSteps({ ride }: { ride: ConsoleRide }) {
+/** What the driver does with the ride: the manual steps that are possible now, instead of the simulated driver's. */
+export function DriverCard({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
+  const open = canStep('withdraw', ride.status) ? ride.offers.filter(({ withdrawnAt }) => !withdrawnAt) : [];
   return (
-    <section id="hand" class="console-hand card" aria-labelledby="hand-title">
-      <h2 id="hand-title">Manual steps</h2>
-      <p class="quiet">A step replaces the simulated driver’s step. The scenario continues from there.</p>
+    <section id="driver-card" class="console-driver card" aria-labelledby="as-driver">
+      <h2 id="as-driver">As the driver</h2>
+      <p class="quiet">Manual steps replace those of the simulated driver. The scenario continues from there.</p>
       {canStep('offer', ride.status) && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
+      {open.length > 0 && (
+        <ul class="console-offers" id="own-offers" aria-label="Offers that can be withdrawn">
+          {open.map((offer) => (
+            <li key={offer.offerId} id={`own-${offer.offerId}`}>
+              <p>
+                {offer.driver.name}, {moneyText(offer.price)}
+              </p>
+              <WithdrawForm ride={ride} offer={offer} />
+            </li>
+          ))}
+        </ul>
+      )}
       <div class="console-steps">
         {trip.filter(possible).map(([name, label]) => (
           <StepForm key={name} ride={ride} step={name}>
@@ -74,7 +87,7 @@ function OfferForm({ ride }: { ride: ConsoleRide }) {
 }
 
 /** Withdraws an offer on behalf of its driver. */
-export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
+function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   return (
     <StepForm ride={ride} step="withdraw" of={offer.offerId}>
       <input type="hidden" name="offerId" value={offer.offerId} />

@@ -3,18 +3,8 @@
  * filled in.
  */
 
-/** The form's fields that describe a ride. */
-export type RideField =
-  | 'pickupAddress'
-  | 'pickupLat'
-  | 'pickupLng'
-  | 'destinationAddress'
-  | 'destinationLat'
-  | 'destinationLng'
-  | 'fare';
-
 /** The initial values of the form. */
-export const firstValues: Record<RideField, string> = {
+export const firstValues = {
   pickupAddress: 'Times Square, New York',
   pickupLat: '40.7580',
   pickupLng: '-73.9855',
@@ -22,16 +12,64 @@ export const firstValues: Record<RideField, string> = {
   destinationLat: '40.7128',
   destinationLng: '-74.0060',
   fare: '24.50',
+  carType: 'regular',
+  rideType: 'standard',
+  passengerCount: '1',
+  passengerName: '',
+  passengerPhone: '',
+  reference: '',
+  notes: '',
+  maxPrice: '',
+  maxEtaMinutes: '',
+  distanceKm: '',
+  webhookUrl: '',
+  metadata: '',
 };
+
+/** The form's fields that describe a ride. */
+export type RideField = keyof typeof firstValues;
 
 /** The body of the creation that a form describes (contract, section 4.1), not validated yet. */
 export function requestBody(text: (field: RideField) => string) {
+  const typed = (field: RideField) => text(field).trim() || undefined;
+  /** Undefined for the default. */
+  const chosen = (field: RideField) => (typed(field) === firstValues[field] ? undefined : typed(field));
+  const number = (field: RideField) => numberIn(text(field));
   const place = (name: 'pickup' | 'destination') => ({
-    lat: numberIn(text(`${name}Lat`)),
-    lng: numberIn(text(`${name}Lng`)),
-    ...(text(`${name}Address`).trim() && { address: text(`${name}Address`).trim() }),
+    lat: number(`${name}Lat`),
+    lng: number(`${name}Lng`),
+    address: typed(`${name}Address`),
   });
-  return { pickup: place('pickup'), destination: place('destination'), fare: numberIn(text('fare')) };
+  return {
+    pickup: place('pickup'),
+    destination: place('destination'),
+    fare: number('fare'),
+    carType: chosen('carType'),
+    rideType: chosen('rideType'),
+    passengerCount: chosen('passengerCount') && number('passengerCount'),
+    passenger: orNone({ name: typed('passengerName'), phone: typed('passengerPhone') }),
+    reference: typed('reference'),
+    notes: typed('notes'),
+    autoAccept: orNone({ maxPrice: number('maxPrice'), maxEtaMinutes: number('maxEtaMinutes') }),
+    distanceKm: number('distanceKm'),
+    webhookUrl: typed('webhookUrl'),
+    metadata: orNone(metadataIn(text('metadata'))),
+  };
+}
+
+/** Undefined if every field is. */
+const orNone = <T extends object>(fields: T): T | undefined =>
+  Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
+
+/** One entry per line: `room=1204`. */
+function metadataIn(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim());
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split('=');
+      return [name.trim(), value.join('=').trim()];
+    }),
+  );
 }
 
 /** Converts a number. Other text is returned as it is, and the schema refuses it. */
@@ -41,14 +79,24 @@ export function numberIn(text: string): number | string | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(typed) ? Number(typed) : typed;
 }
 
-/** The shell variable for the key: the service does not store keys, so it cannot show one. */
+/** The shell variable for the key: the service does not store keys, so only the page of a new key can show one. */
 export const keyVariable = 'SVC_TEST_KEY';
 
 /** A creation (contract, section 4.1) as a curl command for a POSIX shell. Pure. */
-export function creationAsCurl({ apiUrl, scenario, body }: { apiUrl: string; scenario: string; body: object }): string {
+export function creationAsCurl({
+  apiUrl,
+  scenario,
+  body,
+  key = `$${keyVariable}`,
+}: {
+  apiUrl: string;
+  scenario: string;
+  body: object;
+  key?: string;
+}): string {
   const parts = [
     `curl ${shellQuoted(`${apiUrl}/rides`)}`,
-    `-H "Authorization: Bearer $${keyVariable}"`,
+    `-H "Authorization: Bearer ${key}"`,
     `-H 'Content-Type: application/json'`,
     ...(scenario === 'default' ? [] : [`-H ${shellQuoted(`X-Service-Test-Scenario: ${scenario}`)}`]),
     `-d ${shellQuoted(indented(JSON.stringify(body, null, 2)))}`,

@@ -1,28 +1,36 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
 import { CodeBlock, Empty } from '../blocks.tsx';
-import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { ChangeForm, ChoiceField, FaultSummary, type Faults } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
+import { consolePath, keysPath } from '../paths.ts';
+import { RecentRides } from './recent-rides.tsx';
+import { MoreFields, RideFields } from './ride-fields.tsx';
 import { creationAsCurl, keyVariable, type RideField, requestBody } from './ride-request.ts';
 
 type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
+
+/** The values of the form's fields. */
+export type StartValues = Record<RideField | 'key' | 'scenario', string>;
 
 interface StartPageProps {
   config: Pick<Config, 'publicBaseUrl'>;
   account: Account;
   /** The account's active test keys. */
   keys: readonly TestKey[];
-  /** The values of the form's fields. */
-  values: Record<RideField | 'key' | 'scenario', string>;
+  values: StartValues;
+  /** The newest test rides of the account. */
+  recent: readonly ListedRide[];
   faults?: Faults;
   /** The reason why the ride was not started, if no field has a fault. */
   refusal?: string;
 }
 
 /** The form that starts a test ride. */
-export function startPage({ config, account, keys, values, faults = {}, refusal }: StartPageProps): string {
+export function startPage({ config, account, keys, values, recent, faults = {}, refusal }: StartPageProps): string {
   const apiUrl = `${config.publicBaseUrl}/v1`;
   return dashboardPage({
     title: 'Test console',
@@ -53,25 +61,29 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
         )}
         {keys.length === 0 ? (
           <Empty text="A test ride needs a test key, and this account has no active one.">
-            <a class="btn" href="/dashboard/keys/new?mode=test">
-              Make a test key
+            <a class="btn" href={`${keysPath}/new?mode=test`}>
+              Create test key
             </a>
           </Empty>
         ) : (
           <>
-            <ChangeForm action="/dashboard/console" class="console-form">
-              <div>
-                <CourseFields keys={keys} values={values} faults={faults} />
+            <ChangeForm action={consolePath} class="console-form">
+              <div class="console-fields">
+                <div>
+                  <CourseFields keys={keys} values={values} faults={faults} />
+                </div>
+                <div>
+                  <RideFields values={values} faults={faults} />
+                  <MoreFields values={values} faults={faults} />
+                </div>
               </div>
-              <div>
-                <RideFields values={values} faults={faults} />
-              </div>
-              <div>
+              <div class="start-bar">
                 <button class="btn" type="submit">
                   Start a test ride
                 </button>
               </div>
             </ChangeForm>
+            <RecentRides rides={recent} />
             <section class="section console-request" id="request" data-api-url={apiUrl} aria-labelledby="request-title">
               <h2 id="request-title">This ride as an API request</h2>
               <p class="quiet">
@@ -117,39 +129,6 @@ function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys'
   );
 }
 
-function RideFields({ values, faults = {} }: Pick<StartPageProps, 'values' | 'faults'>) {
-  return (
-    <>
-      <PlaceFields name="pickup" label="Pickup" values={values} faults={faults} />
-      <PlaceFields name="destination" label="Destination" values={values} faults={faults} />
-      <div class="fare">
-        <TextField name="fare" label="Fare in USD" inputmode="decimal" value={values.fare} faults={faults} />
-      </div>
-    </>
-  );
-}
-
-function PlaceFields({
-  name,
-  label,
-  values,
-  faults,
-}: {
-  name: 'pickup' | 'destination';
-  label: string;
-  values: Record<RideField, string>;
-  faults: Faults;
-}) {
-  return (
-    <fieldset class="place">
-      <legend>{label}</legend>
-      <TextField name={`${name}Address`} label="Address" value={values[`${name}Address`]} faults={faults} />
-      <TextField name={`${name}Lat`} label="Latitude" value={values[`${name}Lat`]} faults={faults} />
-      <TextField name={`${name}Lng`} label="Longitude" value={values[`${name}Lng`]} faults={faults} />
-    </fieldset>
-  );
-}
-
 /** The scenarios of the simulated driver in words (contract, section 3). */
 export const scenarioWords: Record<TestScenario, string> = {
   default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
@@ -160,4 +139,5 @@ export const scenarioWords: Record<TestScenario, string> = {
   driver_cancels: 'The driver cancels at the pickup.',
   stalls: 'The ride stays in driver_arriving until you make a manual step.',
   no_offers: 'No driver makes an offer before the bidding time ends.',
+  slow: 'The default course in almost 7 minutes, so that you can watch the live map.',
 };

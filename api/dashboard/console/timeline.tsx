@@ -2,7 +2,7 @@ import type { TimerName } from '../../../shared/base/terms.ts';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
-import { exactText, moneyText, OutcomePill } from '../facts.tsx';
+import { moneyText, OutcomePill, Time } from '../facts.tsx';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 
@@ -78,7 +78,7 @@ export function Timeline({ ride }: { ride: ConsoleRide }) {
         ))}
         {next && (
           <li id="next" class="to-come">
-            <Time at={next.at} start={ride.createdAt.getTime()} />
+            <Offset at={new Date(next.at)} start={ride.createdAt} />
             <div>
               <p>
                 <span class="next-word">Next</span> {next.words}
@@ -96,7 +96,7 @@ function TimelineEntry({ ride, entry }: { ride: ConsoleRide; entry: HistoryEntry
   const detail = detailOf(entry, ride);
   return (
     <li id={kind === 'created' ? 'requested' : id}>
-      <Time at={at.getTime()} start={ride.createdAt.getTime()} />
+      <Offset at={at} start={ride.createdAt} />
       <div>
         <p class="what">{titleOf(entry)}</p>
         {detail && <p class="quiet">{detail}</p>}
@@ -111,13 +111,13 @@ function TimelineEntry({ ride, entry }: { ride: ConsoleRide; entry: HistoryEntry
   );
 }
 
-function Time({ at, start }: { at: number; start: number }) {
-  const date = new Date(at);
+/** The time since the ride's creation, and the time of day. */
+function Offset({ at, start }: { at: Date; start: Date }) {
   return (
-    <time dateTime={date.toISOString()} title={exactText(date)}>
-      {offsetText(at, start)}
-      <span class="quiet">{date.toISOString().slice(11, 19)} UTC</span>
-    </time>
+    <p class="offset">
+      {offsetText(at.getTime(), start.getTime())}
+      <Time at={at} form="time" />
+    </p>
   );
 }
 

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { type AttemptPhase, type AttemptRecord, attemptPhases } from '../../../shared/webhooks/attempts.ts';
 import { type FailedDelivery, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { CodeBlock, Fact, Part } from '../blocks.tsx';
-import { Id, msText, None, When } from '../facts.tsx';
+import { Id, msText, None, Time } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
-import { attemptPath, ridePath } from '../paths.ts';
+import { attemptPath, ridePath, signatureOfAttemptPath } from '../paths.ts';
+import { Phases } from './phases.tsx';
 
 /** One attempt: the failure reason with its remedy, the answer, the time by phase, and the request as sent. */
 export function AttemptDetail({
@@ -38,18 +38,23 @@ export function AttemptDetail({
           </>
         )}
         <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested'}>
-          <When at={attempt.startedAt ?? attempt.at} now={now} />
+          <Time at={attempt.startedAt ?? attempt.at} />
         </Fact>
         <Fact name="Attempt">
           <Id id={attempt._id} href={attemptPath(attempt._id)} />
         </Fact>
       </dl>
       {attempt.erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
-      {attempt.phases && <Phases phases={attempt.phases} timeoutPhase={timeoutPhaseOf(attempt)} />}
+      <Phases attempt={attempt} />
       {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">
           <CodeBlock text={headerLines(attempt.headers)} label="Headers as sent" />
+          {attempt.body && (
+            <p class="after-code">
+              <a href={signatureOfAttemptPath(attempt._id)}>Check its signature</a>
+            </p>
+          )}
         </Part>
       )}
       {attempt.body !== undefined && <Body body={attempt.body} title={attempt.headers ? 'Body as sent' : 'Body'} />}
@@ -58,15 +63,7 @@ export function AttemptDetail({
 }
 
 /** The delivery as the ride records it, used if the event's attempt has no record of its own. */
-export function DeliveryDetail({
-  delivery,
-  now,
-  children,
-}: {
-  delivery: EventDelivery;
-  now: number;
-  children?: ComponentChildren;
-}) {
+export function DeliveryDetail({ delivery, children }: { delivery: EventDelivery; children?: ComponentChildren }) {
   const { event, own, isFresh } = delivery;
   const record = event.delivery;
   return (
@@ -88,7 +85,7 @@ export function DeliveryDetail({
             <Fact name="Took">{msText(record.durationMs)}</Fact>
             <Fact name="URL">{record.url ? <code>{record.url}</code> : <None />}</Fact>
             <Fact name="Sent">
-              <When at={record.at} now={now} />
+              <Time at={record.at} />
             </Fact>
           </dl>
           <p class="quiet">
@@ -126,73 +123,28 @@ function WaitingWords({ dueAt, now }: { dueAt?: Date; now: number }) {
   );
 }
 
-const phaseLabels: Record<AttemptPhase, string> = {
-  dns: 'DNS',
-  connect: 'Connect',
-  tls: 'TLS',
-  write: 'Send',
-  answer: 'Answer',
-};
-
-/** The phase in which the time limit ended the attempt, if it did. */
-const timeoutPhaseOf = ({ outcome, reason }: AttemptRecord): string | undefined =>
-  outcome === 'timeout' ? reason : undefined;
-
-/** One bar per phase; each starts where the previous one ends. */
-function Phases({ phases, timeoutPhase }: { phases: NonNullable<AttemptRecord['phases']>; timeoutPhase?: string }) {
-  const made = attemptPhases.flatMap((phase) => {
-    const ms = phases[phase];
-    return ms === undefined ? [] : [{ phase, ms }];
-  });
-  const total = made.reduce((sum, { ms }) => sum + ms, 0);
-  let start = 0;
-  const bars = made.map((bar) => {
-    const from = start;
-    start += bar.ms;
-    return { ...bar, from };
-  });
-  if (total === 0) return null;
-  return (
-    <Part title="Time by phase">
-      <table class="phases">
-        <tbody>
-          {bars.map(({ phase, ms, from }) => (
-            <tr key={phase} class={phase === timeoutPhase ? 'stopped' : undefined}>
-              <th scope="row">{phaseLabels[phase]}</th>
-              <td class="bar">
-                <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-                  <rect
-                    x={round((from / total) * 1_000)}
-                    width={Math.max(4, round((ms / total) * 1_000))}
-                    height="10"
-                  />
-                </svg>
-              </td>
-              <td class="number">{msText(ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Part>
-  );
-}
-
-const round = (value: number): number => Math.round(value * 10) / 10;
-
-function Answer({ attempt: { answer, httpStatus } }: { attempt: ShownAttempt }) {
+function Answer({ attempt: { answer, answerHeaders, httpStatus } }: { attempt: ShownAttempt }) {
   if (answer === undefined && httpStatus === undefined) return null;
   const title = httpStatus === undefined ? 'Received instead of an answer' : 'Answer';
   return (
-    <Part title={title}>
-      {answer ? (
-        <>
-          <CodeBlock text={answer} label={title} />
-          {Buffer.byteLength(answer) >= shownAnswerBytes && <p class="hint">Only the first 1 kB is kept.</p>}
-        </>
-      ) : (
-        <p class="quiet">The answer had no body.</p>
+    <>
+      <Part title={title}>
+        {answer ? (
+          <>
+            <CodeBlock text={answer} label={title} />
+            {Buffer.byteLength(answer) >= shownAnswerBytes && <p class="hint">Only the first 1 kB is kept.</p>}
+          </>
+        ) : (
+          <p class="quiet">The answer had no body.</p>
+        )}
+      </Part>
+      {answerHeaders && (
+        <Part title="Headers of the answer">
+          <CodeBlock text={headerLines(answerHeaders)} label="Headers of the answer" />
+          <p class="hint">Only headers that help to find a fault are kept; of a location, only its host.</p>
+        </Part>
       )}
-    </Part>
+    </>
   );
 }
 
@@ -227,14 +179,15 @@ function indented(json: string): string {
   }
 }
 
-export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
+export function Resend({ rideId, seq }: { rideId: string; seq: number }) {
   return (
-    <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="send-again">
+    <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="resend">
       <button class="btn second" type="submit">
-        Send again
+        Resend
       </button>
       <span class="hint">
-        Resends the body to the current URL, newly signed, with <code class="nowrap">X-Service-Redelivery: true</code>.
+        Sends the body again to the current URL, newly signed, with{' '}
+        <code class="nowrap">X-Service-Redelivery: true</code>.
       </span>
     </ChangeForm>
   );

@@ -10,7 +10,7 @@ import {
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, When } from '../facts.tsx';
+import { eventText, KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, Time } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
@@ -26,8 +26,16 @@ import {
   readFilters,
 } from '../lists.tsx';
 import { type Answer, type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
-import { attemptPath, deliveriesPath } from '../paths.ts';
-import { dayAgo, readSendFailed, SendFailed, type SendFailedForm, SentNotice } from './send-failed.tsx';
+import { attemptPath, deliveriesPath, keysPath } from '../paths.ts';
+import {
+  firstPeriod,
+  isPeriod,
+  readSendFailed,
+  SendFailed,
+  type SendFailedForm,
+  SentNotice,
+  utcMinute,
+} from './send-failed.tsx';
 
 const pageSize = 50;
 
@@ -49,8 +57,12 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       hasOlder: found.length > pageSize,
       after,
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
-      form: { key: filters.values.key ?? '', since: filters.values.from || dayAgo(service.now()), faults: {}, ...more },
-      now: service.now(),
+      form: {
+        key: keyToResend(filters),
+        since: filters.from ? utcMinute(filters.from) : firstPeriod,
+        faults: {},
+        ...more,
+      },
     });
     return { html, status: hasFaults || more.faults ? 422 : 200 };
   }
@@ -59,14 +71,18 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     page('/deliveries', (request) => showList(request)),
 
     action('/deliveries/send-again', async (request) => {
-      const { typed, since } = readSendFailed(request.form);
+      const { typed, since } = readSendFailed(request.form, service.now());
       if (!since) return showList(request, typed);
       const count = await redeliverFailed(service, typed.key, { since }, requesterOf(request));
-      const list = { key: typed.key, from: typed.since };
+      const list = { key: typed.key, from: isPeriod(typed.since) ? '' : typed.since };
       return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
     }),
   ];
 }
+
+/** The key of the filter, or the account's only key. */
+const keyToResend = ({ values, keys }: ListFilters): string =>
+  values.key || (keys.length === 1 ? (keys[0]?._id ?? '') : '');
 
 function queryOf({ values, key, from, to }: ListFilters, after: string) {
   const chosen = oneOf(outcomeFilters, values.outcome);
@@ -93,12 +109,11 @@ interface DeliveriesPageProps {
   /** The number of events that the form has resent. */
   sent?: number;
   form: SendFailedForm;
-  now: number;
 }
 
 /** The deliveries of all rides, including test events and resends, newest first. */
 function deliveriesPage(props: DeliveriesPageProps): string {
-  const { account, filters, attempts, keys, hasOlder, after, sent, form, now } = props;
+  const { account, filters, attempts, keys, hasOlder, after, sent, form } = props;
   const { values, key, faults } = filters;
   const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
   const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
@@ -115,8 +130,15 @@ function deliveriesPage(props: DeliveriesPageProps): string {
           <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>
         </PageHead>
         <FaultSummary faults={faults} title="Filters not applied" />
-        <FaultSummary faults={form.faults} title="Nothing was sent" />
+        <FaultSummary faults={form.faults} title="Nothing was resent" />
         {sent !== undefined && <SentNotice sent={sent} />}
+        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && (
+          <SendFailed
+            form={form}
+            keys={filters.keys}
+            isOpen={values.outcome === 'missed' || Object.keys(form.faults).length > 0}
+          />
+        )}
         <FilterForm path={deliveriesPath} filters={filters}>
           <ChoiceField
             name="outcome"
@@ -138,11 +160,10 @@ function deliveriesPage(props: DeliveriesPageProps): string {
         {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
         {attempts.length > 0 && (
           <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
-            <DeliveriesTable attempts={attempts} keys={keys} now={now} />
+            <DeliveriesTable attempts={attempts} keys={keys} />
           </div>
         )}
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
-        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && <SendFailed form={form} keys={filters.keys} />}
       </>
     ),
   });
@@ -162,38 +183,30 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   return (
     <Empty text="A delivery appears here as soon as an event is sent to your webhook.">
       {filters.keys.length === 0 ? (
-        <a class="btn" href="/dashboard/keys">
-          Create a key
+        <a class="btn" href={`${keysPath}/new`}>
+          Create key
         </a>
       ) : (
-        <a class="btn" href="/dashboard/keys">
-          Set a webhook URL
+        <a class="btn" href={keysPath}>
+          Set webhook URL
         </a>
       )}
     </Empty>
   );
 }
 
-function DeliveriesTable({
-  attempts,
-  keys,
-  now,
-}: {
-  attempts: readonly AttemptSummary[];
-  keys: readonly ListedKey[];
-  now: number;
-}) {
+function DeliveriesTable({ attempts, keys }: Pick<DeliveriesPageProps, 'attempts' | 'keys'>) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
     <div class="scroll">
       <table class="table deliveries">
-        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Ride', 'At (UTC)', 'Key']} numbers={['Took']} />
+        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'At', 'Key', 'Ride']} numbers={['Took']} />
         <tbody>
           {attempts.map((attempt) => (
-            <tr key={attempt._id}>
+            <tr key={attempt._id} id={attempt._id}>
               <td data-label="Event">
                 <span>
-                  <a href={attemptPath(attempt._id)}>{attempt.event}</a> <KindTag kind={attempt.kind} />
+                  <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag kind={attempt.kind} />
                 </span>
               </td>
               <td data-label="Outcome">
@@ -203,15 +216,19 @@ function DeliveriesTable({
                 <Answered attempt={attempt} />
               </td>
               <td data-label="Took" class="number">
-                {attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}
+                {attempt.durationMs === undefined || attempt.outcome === 'no_url' ? (
+                  <None />
+                ) : (
+                  msText(attempt.durationMs)
+                )}
               </td>
-              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
               <td data-label="At">
-                <When inUtc at={attempt.startedAt ?? attempt.at} now={now} />
+                <Time at={attempt.startedAt ?? attempt.at} />
               </td>
               <td data-label="Key" class="key">
                 <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />
               </td>
+              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
             </tr>
           ))}
         </tbody>

@@ -1,39 +1,51 @@
 import type { Form } from '../../http/body.ts';
 import { countText, exactText } from '../facts.tsx';
-import { ChangeForm, type Faults } from '../forms.tsx';
-import { KeyField, type ListedKey, TimeField, timeIn } from '../lists.tsx';
+import { ChangeForm, ChoiceField, type Faults } from '../forms.tsx';
+import { KeyField, type ListedKey, timeIn } from '../lists.tsx';
 import { deliveriesPath } from '../paths.ts';
 
-/** The form "Send failed events again" as typed, with its faults. */
+/** The form "Resend failed events" as typed, with its faults. */
 export interface SendFailedForm {
   key: string;
   since: string;
   faults: Faults;
 }
 
-/** Reads the form. `since` is missing if the form has faults. */
-export function readSendFailed(form: Form): { typed: SendFailedForm; since?: Date } {
+const hourMs = 3_600_000;
+/** The choices of the form: the events that failed in the last hour, and so on. */
+const periods: Readonly<Record<string, { ms: number; label: string }>> = {
+  '1h': { ms: hourMs, label: 'the last hour' },
+  '24h': { ms: 24 * hourMs, label: 'the last 24 hours' },
+  '7d': { ms: 7 * 24 * hourMs, label: 'the last 7 days' },
+  '30d': { ms: 30 * 24 * hourMs, label: 'the last 30 days' },
+};
+export const firstPeriod = '24h';
+export const isPeriod = (since: string): boolean => Object.hasOwn(periods, since);
+
+/** Reads the form. `since` is a period, or a time in UTC. It is missing in the result if the form has faults. */
+export function readSendFailed(form: Form, now: number): { typed: SendFailedForm; since?: Date } {
   const [key, typedSince] = [form.text('keyId'), form.text('since').trim()];
-  const since = timeIn(typedSince, 'start');
+  const period = isPeriod(typedSince) ? periods[typedSince] : undefined;
+  const since = period ? new Date(now - period.ms) : timeIn(typedSince, 'start');
   const faults: Faults = {
-    ...(!key && { keyId: 'Choose the key whose failed events you want to send again' }),
-    ...(!since && { since: 'Enter a time in UTC: failed events since then are sent again' }),
+    ...(!key && { keyId: 'Choose the key whose failed events you want to resend' }),
+    ...(!since && { since: 'Choose since when the events have failed' }),
   };
   return { typed: { key, since: typedSince, faults }, ...(key && since && { since }) };
 }
 
-/** The initial value of the form's time field, to the minute. */
-export const dayAgo = (now: number): string => exactText(new Date(now - 24 * 3_600_000)).slice(0, 16);
+/** `2026-11-21 14:03`, in UTC. */
+export const utcMinute = (at: Date): string => exactText(at).slice(0, 16);
 
 export function SentNotice({ sent }: { sent: number }) {
   return (
     <div class="notice good" role="status">
       {sent === 0 ? (
-        <p>No event of this key has failed since then, so nothing is sent again.</p>
+        <p>No event of this key has failed since then, so nothing is resent.</p>
       ) : (
         <p>
-          {sent === 1 ? 'One event is' : `${countText(sent)} events are`} being sent again: 10 a second, the events of
-          each ride in order.
+          {sent === 1 ? 'One event is' : `${countText(sent)} events are`} being resent: 10 a second, the events of each
+          ride in order.
           <noscript> Reload the list to see the results.</noscript>
         </p>
       )}
@@ -41,21 +53,40 @@ export function SentNotice({ sent }: { sent: number }) {
   );
 }
 
-export function SendFailed({ form, keys }: { form: SendFailedForm; keys: readonly ListedKey[] }) {
+/** The form above the list. It is folded unless it has faults or the list shows failed events. */
+export function SendFailed({
+  form,
+  keys,
+  isOpen,
+}: {
+  form: SendFailedForm;
+  keys: readonly ListedKey[];
+  isOpen: boolean;
+}) {
+  const choices = Object.entries(periods).map(([period, { label }]) => [period, label] as const);
+  const isTime = form.since !== '' && !isPeriod(form.since);
   return (
-    <section class="section card send-failed" id="send-failed" aria-labelledby="send-failed-title">
-      <h2 id="send-failed-title">Send failed events again</h2>
-      <p class="quiet">
-        Use this after your receiver was down. It resends every event of the key that has failed since the given time,
-        at most 500.
-      </p>
-      <ChangeForm action={`${deliveriesPath}/send-again`} class="form inline">
-        <KeyField name="keyId" keys={keys} value={form.key} all="Choose a key" faults={form.faults} />
-        <TimeField name="since" label="Failed since (UTC)" value={form.since} faults={form.faults} />
-        <button class="btn" type="submit">
-          Send failed again
-        </button>
-      </ChangeForm>
-    </section>
+    <details class="send-failed" id="send-failed" open={isOpen}>
+      <summary>Resend failed events</summary>
+      <div class="card">
+        <p class="quiet">
+          Use this after your receiver was down. It resends every event of the key that has failed in this time, at most
+          500.
+        </p>
+        <ChangeForm action={`${deliveriesPath}/send-again`} class="form inline">
+          <KeyField name="keyId" keys={keys} value={form.key} all="Choose a key" faults={form.faults} />
+          <ChoiceField
+            name="since"
+            label="Failed in"
+            value={form.since}
+            faults={form.faults}
+            options={isTime ? [[form.since, `the time since ${form.since} UTC`], ...choices] : choices}
+          />
+          <button class="btn" type="submit">
+            Resend events
+          </button>
+        </ChangeForm>
+      </div>
+    </details>
   );
 }

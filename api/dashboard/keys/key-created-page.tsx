@@ -1,21 +1,26 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
-import { LinkButton, Secret } from '../blocks.tsx';
-import { exactText, ModePill } from '../facts.tsx';
+import { CodeBlock, LinkButton, Secret } from '../blocks.tsx';
+import { creationAsCurl, firstValues, type RideField, requestBody } from '../console/ride-request.ts';
+import { ModePill, Time } from '../facts.tsx';
+import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { keyPath, keysPath } from '../paths.ts';
+import { consolePath, keyPath, keysPath } from '../paths.ts';
 
 /** The two actions that create a secret key and show it. */
 type ShownAt = 'creation' | 'rotation';
 
+type ShownKey = Pick<NewKey, 'keyId' | 'key' | 'name' | 'mode'>;
+
 interface KeyShownPageProps {
   account: Account;
-  key: Pick<NewKey, 'keyId' | 'key' | 'name' | 'mode'>;
+  key: ShownKey;
   shownAt: ShownAt;
+  publicBaseUrl: string;
 }
 
 /** The one page that shows a secret key (contract, section 5.4). */
-export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): string {
+export function keyShownPage({ account, key, shownAt, publicBaseUrl }: KeyShownPageProps): string {
   const title = shownAt === 'creation' ? 'Key created' : 'Key rotated';
   return dashboardPage({
     title,
@@ -36,19 +41,53 @@ export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): stri
           <Secret text={key.key} what="key" testId="new-key" leave={keyPath(key.keyId)} />
           {shownAt === 'rotation' && <p>The old key has stopped working.</p>}
         </section>
-        <div class="actions">
+        {shownAt === 'creation' && key.mode === 'test' && <FirstRide shownKey={key} publicBaseUrl={publicBaseUrl} />}
+        <div class="actions after-key">
           <a class="btn second" href={keyPath(key.keyId)}>
-            {shownAt === 'creation' ? 'Set its webhook URL' : 'Go to the key'}
+            {shownAt === 'creation' ? 'Set webhook URL' : 'Go to the key'}
           </a>
-          {shownAt === 'creation' && (
-            <a class="btn second" href="/dashboard">
-              Send a first ride
-            </a>
-          )}
         </div>
       </>
     ),
   });
+}
+
+/**
+ * The first ride with a new test key: one click in the console, or one command in a terminal. The console opens in
+ * another tab, because leaving this page removes the key.
+ */
+function FirstRide({ shownKey, publicBaseUrl }: Pick<KeyShownPageProps, 'publicBaseUrl'> & { shownKey: ShownKey }) {
+  const firstValueOf = (field: RideField) => firstValues[field];
+  const request = {
+    apiUrl: `${publicBaseUrl}/v1`,
+    scenario: 'default',
+    body: requestBody(firstValueOf),
+    key: shownKey.key,
+  };
+  return (
+    <section class="section first-ride" aria-labelledby="first-ride">
+      <h2 id="first-ride">Start a first ride</h2>
+      <div class="row">
+        <ChangeForm action={consolePath} inNewTab>
+          <input type="hidden" name="key" value={shownKey.keyId} />
+          <input type="hidden" name="scenario" value="default" />
+          {Object.entries(firstValues).map(
+            ([field, value]) => value && <input key={field} type="hidden" name={field} value={value} />,
+          )}
+          <button class="btn" type="submit" aria-describedby="first-ride-hint">
+            Start in the console
+          </button>
+        </ChangeForm>
+        <p class="hint" id="first-ride-hint">
+          A simulated driver drives it in about 15 s. It opens in a new tab, so this page keeps the key.
+        </p>
+      </div>
+      <p>Or start it from a terminal:</p>
+      <div data-secret={keyPath(shownKey.keyId)}>
+        <CodeBlock label="Request as curl" text={creationAsCurl(request)} />
+      </div>
+    </section>
+  );
 }
 
 interface ShownBeforePageProps {
@@ -74,13 +113,25 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
         </PageHead>
         <div class="notice">
           <p>
-            {shownAt === 'creation'
-              ? `It was created when this form was first sent, at ${exactText(key.createdAt)}, and shown then.`
-              : 'The key was rotated when this form was first sent, and the new one was shown then.'}
-            {key.rotatedAt && ` It was last rotated at ${exactText(key.rotatedAt)}.`}
+            {shownAt === 'creation' ? (
+              <>
+                It was created when this form was first sent, on <Time at={key.createdAt} form="exact" />, and shown
+                then.
+              </>
+            ) : (
+              'The key was rotated when this form was first sent, and the new one was shown then.'
+            )}
+            {key.rotatedAt && (
+              <>
+                {' '}
+                It was last rotated on <Time at={key.rotatedAt} form="exact" />.
+              </>
+            )}
           </p>
           {key.revokedAt ? (
-            <p>It was revoked at {exactText(key.revokedAt)}.</p>
+            <p>
+              It was revoked on <Time at={key.revokedAt} form="exact" />.
+            </p>
           ) : (
             <p>
               A key is shown only in the browser that created it, and only until it is rotated. If you did not copy it,

@@ -1,11 +1,11 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { Fact, LinkButton, Secret } from '../blocks.tsx';
-import { Id, ModePill, When } from '../facts.tsx';
+import { Id, ModePill, Time } from '../facts.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { deliveriesOfKeyPath, keyPath } from '../paths.ts';
-import { FailingBanner, type FailureStreak, RideCount, WhenOrNever } from './key-parts.tsx';
+import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from './key-parts.tsx';
 
 /** The confirmation of the last action, or the reason why it was refused. */
 const doneWords = {
@@ -32,14 +32,13 @@ export interface KeyPageState {
 interface KeyPageProps extends KeyPageState {
   account: Account;
   key: KeyFacts;
-  now: number;
   ridesCreated: number;
   failing?: FailureStreak;
 }
 
 /** One key: its facts and its actions. */
 export function keyPage({ account, key, ...props }: KeyPageProps): string {
-  const { now, failing, faults = {}, signingSecret } = props;
+  const { failing, faults = {}, signingSecret } = props;
   const suspendedAt = key.accountSuspendedAt ?? key.suspendedAt;
   const canChange = !key.revokedAt && !account.suspendedAt;
   return dashboardPage({
@@ -66,19 +65,19 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
         />
         <Done name={props.done} />
         <FaultSummary faults={faults} />
-        {failing && !key.revokedAt && <FailingBanner keyId={key._id} failing={failing} now={now} />}
+        {failing && !key.revokedAt && <FailingBanner keyId={key._id} failing={failing} />}
         {key.revokedAt && (
           <div class="notice bad">
             <p>
-              <strong>Revoked</strong> <When at={key.revokedAt} now={now} />. Requests with this key are answered 401.
-              Active rides continue, and their events are still sent.
+              <strong>Revoked</strong> <Time at={key.revokedAt} />. Requests with this key are answered 401. Active
+              rides continue, and their events are still sent.
             </p>
           </div>
         )}
         {suspendedAt && !key.revokedAt && (
           <div class="notice bad">
             <p>
-              <strong>Suspended</strong> by the operator <When at={suspendedAt} now={now} />
+              <strong>Suspended</strong> by the operator <Time at={suspendedAt} />
               {key.accountSuspendedAt && ', with the whole account'}. Requests with this key are answered 401. Active
               rides continue, and their events are still sent.
             </p>
@@ -110,7 +109,7 @@ function Done({ name = '' }: { name?: string }) {
   );
 }
 
-function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
+function KeyCard({ apiKey, ridesCreated }: PartProps) {
   return (
     <dl class="card facts">
       <Fact name="Mode">
@@ -123,15 +122,15 @@ function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
         <Id id={apiKey._id} />
       </Fact>
       <Fact name="Created">
-        <When at={apiKey.createdAt} now={now} />
+        <Time at={apiKey.createdAt} />
       </Fact>
       {apiKey.rotatedAt && (
         <Fact name="Rotated">
-          <When at={apiKey.rotatedAt} now={now} />
+          <Time at={apiKey.rotatedAt} />
         </Fact>
       )}
       <Fact name="Last used">
-        <WhenOrNever at={apiKey.lastUsedAt} now={now} />
+        <TimeOrNever at={apiKey.lastUsedAt} />
       </Fact>
       <Fact name="Rides created">
         <RideCount keyId={apiKey._id} count={ridesCreated} />

@@ -1,7 +1,7 @@
 import { maxCountedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
-import { countText, When } from '../facts.tsx';
+import { countText, Time } from '../facts.tsx';
 import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from '../paths.ts';
 
 export const revokedText = (count: number): string =>
@@ -9,8 +9,7 @@ export const revokedText = (count: number): string =>
 
 export const lastFour = ({ hint }: Pick<KeyFacts, 'hint'>): string => `…${hint.slice(-4)}`;
 
-export const WhenOrNever = ({ at, now }: { at?: Date; now: number }) =>
-  at ? <When at={at} now={now} /> : <span class="quiet">never</span>;
+export const TimeOrNever = ({ at }: { at?: Date }) => (at ? <Time at={at} /> : <span class="quiet">never</span>);
 
 export const RideCount = ({ keyId, count }: { keyId: string; count: number }) =>
   count > 0 ? <a href={ridesOfKeyPath(keyId)}>{countText(count)}</a> : <span class="quiet">0</span>;
@@ -36,13 +35,11 @@ export function FailingBanner({
   name,
   keyId,
   failing,
-  now,
 }: {
   keyId: string;
   /** The key's name, on other pages than the key's own. */
   name?: string;
   failing: FailureStreak;
-  now: number;
 }) {
   const [reason, remedy] = failing.reason ? failureReasons[failing.reason] : [];
   return (
@@ -52,7 +49,7 @@ export function FailingBanner({
           {name === undefined ? 'Deliveries of this key fail: ' : <>Deliveries of {name} fail: </>}
           {countText(failing.failuresInRow)} in a row,
         </strong>{' '}
-        since <When at={failing.since} now={now} />. Each event is sent once; there is no automatic retry.
+        since <Time at={failing.since} form="exact" />. Each event is sent once; there is no automatic retry.
       </p>
       {reason && (
         <p>
@@ -61,7 +58,7 @@ export function FailingBanner({
       )}
       <p class="links">
         <a href={failedDeliveriesPath(keyId)}>Show failed deliveries</a>
-        {name !== undefined && <a href={keyPath(keyId)}>Change the webhook URL</a>}
+        {name !== undefined && <a href={keyPath(keyId)}>Set webhook URL</a>}
       </p>
     </section>
   );

@@ -45,7 +45,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
       ridesByKey(account._id, [key._id], service.now()),
       deliveryHealth([key._id], owner),
     ]);
-    const shown = { account, key, now: service.now(), ridesCreated: rides.get(key._id) ?? 0 };
+    const shown = { account, key, ridesCreated: rides.get(key._id) ?? 0 };
     return { html: keyPage({ ...shown, failing: health.get(key._id), ...state }), status };
   }
 
@@ -152,6 +152,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
                 account,
                 key: { ...rotated, key: rotated.key, name: now.name, mode: now.mode },
                 shownAt: 'rotation',
+                publicBaseUrl: config.publicBaseUrl,
               })
             : shownBeforePage({ account, key: now, shownAt: 'rotation' });
         } catch (error) {

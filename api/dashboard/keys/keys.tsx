@@ -5,12 +5,12 @@ import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { ModePill, When } from '../facts.tsx';
+import { ModePill, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { Pager } from '../lists.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { keyPath, keysPath } from '../paths.ts';
-import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, WhenOrNever } from './key-parts.tsx';
+import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, TimeOrNever } from './key-parts.tsx';
 
 const revokedAPage = 50;
 
@@ -32,7 +32,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
         deliveryHealth(idsOf(active), owner),
       ]);
       const list = { active: active.reverse(), revoked, revokedCount, after, hasOlder: found.length > revokedAPage };
-      return keysPage({ account, ...list, rides, health, now: service.now() });
+      return keysPage({ account, ...list, rides, health });
     }),
   ];
 }
@@ -52,7 +52,6 @@ interface KeysPageProps {
   rides: ReadonlyMap<string, number>;
   /** The keys whose deliveries fail. */
   health: ReadonlyMap<string, FailureStreak>;
-  now: number;
 }
 
 /** The account's active keys, newest first, and a page of revoked keys. */
@@ -64,14 +63,14 @@ function keysPage(props: KeysPageProps): string {
     section: 'keys',
     children: (
       <>
-        <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>
+        <PageHead title="Keys" actions={active.length > 0 && <CreateKey />}>
           <p>Every request carries a key, and the key decides whether its rides are live or test.</p>
         </PageHead>
         {active.length > 0 ? (
           <KeyTable label="Active keys" keys={active} {...facts} />
         ) : (
           <Empty text={revokedCount > 0 ? 'No key is active.' : 'No keys yet. A test key costs nothing.'}>
-            <NewKey />
+            <CreateKey />
           </Empty>
         )}
         {revokedCount > 0 && (
@@ -86,19 +85,19 @@ function keysPage(props: KeysPageProps): string {
   });
 }
 
-const NewKey = () => (
+const CreateKey = () => (
   <a class="btn" href={`${keysPath}/new`}>
-    New key
+    Create key
   </a>
 );
 
-type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health' | 'now'> & {
+type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health'> & {
   label: string;
   keys: readonly KeyFacts[];
   revoked?: boolean;
 };
 
-function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
+function KeyTable({ label, keys, rides, health, revoked }: KeyTableProps) {
   return (
     <table class="table keys" aria-label={label}>
       <TableHead
@@ -121,10 +120,10 @@ function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
               <code>{lastFour(key)}</code>
             </td>
             <td data-label="Created">
-              <When at={key.createdAt} now={now} />
+              <Time at={key.createdAt} />
             </td>
             <td data-label={revoked ? 'Revoked' : 'Last used'}>
-              <WhenOrNever at={revoked ? key.revokedAt : key.lastUsedAt} now={now} />
+              <TimeOrNever at={revoked ? key.revokedAt : key.lastUsedAt} />
             </td>
             <td class="number" data-label="Rides created">
               <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />

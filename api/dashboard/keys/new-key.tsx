@@ -4,7 +4,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { createKeyByForm, isKeyName } from '../../../shared/keys/manage-keys.ts';
-import { counted, exactText, waitText } from '../facts.tsx';
+import { counted, Time, waitText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, askForCode, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
@@ -63,7 +63,7 @@ export function newKeyRoutes(service: Context): DashboardRoute[] {
       }
       const key = await recordNewKey(request, 'created', made.keyId, made.at);
       return made.made
-        ? keyShownPage({ account, key: made.made, shownAt: 'creation' })
+        ? keyShownPage({ account, key: made.made, shownAt: 'creation', publicBaseUrl: config.publicBaseUrl })
         : shownBeforePage({ account, key, shownAt: 'creation' });
     }),
   ];
@@ -84,13 +84,13 @@ interface NewKeyPageProps {
 
 function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
-        <PageHead title="New key">
+        <PageHead title="Create key">
           <p>Create one key for each system that creates rides. You can then rotate or revoke it separately.</p>
         </PageHead>
         <FaultSummary faults={faults} title="No key created yet" />
@@ -127,13 +127,13 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
 /** The page for an account that has reached the limit of active keys. */
 function fullPage({ account, most, hasErrors }: { account: Account; most: number; hasErrors?: boolean }): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors,
     children: (
       <>
-        <PageHead title="New key" />
+        <PageHead title="Create key" />
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>
             <strong>
@@ -143,7 +143,7 @@ function fullPage({ account, most, hasErrors }: { account: Account; most: number
             Revoke one that is no longer used, then create the new one.
           </p>
           <p class="links">
-            <a href={keysPath}>See the keys, and when each was last used</a>
+            <a href={keysPath}>All keys</a>
           </p>
         </div>
       </>
@@ -165,23 +165,23 @@ function newKeysPage({
   now: number;
 }): string {
   return dashboardPage({
-    title: 'New key',
+    title: 'Create key',
     account,
     section: 'keys',
     hasErrors: true,
     children: (
       <>
-        <PageHead title="New key" />
+        <PageHead title="Create key" />
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>
             <strong>
               This account has created {counted(most, 'key')} in the last 24 hours, the most it can. No key was created.
             </strong>{' '}
-            The next one is possible at {exactText(freesAt)}, in about {waitText(freesAt.getTime() - now)}. Revoked keys
-            count, too.
+            The next one is possible on <Time at={freesAt} form="exact" />, in about {waitText(freesAt.getTime() - now)}
+            . Revoked keys count, too.
           </p>
           <p class="links">
-            <a href={keysPath}>See the keys</a>
+            <a href={keysPath}>All keys</a>
           </p>
         </div>
       </>

@@ -6,14 +6,14 @@ import { CodeBlock } from '../blocks.tsx';
 import { keyPath, keysPath } from '../paths.ts';
 
 /** The facts that decide which steps are done. */
-export interface StepFacts {
+interface StepFacts {
   account: Account;
   keys: readonly KeyFacts[];
   usage: UsageSummary;
   publicBaseUrl: string;
 }
 
-interface Step {
+export interface Step {
   title: string;
   done: boolean;
   /** Instructions; hidden once the step is done. */
@@ -30,19 +30,19 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
   const newest = testKeys.at(-1);
   return [
     {
-      title: 'Make a test key',
+      title: 'Create test key',
       done: testKeys.length > 0 || usage.test > 0,
       how: (
         <>
           <p>Its rides have a simulated driver: they cost nothing, and no real driver is sent.</p>
           <a class="btn" href={`${keysPath}/new?mode=test`}>
-            Make a test key
+            Create test key
           </a>
         </>
       ),
     },
     {
-      title: 'Set a webhook URL, or open the console',
+      title: 'Set webhook URL, or open the console',
       done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
       how: (
         <>
@@ -50,7 +50,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
           <div class="actions">
             {newest && (
               <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
-                Set a webhook URL
+                Set webhook URL
               </a>
             )}
             <a class="btn second" href="/dashboard/console">
@@ -86,7 +86,7 @@ const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/r
 export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: boolean }) {
   const next = steps.find(({ done }) => !done);
   return (
-    <section class="card first-steps" aria-labelledby="first-steps">
+    <section class="card first-steps" id="guide" aria-labelledby="first-steps">
       <h2 id="first-steps">{next ? 'Steps to your first ride' : 'Your first ride is sent'}</h2>
       <p class="spoken" role="status" />
       <ol>
@@ -101,7 +101,7 @@ export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: b
         ))}
       </ol>
       <p class="after" hidden={next !== undefined || hasLiveKey}>
-        Ready for real drivers? <a href={`${keysPath}/new?mode=live`}>Make a live key</a>: nothing else changes.
+        Ready for real drivers? <a href={`${keysPath}/new?mode=live`}>Create live key</a>: nothing else changes.
       </p>
     </section>
   );

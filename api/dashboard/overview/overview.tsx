@@ -1,156 +1,215 @@
+import type { Account } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
+import { dayMs } from '../../../shared/usage/days.ts';
 import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
-import { Figure, TableHead } from '../blocks.tsx';
-import { countText, ModePill } from '../facts.tsx';
+import { type DeliveryRate, deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
+import { Empty, Figure } from '../blocks.tsx';
+import { countText, msText } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { FailingBanner, FailingPill, type FailureStreak, RideCount, WhenOrNever } from '../keys/key-parts.tsx';
+import { FailingBanner, type FailureStreak } from '../keys/key-parts.tsx';
+import { keysOfRows, type ListedKey } from '../lists.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { keyPath, keysPath } from '../paths.ts';
-import { FirstSteps, firstSteps, type StepFacts } from './first-steps.tsx';
+import { deliveriesPath, keysPath, ridesPath } from '../paths.ts';
+import { underWay } from '../rides/rides.tsx';
+import { RidesTable } from '../rides/rides-table.tsx';
+import { type Concern, ConcernList, concernsOf } from './attention.tsx';
+import { FirstSteps, firstSteps, type Step } from './first-steps.tsx';
+
+/** The rides under way that are read; the page shows fewer. */
+const mostRead = 50;
+const shownUnderWay = 10;
+const shownLast = 10;
+const shownConcerns = 10;
 
 /** The first page after signing in. */
 export function overviewRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
+  const { publicBaseUrl } = service.config;
   return [
-    page('/', async ({ account, owner }) => {
+    page('/', async (request) => {
+      const { account, owner } = request;
       const now = service.now();
-      const [active, revoked, usage] = await Promise.all([
+      const [active, revoked, moving, cancelled, last, rate] = await Promise.all([
         listActiveKeys(owner),
         // For the onboarding checklist, which also counts revoked keys.
         listRevokedKeys(owner, 20),
-        usageOf(account._id, noDays, now),
+        listRides({ status: underWay }, mostRead, owner),
+        listRides({ status: 'cancelled' }, mostRead, owner),
+        listRides({}, shownLast, owner),
+        deliveryRate(owner, new Date(now - dayMs)),
       ]);
-      const keyIds = active.map(({ _id }) => _id);
-      const health = await deliveryHealth(keyIds, owner);
       const keys = [...active, ...revoked];
-      const rides = new Map(usage.keys.map(({ keyId, rides: count }) => [keyId, count]));
+      const keyIds = active.map(({ _id }) => _id);
+      // An account with live rides needs no onboarding, so its rides are not counted.
+      const isGuided = !last.rides.some(({ mode }) => mode === 'live');
+      const [health, usage, rowKeys] = await Promise.all([
+        deliveryHealth(keyIds, owner),
+        isGuided ? usageOf(account._id, noDays, now) : null,
+        keysOfRows([...moving.rides, ...last.rides], request),
+      ]);
       return overviewPage({
         account,
         keys,
-        usage: summaryOf(usage.keys),
-        rides,
+        rowKeys,
         health,
-        now,
-        publicBaseUrl: service.config.publicBaseUrl,
+        rate,
+        underWay: moving,
+        last: last.rides,
+        concerns: concernsOf([...moving.rides, ...cancelled.rides, ...last.rides], now),
+        steps: usage && firstSteps({ account, keys, usage: summaryOf(usage.keys), publicBaseUrl }),
       });
     }),
   ];
 }
 
-interface OverviewProps extends StepFacts {
-  /** Rides created by key id. */
-  rides: ReadonlyMap<string, number>;
+interface OverviewProps {
+  account: Account;
+  /** The active keys and some revoked ones. */
+  keys: readonly KeyFacts[];
   health: ReadonlyMap<string, FailureStreak>;
-  now: number;
+  rate: DeliveryRate;
+  underWay: { rides: readonly ListedRide[]; hasOlder: boolean };
+  /** The last ten rides. */
+  last: readonly ListedRide[];
+  /** The keys of the rides. */
+  rowKeys: readonly ListedKey[];
+  concerns: readonly Concern[];
+  /** Null if the account no longer needs the onboarding checklist. */
+  steps: Step[] | null;
 }
 
-/** The overview lists this many keys; the page of keys lists all. */
-const shownKeys = 8;
-
-/** The account's keys, usage and warnings, and the onboarding checklist of a new account. */
+/** What is under way, what needs a person, and what happened last. A script keeps it up to date (overview-page.ts). */
 export function overviewPage(props: OverviewProps): string {
-  const { account, keys, health, now } = props;
-  const active = keys.filter(({ revokedAt }) => !revokedAt);
-  const steps = firstSteps(props);
+  const { account, keys, last, rowKeys, steps } = props;
   return dashboardPage({
     title: 'Overview',
     account,
     section: 'overview',
-    scripts: steps?.some(({ done }) => !done) ? ['overview-page.js'] : [],
+    scripts: ['overview-page.js'],
     children: (
       <>
         <PageHead
           title="Overview"
           actions={
             <a class={steps ? 'btn second' : 'btn'} href={`${keysPath}/new`}>
-              New key
+              Create key
             </a>
           }
         />
-        {active.map(({ _id, name }) => {
-          const failing = health.get(_id);
-          return failing && <FailingBanner key={_id} keyId={_id} name={name} failing={failing} now={now} />;
-        })}
         {steps && <FirstSteps steps={steps} hasLiveKey={keys.some(({ mode }) => mode === 'live')} />}
-        {keys.length > 0 && <Summary {...props} />}
-        {active.length > 0 && <ActiveKeys {...props} keys={active} />}
+        {last.length > 0 && <Now {...props} />}
+        <Attention {...props} />
+        {last.length > 0 && <UnderWay {...props} />}
+        {last.length > 0 && (
+          <section class="section" id="last" aria-labelledby="last-rides">
+            <div class="section-head">
+              <h2 id="last-rides">Last ten rides</h2>
+              <a href={ridesPath}>All rides</a>
+            </div>
+            <RidesTable name="last" rides={last} keys={rowKeys} label="Last ten rides" />
+          </section>
+        )}
+        {last.length === 0 && !steps && (
+          <Empty text="No rides yet. A test ride takes 15 seconds.">
+            <a class="btn" href="/dashboard/console">
+              Start a test ride
+            </a>
+          </Empty>
+        )}
       </>
     ),
   });
 }
 
-function Summary({ usage }: OverviewProps) {
-  const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = usage;
+const underWayPath = `${ridesPath}?status=under_way`;
+
+const failingOf = ({ keys, health }: Pick<OverviewProps, 'keys' | 'health'>) =>
+  keys.flatMap(({ _id: keyId, name }) => {
+    const failing = health.get(keyId);
+    return failing ? { keyId, name, failing } : [];
+  });
+
+function Now(props: OverviewProps) {
+  const { underWay: moving, concerns, rate } = props;
+  const { attempts, delivered, isSample, medianMs, mostMs } = rate;
+  const needAttention = concerns.length + failingOf(props).length;
   return (
-    <dl class="figures" aria-label="Summary">
-      <Figure label="Active keys" value={<a href={keysPath}>{countText(activeKeys)}</a>} />
+    <dl class="figures" id="now" aria-label="Now">
       <Figure
-        label="Rides created"
-        value={<a href="/dashboard/usage">{countText(ridesCreated)}</a>}
-        detail={ridesCreated > 0 && `${countText(live)} live, ${countText(test)} test`}
+        label="Rides under way"
+        value={<a href={underWayPath}>{`${countText(moving.rides.length)}${moving.hasOlder ? '+' : ''}`}</a>}
       />
-      <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
       <Figure
-        label="Busiest key"
-        value={
-          busiest ? (
-            <a class="key-name" href={keyPath(busiest.keyId)}>
-              {busiest.name}
-            </a>
-          ) : (
-            <span class="quiet">none yet</span>
-          )
-        }
-        detail={busiest && (busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`)}
+        label="Need attention"
+        value={needAttention > 0 ? <a href="#attention">{countText(needAttention)}</a> : '0'}
+      />
+      <Figure
+        label="Events delivered, 24 hours"
+        value={attempts > 0 ? <a href={deliveriesPath}>{shareText(delivered, attempts)}</a> : <NoneYet />}
+        detail={attempts > 0 && `${countText(delivered)} of ${isSample ? 'the last ' : ''}${countText(attempts)}`}
+      />
+      <Figure
+        label="Answer time, 24 hours"
+        value={medianMs === undefined ? <NoneYet /> : msText(medianMs)}
+        detail={mostMs !== undefined && `median; 95 % within ${msText(mostMs)}`}
       />
     </dl>
   );
 }
 
-/** The active keys, most recently used first. */
-function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
-  const recent = keys.toSorted((a, b) => lastActivity(b) - lastActivity(a)).slice(0, shownKeys);
+const NoneYet = () => <span class="quiet">none yet</span>;
+
+/** Rounded down, so that 100 % means all. */
+const shareText = (part: number, whole: number): string => `${Math.floor((part / whole) * 1_000) / 10} %`;
+
+/** The keys whose deliveries fail, and the rides that need a person. */
+function Attention(props: OverviewProps) {
+  const { concerns, last } = props;
+  const failing = failingOf(props);
+  const isAllWell = failing.length === 0 && concerns.length === 0;
+  if (isAllWell && last.length === 0) return null;
   return (
-    <section class="section keys" aria-labelledby="keys">
+    <section class="section" id="attention" aria-labelledby="needs-attention">
       <div class="section-head">
-        <h2 id="keys">Active keys</h2>
-        <a href={keysPath}>{keys.length > recent.length ? `All ${countText(keys.length)} active keys` : 'All keys'}</a>
+        <h2 id="needs-attention">Needs attention</h2>
       </div>
-      <table class="table keys" aria-labelledby="keys">
-        <TableHead columns={['Name', 'Mode', 'State', 'Last used', 'Rides created']} numbers={['Rides created']} />
-        <tbody>
-          {recent.map((key) => (
-            <tr key={key._id}>
-              <td class="name">
-                <a href={keyPath(key._id)}>{key.name}</a>
-              </td>
-              <td data-label="Mode">
-                <ModePill mode={key.mode} />
-              </td>
-              <td data-label="State">
-                <State apiKey={key} isFailing={health.has(key._id)} />
-              </td>
-              <td data-label="Last used">
-                <WhenOrNever at={key.lastUsedAt} now={now} />
-              </td>
-              <td class="number" data-label="Rides created">
-                <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="banners">
+        {failing.map((each) => (
+          <FailingBanner key={each.keyId} {...each} />
+        ))}
+      </div>
+      {concerns.length > 0 && <ConcernList concerns={concerns.slice(0, shownConcerns)} />}
+      {concerns.length > shownConcerns && (
+        <p class="below">
+          <a href={underWayPath}>{countText(concerns.length - shownConcerns)} more</a>
+        </p>
+      )}
+      {isAllWell && <p class="all-well">Nothing needs attention.</p>}
     </section>
   );
 }
 
-const lastActivity = ({ lastUsedAt, createdAt }: KeyFacts): number => (lastUsedAt ?? createdAt).getTime();
-
-function State({ apiKey, isFailing }: { apiKey: KeyFacts; isFailing: boolean }) {
-  if (isFailing) return <FailingPill />;
-  const words = [apiKey.lastUsedAt ? 'in use' : 'not used yet', !apiKey.webhookUrl && 'no webhook URL'].filter(Boolean);
-  return <span class={apiKey.lastUsedAt && apiKey.webhookUrl ? undefined : 'quiet'}>{words.join(', ')}</span>;
+function UnderWay({ underWay: { rides, hasOlder }, rowKeys }: OverviewProps) {
+  const isMore = hasOlder || rides.length > shownUnderWay;
+  return (
+    <section class="section" id="under-way" aria-labelledby="rides-under-way">
+      <div class="section-head">
+        <h2 id="rides-under-way">Rides under way</h2>
+        {isMore && <a href={underWayPath}>All rides under way</a>}
+      </div>
+      {rides.length > 0 ? (
+        <RidesTable name="moving" rides={rides.slice(0, shownUnderWay)} keys={rowKeys} label="Rides under way" />
+      ) : (
+        <Empty text="No ride is under way.">
+          <a class="btn second" href="/dashboard/console">
+            Start a test ride
+          </a>
+        </Empty>
+      )}
+    </section>
+  );
 }

@@ -1,8 +1,18 @@
-import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
-import { AttemptDetail, DeliveryDetail, EventBody, SendAgain } from '../deliveries/attempt-detail.tsx';
-import { actorWords, coordinatesText, exactText, Id, moneyText, None, OutcomePill } from '../facts.tsx';
+import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../deliveries/attempt-detail.tsx';
+import {
+  actorWords,
+  coordinatesText,
+  eventText,
+  Id,
+  limitsText,
+  moneyText,
+  None,
+  OutcomePill,
+  Time,
+} from '../facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -15,45 +25,48 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
         <EntryFacts ride={ride} entry={entry} />
         {entry.event && (
           <>
-            <EventBody body={entry.event.body} title={`Body of its ${entry.event.event} event`} />
-            {canSendAgain(entry.event) && <SendAgain rideId={ride._id} seq={entry.event.seq} />}
+            <EventBody
+              body={entry.event.body}
+              title={`Body of its event ${eventText({ event: entry.event.event, rideStatus: entry.status })}`}
+            />
+            {canResend(entry.event) && <Resend rideId={ride._id} seq={entry.event.seq} />}
           </>
         )}
       </>
     );
   }
   const { event, attempt, outcome } = delivery;
-  const sendAgain = outcome !== 'waiting' && canSendAgain(event) && <SendAgain rideId={ride._id} seq={event.seq} />;
+  const resend = outcome !== 'waiting' && canResend(event) && <Resend rideId={ride._id} seq={event.seq} />;
   return (
     <>
       <div class="detail-head">
         <h2 id="detail-title">
-          <code>{event.event}</code>{' '}
-          <span class="quiet">{entry.offer ? `from ${entry.offer.driver.name}` : titleOf(entry).toLowerCase()}</span>
+          <code>{eventText({ event: event.event, rideStatus: entry.status })}</code>{' '}
+          {entry.offer && <span class="quiet">{`from ${entry.offer.driver.name}`}</span>}
         </h2>
         <OutcomePill outcome={outcome} />
       </div>
       {attempt ? (
         <AttemptDetail attempt={attempt} now={now}>
-          {sendAgain}
+          {resend}
         </AttemptDetail>
       ) : (
-        <DeliveryDetail delivery={delivery} now={now}>
-          {sendAgain}
-        </DeliveryDetail>
+        <DeliveryDetail delivery={delivery}>{resend}</DeliveryDetail>
       )}
     </>
   );
 }
 
 /** An event can be resent after its first attempt, until retention erases its body. */
-const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
+const canResend = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
 
 function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   const { at, by, requestId, offer, kind, status, event } = entry;
   return (
     <dl class="facts">
-      <Fact name="At">{exactText(at, 'ms')}</Fact>
+      <Fact name="At">
+        <Time at={at} form="exact" />
+      </Fact>
       {by && <Fact name="By">{actorWords[by]}</Fact>}
       {requestId && (
         <Fact name="Request">
@@ -101,7 +114,10 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-function RequestFacts({ ride }: { ride: Ride }) {
+type Requested = Pick<Ride, keyof RideRequest | 'firstFare' | 'idempotency' | 'scenario' | 'biddingEndsAt'>;
+
+/** The fields of a ride's request. */
+export function RequestFacts({ ride }: { ride: Requested }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
@@ -111,7 +127,7 @@ function RequestFacts({ ride }: { ride: Ride }) {
       <PlaceFact name="Destination" place={destination} />
       <Fact name="Distance">{`${ride.distanceKm.toFixed(1)} km`}</Fact>
       <Fact name="Fare">{moneyText(ride.firstFare ?? ride.fare)}</Fact>
-      {autoAccept && <Fact name="Auto-accept">{autoAcceptText(autoAccept)}</Fact>}
+      {autoAccept && <Fact name="Auto-accept">{limitsText(autoAccept)}</Fact>}
       <Fact name="Car type">{ride.carType}</Fact>
       <Fact name="Ride type">{ride.rideType}</Fact>
       <Fact name="Passengers">{ride.passengerCount}</Fact>
@@ -134,7 +150,9 @@ function RequestFacts({ ride }: { ride: Ride }) {
         </Fact>
       )}
       {scenario && <Fact name="Test scenario">{scenario}</Fact>}
-      <Fact name="Bidding until">{exactText(ride.biddingEndsAt)}</Fact>
+      <Fact name="Bidding until">
+        <Time at={ride.biddingEndsAt} form="exact" />
+      </Fact>
     </>
   );
 }
@@ -148,9 +166,6 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
     </Fact>
   );
 }
-
-const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
-  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
 /** Hides the query: it may contain a secret of the receiver. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

@@ -1,90 +1,122 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
-import { rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { Empty, TableHead } from '../blocks.tsx';
-import { countText, KeyName, moneyText, None, RideLink, StatusPill, statusLabels, When } from '../facts.tsx';
+import { type ListedRide, listRides, type RideFilter } from '../../../shared/rides/list-rides.ts';
+import { movingStatuses, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { searchRides } from '../../../shared/rides/search-rides.ts';
+import { searchWords, squeezed } from '../../../shared/rides/search-terms.ts';
+import { Empty } from '../blocks.tsx';
+import { counted, statusLabels } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
   FilterForm,
-  FindById,
   isFiltered,
   keysOfRows,
   type ListedKey,
   type ListFilters,
   oneOf,
   Pager,
-  pathOfId,
   readFilters,
 } from '../lists.tsx';
-import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { ridesPath } from '../paths.ts';
+import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+import { keysPath, ridePath, ridesPath } from '../paths.ts';
+import { isId, pathOfId } from './path-of-id.ts';
+import { RidesTable } from './rides-table.tsx';
 
 const pageSize = 50;
 const modes = ['live', 'test'] as const;
 
+/** The statuses of a ride that has not ended. */
+export const underWay = ['bidding', ...movingStatuses] as const satisfies RideStatus[];
+const statusFilters = ['under_way', ...rideStatuses] as const;
+
+/** A page of rides. `next` is the id after which the next page starts. */
+interface FoundRides {
+  rides: ListedRide[];
+  next?: string;
+}
+
 export function ridesRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
+  const { eraseDays } = service.config.retention;
 
   return [
     page('/rides', async (request) => {
       const { account, owner, query } = request;
-      const filters = await readFilters(request, ['status', 'mode']);
-      const { key, from, to, faults, values } = filters;
-      const id = query('id').trim();
-      const path = id && (await pathOfId(id, owner));
+      const filters = await readFilters(request, ['q', 'status', 'mode']);
+      // The search field of the deliveries sends an id.
+      const text = filters.values.q || query('id').trim();
+      filters.values.q = text;
+      const path = isId(text) && (await pathOfId(text, owner));
       if (path) return { redirectTo: path };
-      const hasFaults = Object.keys(faults).length > 0;
-      const status = oneOf(rideStatuses, values.status);
-      const mode = oneOf(modes, values.mode);
       const after = query('after');
-      const isEmpty = hasFaults || (key && mode && key.mode !== mode);
-      const found = isEmpty
-        ? { rides: [], hasOlder: false }
-        : await listRides({ keyId: key?._id, mode, status, from, to, after: after || undefined }, pageSize, owner);
-      const rowKeys = await keysOfRows(found.rides, request);
-      const html = ridesPage({ account, filters, ...found, keys: rowKeys, after, id, now: service.now() });
-      return { html, status: hasFaults || id ? 422 : 200 };
+      const found = await findRides(filters, after, owner);
+      const only = found.rides.length === 1 && !after && !found.next ? found.rides[0] : undefined;
+      if (only?.reference && squeezed(only.reference) === squeezed(text)) return { redirectTo: ridePath(only._id) };
+      const keys = await keysOfRows(found.rides, request);
+      const isUnknownId = isId(text) && found.rides.length === 0;
+      const html = ridesPage({ account, filters, ...found, keys, after, isUnknownId, eraseDays });
+      return { html, status: Object.keys(filters.faults).length > 0 || isUnknownId ? 422 : 200 };
     }),
   ];
 }
 
-interface RidesPageProps {
-  account: Account;
-  filters: ListFilters;
-  rides: readonly ListedRide[];
-  /** The keys of the rides. */
-  keys: readonly ListedKey[];
-  hasOlder: boolean;
-  /** The id of the last ride on the previous page, if there is one. */
-  after?: string;
-  /** The id for which a search found nothing. */
-  id?: string;
-  now: number;
+async function findRides(filters: ListFilters, after: string, owner: PageRequest['owner']): Promise<FoundRides> {
+  const { key, from, to, faults, values } = filters;
+  const mode = oneOf(modes, values.mode);
+  if (Object.keys(faults).length > 0 || (key && mode && key.mode !== mode)) return { rides: [] };
+  const chosen = oneOf(statusFilters, values.status);
+  const status = chosen === 'under_way' ? underWay : chosen;
+  const filter: RideFilter = { keyId: key?._id, mode, status, from, to, after: after || undefined };
+  if (values.q) return searchRides(searchWords(values.q), filter, pageSize, owner);
+  const { rides, hasOlder } = await listRides(filter, pageSize, owner);
+  return { rides, next: hasOlder ? rides.at(-1)?._id : undefined };
 }
 
-function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: RidesPageProps): string {
+interface RidesPageProps extends FoundRides {
+  account: Account;
+  filters: ListFilters;
+  /** The keys of the rides. */
+  keys: readonly ListedKey[];
+  /** The id of the last ride on the previous page, if there is one. */
+  after?: string;
+  /** The text in the search field has the form of an id, and belongs to nothing of this account. */
+  isUnknownId: boolean;
+  /** The days after which a ride cannot be found by its texts. */
+  eraseDays: number;
+}
+
+function ridesPage(props: RidesPageProps): string {
+  const { account, filters, rides, keys, next, after, isUnknownId } = props;
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;
-  const notFound = id && 'No ride, event or attempt of this account has this id. Check that the id is complete.';
+  const notFound = isUnknownId
+    ? 'No ride, event or attempt of this account has this id. Check that the id is complete.'
+    : undefined;
   return dashboardPage({
     title: 'Rides',
     account,
     section: 'rides',
     test: values.mode === 'test' || key?.mode === 'test',
-    hasErrors: isFaulty || Boolean(notFound),
+    hasErrors: isFaulty || isUnknownId,
     children: (
       <>
-        <PageHead title="Rides" actions={<FindById value={id} fault={notFound} />} />
-        <FaultSummary faults={faults} title="Filters not applied" />
-        {notFound && <FaultSummary faults={{ id: notFound }} title="Not found" />}
-        <FilterForm path={ridesPath} filters={filters}>
+        <PageHead title="Rides" />
+        {/* Always there: the form keeps its focus only while its siblings stay (browser/patch.ts). */}
+        <div>
+          <FaultSummary faults={faults} title="Filters not applied" />
+          {notFound && <FaultSummary faults={{ q: notFound }} title="Not found" />}
+        </div>
+        <FilterForm path={ridesPath} filters={filters} search={<SearchField value={values.q} fault={notFound} />}>
           <ChoiceField
             name="status"
             label="Status"
             value={values.status}
-            options={[['', 'All statuses'], ...rideStatuses.map((status) => [status, statusLabels[status]] as const)]}
+            options={[
+              ['', 'All statuses'],
+              ['under_way', 'under way'],
+              ...rideStatuses.map((status) => [status, statusLabels[status]] as const),
+            ]}
           />
           <ChoiceField
             name="mode"
@@ -97,30 +129,70 @@ function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: 
             ]}
           />
         </FilterForm>
-        {!isFaulty && rides.length === 0 && <NoRides filters={filters} after={after} />}
-        {rides.length > 0 && <RidesTable rides={rides} keys={keys} now={now} />}
-        <Pager path={ridesPath} values={values} after={after} last={hasOlder ? rides.at(-1)?._id : undefined} />
+        <p class="spoken" role="status">
+          {next ? `${counted(rides.length, 'ride')}, older ones follow` : counted(rides.length, 'ride')}
+        </p>
+        {!isFaulty && rides.length === 0 && <NoRides {...props} />}
+        {rides.length > 0 && <RidesTable name="list" rides={rides} keys={keys} label="Rides" />}
+        <Pager path={ridesPath} values={values} after={after} last={next} />
       </>
     ),
   });
 }
 
-function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
+function SearchField({ value, fault }: { value?: string; fault?: string }) {
+  return (
+    <div class="search">
+      <input
+        id="q"
+        name="q"
+        type="search"
+        value={value}
+        aria-label="Search rides"
+        aria-invalid={fault ? 'true' : undefined}
+        aria-describedby={fault ? 'q-fault' : undefined}
+        placeholder="Reference, passenger, address or id"
+        maxLength={200}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <button class="btn second" type="submit">
+        Search
+      </button>
+      {fault && (
+        <p class="fault" id="q-fault">
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
+  const { q } = filters.values;
+  // Every word is on many rides, and none of the newest ones has all of them (search-rides.ts).
+  if (next) return <Empty text="None of the newest rides with these words matches. “Older” searches further." />;
   if (after) return <Empty text="No older rides." />;
-  if (isFiltered(filters)) {
+  const all = (
+    <a class="btn second" href={ridesPath}>
+      Show all rides
+    </a>
+  );
+  if (q) {
     return (
-      <Empty text="No ride matches these filters.">
-        <a class="btn second" href={ridesPath}>
-          Show all rides
-        </a>
+      <Empty
+        text={`No ride matches “${q}”. The search compares whole words of reference, passenger and addresses. They are erased ${eraseDays} days after a ride has ended; then only its id finds the ride.`}
+      >
+        {all}
       </Empty>
     );
   }
+  if (isFiltered(filters)) return <Empty text="No ride matches these filters.">{all}</Empty>;
   if (filters.keys.length === 0) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
-        <a class="btn" href="/dashboard/keys">
-          Create a key
+        <a class="btn" href={`${keysPath}/new`}>
+          Create key
         </a>
       </Empty>
     );
@@ -131,58 +203,5 @@ function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
         Start a test ride
       </a>
     </Empty>
-  );
-}
-
-function RidesTable({ rides, keys, now }: { rides: readonly ListedRide[]; keys: readonly ListedKey[]; now: number }) {
-  const keysById = new Map(keys.map((key) => [key._id, key]));
-  return (
-    <div class="scroll">
-      <table class="table rides">
-        <TableHead
-          columns={['Ride', 'Created (UTC)', 'Status', 'Fare', 'Agreed', 'Offers', 'Events', 'Key']}
-          numbers={['Fare', 'Agreed', 'Offers']}
-        />
-        <tbody>
-          {rides.map((ride) => (
-            <tr key={ride._id}>
-              <td data-label="Ride">
-                <RideLink rideId={ride._id} />
-              </td>
-              <td data-label="Created">
-                <When inUtc at={ride.createdAt} now={now} />
-              </td>
-              <td data-label="Status">
-                <StatusPill status={ride.status} />
-              </td>
-              <td data-label="Fare" class="number">
-                {moneyText(ride.fare)}
-              </td>
-              <td data-label="Agreed" class="number">
-                {ride.agreedPrice === undefined ? <None /> : moneyText(ride.agreedPrice)}
-              </td>
-              <td data-label="Offers" class="number">
-                {countText(ride.offersCount)}
-              </td>
-              <td data-label="Events">
-                {ride.missedCount > 0 ? <Missed ride={ride} /> : <span class="quiet">{countText(ride.seq)}</span>}
-              </td>
-              <td data-label="Key" class="key">
-                <KeyName keyId={ride.keyId} name={keysById.get(ride.keyId)?.name} mode={ride.mode} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** The number of the ride's events that did not arrive. */
-function Missed({ ride }: { ride: ListedRide }) {
-  return (
-    <span class="pill" data-status="failed">
-      {ride.missedCount} failed
-    </span>
   );
 }

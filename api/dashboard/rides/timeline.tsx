@@ -1,8 +1,9 @@
+import { type ComponentChildren, Fragment } from 'preact';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill } from '../facts.tsx';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../facts.tsx';
 import { entryPath } from '../paths.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
@@ -24,6 +25,12 @@ const statusTitles: Record<RideStatus, string> = {
 /** The title of an entry of a ride's history. */
 export const titleOf = ({ kind, status }: Pick<HistoryEntry, 'kind' | 'status'>): string =>
   kind === 'status' ? statusTitles[status as RideStatus] : kindTitles[kind];
+
+/** An entry in one sentence, for screen readers. */
+export const entryWords = (entry: HistoryEntry): string =>
+  [titleOf(entry), entry.offer && `${entry.offer.driver.name}, ${moneyText(entry.offer.price)}`]
+    .filter(Boolean)
+    .join(': ');
 
 /** The chosen entry of the timeline, or an attempt under it. */
 export interface ChosenEntry {
@@ -67,63 +74,95 @@ export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
     deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
   );
 
-/** The ride's timeline: a link for each entry, and below it a link for each attempt of its event. */
-export function TimelineList({
+/**
+ * The ride's timeline: a link for each entry, below it a link for each attempt of its event, and below the chosen entry
+ * its details. On wide screens the details are beside the list.
+ */
+export function Timeline({
   rideId,
   entries,
   chosen,
+  children,
 }: {
   rideId: string;
   entries: readonly HistoryEntry[];
   chosen: ChosenEntry;
+  /** The details of the chosen entry. */
+  children: ComponentChildren;
 }) {
   const chosenId = (chosen.delivery ?? chosen.entry).id;
+  let day = '';
+  return (
+    <section class="section" id="timeline-part" aria-labelledby="timeline">
+      <h2 id="timeline">Timeline</h2>
+      <ol class="timeline">
+        {entries.map((entry) => {
+          const isNewDay = dayOf(entry.at) !== day;
+          day = dayOf(entry.at);
+          return (
+            <Fragment key={entry.id}>
+              <Entry rideId={rideId} entry={entry} chosenId={chosenId} isNewDay={isNewDay} />
+              {entry === chosen.entry && (
+                <li id="opened" class="opened">
+                  <section class="card detail" id="detail" aria-labelledby="detail-title" tabIndex={-1}>
+                    {children}
+                  </section>
+                </li>
+              )}
+            </Fragment>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+interface EntryProps {
+  rideId: string;
+  entry: HistoryEntry;
+  /** The id of the chosen entry or attempt. */
+  chosenId: string;
+  /** The entry is the first one of its day in UTC. A script corrects this for the reader's zone (local-times.ts). */
+  isNewDay: boolean;
+}
+
+function Entry({ rideId, entry, chosenId, isNewDay }: EntryProps) {
   const link = (id: string) => ({
     href: entryPath(rideId, id),
     'aria-current': id === chosenId ? ('true' as const) : undefined,
     'data-entry': true,
   });
-  let day = '';
+  const about = aboutEntry(entry);
   return (
-    <nav aria-label="Timeline">
-      <ol class="timeline">
-        {entries.map((entry) => {
-          const isNewDay = dayOf(entry.at) !== day;
-          day = dayOf(entry.at);
-          const about = aboutEntry(entry);
-          return (
-            <li key={entry.id} class={entry.kind} data-status={entry.status}>
-              {isNewDay && <p class="day">{day}, UTC</p>}
-              <a class="entry" {...link(entry.id)}>
-                <time dateTime={entry.at.toISOString()}>{clockText(entry.at)}</time>
-                <span>
-                  <strong>{titleOf(entry)}</strong>
-                  {about && <span class="about">{about}</span>}
-                </span>
+    <li id={`entry-${entry.id}`} class={entry.kind} data-status={entry.status}>
+      <p class="day" hidden={!isNewDay}>
+        <Time at={entry.at} form="date" />
+      </p>
+      <a class="entry" {...link(entry.id)}>
+        <Time at={entry.at} form="time" />
+        <span>
+          <strong>{titleOf(entry)}</strong>
+          {about && <span class="about">{about}</span>}
+        </span>
+      </a>
+      {entry.deliveries.length > 0 && (
+        <ul>
+          {entry.deliveries.map((delivery) => (
+            <li key={delivery.id} id={`entry-${delivery.id}`}>
+              <a class="attempt" {...link(delivery.id)}>
+                <OutcomePill outcome={delivery.outcome} />
+                <span class="about">{aboutDelivery(delivery)}</span>
+                {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
               </a>
-              {entry.deliveries.length > 0 && (
-                <ul>
-                  {entry.deliveries.map((delivery) => (
-                    <li key={delivery.id}>
-                      <a class="attempt" {...link(delivery.id)}>
-                        <OutcomePill outcome={delivery.outcome} />
-                        <span class="about">{aboutDelivery(delivery)}</span>
-                        {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
-                      </a>
-                    </li>
-                  ))}
-                </ul>
-              )}
             </li>
-          );
-        })}
-      </ol>
-    </nav>
+          ))}
+        </ul>
+      )}
+    </li>
   );
 }
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
-const clockText = (at: Date): string => at.toISOString().slice(11, 19);
 
 function aboutEntry({ offer, by, requestId }: HistoryEntry): string {
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);

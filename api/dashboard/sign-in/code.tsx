@@ -13,7 +13,7 @@ import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
 import { waitText } from '../facts.tsx';
-import { ChangeForm, type Faults, TextField } from '../forms.tsx';
+import { ChangeForm, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
 import { codeMail, wrongCodesMail } from './mails.ts';
@@ -122,7 +122,7 @@ function limitPage({
         </p>
         <p>
           <a class="btn second" href="/dashboard">
-            Back to sign in
+            Go to sign in
           </a>
         </p>
       </>
@@ -152,18 +152,26 @@ export function noMailPage(): string {
   });
 }
 
-/** The form in which the person enters the code. */
+/** The script of a page with a `CodeForm`. It sends the form as soon as it has six digits. */
+export const codeScript = 'code-page.js';
+
+/** The form in which the person enters the code. A fault is only shown here, and the field gets the focus. */
 export function CodeForm({
   action,
   next,
-  faults,
+  fault,
+  typed,
   hasCode,
+  autofocus,
   button,
 }: {
   action: string;
   next: string;
-  faults?: Faults;
+  fault?: string;
+  /** The refused code. It stays in the field while other codes are accepted. */
+  typed?: string;
   hasCode: boolean;
+  autofocus: boolean;
   button: string;
 }) {
   return (
@@ -173,16 +181,29 @@ export function CodeForm({
         name="code"
         label="Code"
         hint="Six digits, such as 123 456"
-        faults={faults}
+        faults={fault ? { code: fault } : undefined}
+        value={hasCode ? typed : undefined}
         autocomplete="one-time-code"
         inputmode="numeric"
         maxLength={32}
-        autofocus={!faults && hasCode}
+        autofocus={autofocus}
       />
       <button class={hasCode ? 'btn' : 'btn second'} type="submit">
         {button}
       </button>
     </ChangeForm>
+  );
+}
+
+/** A development stack sends no mails: a page lists them. */
+export function MailHint({ mailPage }: { mailPage?: string }) {
+  if (!mailPage) return null;
+  return (
+    <p class="notice mail-hint">
+      <span>
+        This is a development stack: the code is on the page <a href={mailPage}>Mail</a>.
+      </span>
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { pendingSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
-import { ChangeForm, FaultSummary, type Faults } from '../forms.tsx';
+import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
   type Answer,
@@ -15,11 +15,11 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 import { nextPage } from '../paths.ts';
-import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
+import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 
 /** Asks for a new code if the session's last one is older than 12 hours (contract, section 1). */
-export function confirmRoutes(service: Context): DashboardRoute[] {
+export function confirmRoutes(service: Context, mailPage?: string): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
   const cookies = signInCookies(config);
@@ -30,10 +30,10 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
     formId: formIdOf(request.form),
   });
 
-  async function show(request: PageRequest, next: string, fault?: string): Promise<Answer> {
+  async function show(request: PageRequest, next: string, refused?: RefusedCode): Promise<Answer> {
     const open = await pendingSignIn(cookies.session.read(request.ctx), service.now());
-    const faults: Faults = fault ? { code: fault } : {};
-    return { html: confirmPage({ account: request.account, next, open, faults }), status: fault ? 422 : 200 };
+    const html = confirmPage({ account: request.account, next, open, mailPage, ...refused });
+    return { html, status: refused ? 422 : 200 };
   }
 
   return [
@@ -51,7 +51,8 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
     page('/confirm/code', () => ({ redirectTo: '/dashboard' })),
     action('/confirm', async (request) => {
       const next = nextPage(request.form.text('next'));
-      const entered = await steps.enter(request.ctx, { ...asking(request), typed: request.form.text('code') });
+      const typed = request.form.text('code');
+      const entered = await steps.enter(request.ctx, { ...asking(request), typed });
       if ('page' in entered) return entered.page;
       if ('result' in entered) {
         await confirmSession(request.session, entered.at.getTime());
@@ -59,7 +60,7 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
       }
       // After a double click, the first click may already have confirmed the session.
       if (hasRecentCode(request.session, service.now())) return { redirectTo: next };
-      return show(request, next, entered.fault);
+      return show(request, next, { fault: entered.fault, typed });
     }),
   ];
 }
@@ -69,22 +70,28 @@ function sessionBrowser(cookies: ReturnType<typeof signInCookies>, { ctx, accoun
   return { token: cookies.session.read(ctx), device: cookies.device(ctx, account.email) ?? session._id.slice(0, 22) };
 }
 
-interface ConfirmView {
+interface RefusedCode {
+  fault: string;
+  typed: string;
+}
+
+interface ConfirmView extends Partial<RefusedCode> {
   account: Account;
   /** The page to which the person returns afterwards. */
   next: string;
   /** Null if this session has not asked for a code. `hasCode`: its code still works. */
   open: { hasCode: boolean } | null;
-  faults?: Faults;
+  mailPage?: string;
 }
 
 /** Asks for a new code before the dashboard shows a secret or creates a live key. */
-function confirmPage({ account, next, open, faults = {} }: ConfirmView): string {
+function confirmPage({ account, next, open, fault, typed, mailPage }: ConfirmView): string {
   return dashboardPage({
     title: 'Confirm that it is you',
     account,
     section: 'account',
-    hasErrors: Object.keys(faults).length > 0,
+    hasErrors: fault !== undefined,
+    scripts: open ? [codeScript] : [],
     children: (
       <>
         <PageHead title="Confirm that it is you">
@@ -93,15 +100,17 @@ function confirmPage({ account, next, open, faults = {} }: ConfirmView): string 
             revoke a key without one.
           </p>
         </PageHead>
-        <FaultSummary faults={faults} title="Not confirmed yet" />
         {open ? (
           <div class="confirm">
             <CodeLead email={account.email} hasCode={open.hasCode} />
+            <MailHint mailPage={mailPage} />
             <CodeForm
               action="/dashboard/confirm"
               next={next}
-              faults={faults.code ? faults : undefined}
+              fault={fault}
+              typed={typed}
               hasCode={open.hasCode}
+              autofocus={fault !== undefined || open.hasCode}
               button="Confirm"
             />
             <section class="section" aria-labelledby="again">

@@ -8,12 +8,12 @@ import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../page-routes.ts';
 import { nextPage } from '../paths.ts';
-import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
+import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 
-/** Signs in with a code that is sent to an e-mail address (contract, section 1). */
-export function signInRoutes(service: Context): DashboardRoute[] {
+/** Signs in with a code that is sent to an e-mail address (contract, section 1). `mailPage` exists in development. */
+export function signInRoutes(service: Context, mailPage?: string): DashboardRoute[] {
   const { config } = service;
   const find = findSignedIn(service);
   const cookies = signInCookies(config);
@@ -26,7 +26,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     const token = cookies.browserToken(ctx);
     const open = await pendingSignIn(token, service.now());
     const hasNoCookie = ctx.query.sent !== undefined && !open;
-    respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie }));
+    respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie, mailPage }));
   };
 
   /** Sends a code. The answer is the same for every address, with or without an account. */
@@ -59,11 +59,11 @@ export function signInRoutes(service: Context): DashboardRoute[] {
       : askAgain(token, form, { code: 'This code no longer works: send a new one' });
   }
 
-  /** Shows the page again with the faults and the typed address, but never with the code. */
+  /** Shows the page again with the faults and the refused address or code. */
   async function askAgain(token: string, form: Form, faults: Faults): Promise<Answer> {
     const open = await pendingSignIn(token, service.now());
-    const typed = faults.email ? { email: form.text('email') } : {};
-    return { html: signInPage({ next: nextPage(form.text('next')), open, faults, ...typed }), status: 422 };
+    const typed = faults.email ? { email: form.text('email') } : { code: form.text('code') };
+    return { html: signInPage({ next: nextPage(form.text('next')), open, faults, mailPage, ...typed }), status: 422 };
   }
 
   /** A form of the sign-in page. With a session (after a double click, for example), it redirects to the next page. */
@@ -101,22 +101,29 @@ interface SignInView {
   open: { email: string; hasCode: boolean } | null;
   /** The address as typed. */
   email?: string;
+  /** The code as typed. */
+  code?: string;
   faults?: Faults;
   /** True if the browser asked for a code but did not keep the cookie. */
   hasNoCookie?: boolean;
+  mailPage?: string;
 }
 
 /** Asks for an address, then for the code that was sent to it. */
 function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
+  // The fault of a code is shown at its field, if the page has one.
+  const { code, ...others } = faults;
+  const above: Faults = open || !code ? others : faults;
   const title = open ? 'Enter the code' : 'Sign in';
   return outsidePage({
     title,
     hasErrors: Object.keys(faults).length > 0,
+    scripts: open ? [codeScript] : [],
     children: (
       <>
         <h1>{title}</h1>
-        <FaultSummary faults={faults} title="You are not signed in yet" />
+        <FaultSummary faults={above} title="You are not signed in yet" />
         {open ? <CodeStep {...view} open={open} /> : <AddressStep {...view} />}
       </>
     ),
@@ -134,17 +141,31 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
           </p>
         </div>
       )}
+      <p class="lead">
+        This is the dashboard of the Ride Partner API: your keys, your rides, and the events that we send to your
+        server.
+      </p>
       <p class="lead">We send a code to your e-mail address; you need no password. A new address gets an account.</p>
       <AddressForm {...view} autofocus={!view.faults} />
+      <MailHint mailPage={view.mailPage} />
     </>
   );
 }
 
-function CodeStep({ open, next, faults, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
+function CodeStep({ open, next, faults, code, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
   return (
     <>
       <CodeLead {...open} />
-      <CodeForm action="/dashboard/sign-in" next={next} faults={faults} hasCode={open.hasCode} button="Sign in" />
+      <MailHint mailPage={view.mailPage} />
+      <CodeForm
+        action="/dashboard/sign-in"
+        next={next}
+        fault={faults?.code}
+        typed={code}
+        hasCode={open.hasCode}
+        autofocus={faults ? faults.code !== undefined : open.hasCode}
+        button="Sign in"
+      />
       <section class="again" aria-labelledby="again">
         <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>

@@ -1,15 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
+import { attemptOf } from '../../../shared/webhooks/attempts.ts';
+import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { faultWords } from '../browser/fault-words.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { attemptPath } from '../paths.ts';
 
-/** The signature check. It runs in the browser: no request contains a secret. */
+/**
+ * The signature check. It runs in the browser: no request contains a secret. With an attempt in the URL, the page is
+ * filled in with its request.
+ */
 export function signatureRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
-  return [page('/signature', ({ account }) => signaturePage(account))];
+  return [
+    page('/signature', async ({ account, owner, query }) => {
+      const attemptId = query('attempt');
+      return signaturePage(account, attemptId ? await attemptOf(attemptId, owner) : undefined);
+    }),
+  ];
 }
 
 /** The same check as a shell command with openssl. */
@@ -20,28 +31,51 @@ read -rs SECRET     # paste the whole secret, including whsec_
 # Valid if the output above is v1 of the header, and the output below is less than 300:
 echo $(( $(date +%s) - T ))`;
 
+/** A request as it was sent. */
+interface SentRequest {
+  header: string;
+  body: string;
+}
+
+/** The request of an attempt. Undefined if nothing was sent, or if its contents are erased. */
+function requestOf({ headers, body }: ShownAttempt): SentRequest | undefined {
+  const header = headers?.['X-Service-Signature'];
+  return header && body ? { header, body } : undefined;
+}
+
 /** The page with a form that is never sent: the browser checks the pasted texts. */
-function signaturePage(account: Account): string {
+function signaturePage(account: Account, attempt?: ShownAttempt): string {
+  const sent = attempt && requestOf(attempt);
   return dashboardPage({
     title: 'Signature check',
     account,
-    section: 'console',
+    section: attempt ? 'deliveries' : 'console',
+    test: attempt?.mode === 'test',
     scripts: ['signature-page.js'],
     children: (
       <>
         <PageHead
           title="Signature check"
           actions={
-            <a class="btn second" href="/dashboard/console">
-              Test console
-            </a>
+            attempt ? (
+              <a class="btn second" href={attemptPath(attempt._id)}>
+                Back to the attempt
+              </a>
+            ) : (
+              <a class="btn second" href="/dashboard/console">
+                Test console
+              </a>
+            )
           }
         >
           <p>
-            Paste a delivery as your server received it. The page shows whether its signature is valid, and if not, why.
+            {sent
+              ? 'Header and body are filled in as they were sent. Paste your signing secret. To check what your server received, replace the body by its bytes.'
+              : 'Paste a delivery as your server received it. The page shows whether its signature is valid, and if not, why.'}{' '}
             Nothing is sent: your browser does the check, and the secret stays in it.
           </p>
         </PageHead>
+        {attempt && !sent && <p class="notice">The request of this attempt is not kept, or nothing was sent.</p>}
         <div class="signature">
           <div>
             <noscript>
@@ -53,7 +87,7 @@ function signaturePage(account: Account): string {
               Browsers can check signatures only on pages that were loaded over https or from localhost. Open this page
               in that way, or use the manual check below.
             </p>
-            <CheckForm />
+            <CheckForm sent={sent} />
             <div class="notice signature-result" id="result" tabIndex={-1} hidden />
           </div>
           <section class="signature-faults" aria-labelledby="faults">
@@ -76,14 +110,14 @@ function signaturePage(account: Account): string {
 }
 
 /** The fields have no names and the method sends nothing, so nothing leaves the browser even if the script fails. */
-function CheckForm() {
+function CheckForm({ sent }: { sent?: SentRequest }) {
   return (
-    <form class="form" id="signature-form" method="dialog" autocomplete="off" hidden>
+    <form class="form" id="signature-form" method="dialog" autocomplete="off" data-sent={sent && ''} hidden>
       <Field id="header" label="Header" hint={<code>X-Service-Signature</code>}>
-        <input {...ofField('header')} class="mono" placeholder="t=1700000000,v1=5705005c…" />
+        <input {...ofField('header')} class="mono" placeholder="t=1700000000,v1=5705005c…" value={sent?.header} />
       </Field>
       <Field id="body" label="Raw body" hint="The bytes that arrived, before anything parsed them.">
-        <textarea {...ofField('body')} class="mono" rows={6} />
+        <textarea {...ofField('body')} class="mono" rows={6} value={sent?.body} />
       </Field>
       <Field id="secret" label="Signing secret" hint="Of the key that created the ride. It stays on this page.">
         <input {...ofField('secret')} class="mono" placeholder="whsec_…" />

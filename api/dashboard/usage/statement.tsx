@@ -4,17 +4,26 @@ import { AppError } from '../../../shared/base/errors.ts';
 import { keyNames } from '../../../shared/keys/list-keys.ts';
 import { dayMs, endOfMonth, startOfMonth } from '../../../shared/usage/days.ts';
 import { allLines, readStatement, type StatementPage } from '../../../shared/usage/statements.ts';
+import { type TripFacts, tripFacts } from '../../../shared/usage/trip-facts.ts';
+import type { TripLine } from '../../../shared/usage/trips.ts';
 import { Empty, TableHead } from '../blocks.tsx';
-import { counted, countText, exactText, moneyText } from '../facts.tsx';
+import { counted, countText, exactText, moneyText, None, placeText, RideLink } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { csvPath, ridePath, statementPath, usagePath } from '../paths.ts';
+import { csvPath, statementPath, usagePath } from '../paths.ts';
 import { chosenMonth, fullDayText, monthText } from './periods.tsx';
-import { statementCsv } from './statement-csv.ts';
+import { type LineDetails, statementCsv } from './statement-csv.ts';
 
 /** The statement of a month, as a page and as CSV. */
 export function statementRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
+
+  async function detailsOf(lines: readonly TripLine[], owner: { accountId: string }): Promise<LineDetails> {
+    const [keyIds, rideIds] = [lines.map(({ keyId }) => keyId), lines.map(({ rideId }) => rideId)];
+    const [names, trips] = await Promise.all([keyNames(keyIds, owner), tripFacts(rideIds, owner)]);
+    return { keyNames: names, trips };
+  }
+
   return [
     page('/usage/:month', async ({ account, owner, param, query }) => {
       const now = service.now();
@@ -22,12 +31,12 @@ export function statementRoutes(service: Context): DashboardRoute[] {
       const shown = pageNumber(query('page'));
       const statement = await readStatement(account._id, month, shown, now);
       if (shown > statement.pages) throw new AppError('not_found');
-      const names = await keyNames(keyIdsOf(statement.lines), owner);
-      return statementPage({ account, statement, page: shown, keyNames: names, now });
+      const details = await detailsOf(statement.lines, owner);
+      return statementPage({ account, statement, page: shown, details, now });
     }),
     page('/usage/:month/statement.csv', async ({ account, owner, param }) => {
       const month = chosenMonth(param('month'), service.now());
-      const body = await statementCsv(allLines(account._id, month), (lines) => keyNames(keyIdsOf(lines), owner));
+      const body = await statementCsv(allLines(account._id, month), (lines) => detailsOf(lines, owner));
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];
@@ -37,14 +46,14 @@ interface StatementPageProps {
   account: Account;
   statement: StatementPage;
   page: number;
-  /** Names of the account's keys by id. */
-  keyNames: ReadonlyMap<string, string>;
+  details: LineDetails;
   now: number;
 }
 
 /** The statement of a month: each completed live trip with its agreed price, and the sum. Prints well. */
-function statementPage({ account, statement, page, keyNames, now }: StatementPageProps): string {
-  const { month, trips, pages } = statement;
+function statementPage({ account, statement, page, details, now }: StatementPageProps): string {
+  const { month, trips, pages, lines } = statement;
+  const isAnyErased = lines.some(({ rideId }) => !details.trips.has(rideId));
   return dashboardPage({
     title: `Statement for ${monthText(month)}`,
     account,
@@ -64,7 +73,10 @@ function statementPage({ account, statement, page, keyNames, now }: StatementPag
         {trips === 0 ? (
           <Empty text={`No live trip was completed in ${monthText(month)}.`} />
         ) : (
-          <Lines statement={statement} page={page} keyNames={keyNames} />
+          <Lines statement={statement} page={page} details={details} />
+        )}
+        {isAnyErased && (
+          <p class="quiet below">Reference and trip are shown until the personal data of a ride is erased.</p>
         )}
         {pages > 1 && <Pager month={month} page={page} pages={pages} />}
       </div>
@@ -106,42 +118,65 @@ function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement
   );
 }
 
-function Lines({ statement, page, keyNames }: Pick<StatementPageProps, 'statement' | 'page' | 'keyNames'>) {
+/** Its times are in UTC, unlike those of other pages: so are the borders of the month, and paper has no hover. */
+function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement' | 'page' | 'details'>) {
   const { lines, pages, trips, cents } = statement;
   return (
     <table class="table lines" aria-label="Completed live trips">
-      <TableHead columns={['Ended (UTC)', 'Ride', 'Key', 'Agreed price, USD']} numbers={['Agreed price, USD']} />
+      <TableHead
+        columns={['Reference', 'Trip', 'Ended (UTC)', 'Key', 'Ride', 'Agreed price']}
+        numbers={['Agreed price']}
+      />
       <tbody>
-        {lines.map(({ rideId, endedAt, keyId, cents: price }) => (
-          <tr key={rideId}>
-            <td data-label="Ended (UTC)">
-              <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
-            </td>
-            <td data-label="Ride">
-              <a href={ridePath(rideId)}>
-                <code>{rideId}</code>
-              </a>
-            </td>
-            <td data-label="Key" class="name">
-              {keyNames.get(keyId) ?? keyId}
-            </td>
-            <td data-label="Agreed price, USD" class="number">
-              {amount(price)}
-            </td>
-          </tr>
-        ))}
+        {lines.map(({ rideId, endedAt, keyId, cents: price }) => {
+          const trip = details.trips.get(rideId);
+          return (
+            <tr key={rideId}>
+              <td data-label="Reference" class="name">
+                {trip?.reference ?? <None />}
+              </td>
+              <td data-label="Trip" class="trip">
+                {trip ? <Trip {...trip} /> : <None />}
+              </td>
+              <td data-label="Ended (UTC)">
+                <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
+              </td>
+              <td data-label="Key" class="name">
+                {details.keyNames.get(keyId) ?? keyId}
+              </td>
+              <td data-label="Ride">
+                <RideLink rideId={rideId} />
+              </td>
+              <td data-label="Agreed price" class="number">
+                {moneyText(price / 100)}
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
       {page === pages && (
         <tfoot>
           <tr>
-            <th scope="row" colSpan={3}>
+            <th scope="row" colSpan={5}>
               Sum of {trips === 1 ? '1 trip' : `all ${countText(trips)} trips`}
             </th>
-            <td class="number">{amount(cents)}</td>
+            <td class="number">{moneyText(cents / 100)}</td>
           </tr>
         </tfoot>
       )}
     </table>
+  );
+}
+
+function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>) {
+  return (
+    <span>
+      <span class="pickup">{placeText(pickup)}</span>{' '}
+      <span class="destination">
+        <span class="spoken">to </span>
+        {placeText(destination)}
+      </span>
+    </span>
   );
 }
 
@@ -165,8 +200,6 @@ function Pager({ month, page, pages }: { month: string; page: number; pages: num
   );
 }
 
-const amount = (cents: number): string => moneyText(cents / 100).replace(' USD', '');
-
 const firstDay = (month: string): string => fullDayText(startOfMonth(month)).replace(/ .*/, '');
 const lastDay = (month: string): string => fullDayText(new Date(endOfMonth(month).getTime() - dayMs));
 const timeText = (at: Date): string => at.toISOString().slice(11, 16);
@@ -176,5 +209,3 @@ function pageNumber(text: string): number {
   if (text && !/^[1-9]\d{0,5}$/.test(text)) throw new AppError('not_found');
   return Number(text || 1);
 }
-
-const keyIdsOf = (lines: readonly { keyId: string }[]): string[] => lines.map(({ keyId }) => keyId);

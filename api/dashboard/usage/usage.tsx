@@ -121,7 +121,7 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
         }
       >
         <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
-          {hasKeys ? 'Send a test ride' : 'Create a key'}
+          {hasKeys ? 'Start a test ride' : 'Create key'}
         </a>
       </Empty>
     </section>

@@ -1,5 +1,6 @@
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { placeOnLeg } from '../../../shared/rides/position.ts';
+import { isMoving } from '../../../shared/rides/transitions.ts';
 import type { TrackState } from '../track-state.ts';
 import { oldReportMs } from '../words.ts';
 
@@ -26,17 +27,21 @@ const clockStepMs = 60_000;
 export function createCar() {
   let leg: TrackState['leg'];
   let reports: Report[] = [];
+  let moves = false;
 
   return {
     learn(state: TrackState): void {
       leg = state.leg;
+      moves = isMoving(state.status);
       if (!state.position) reports = [];
+      // A simulated position is exact. With older ones it would be drawn late, so a car that arrives would jump back.
+      else if (state.testMode) reports = [state.position];
       else reports = withReport(reports, state.position);
     },
     at(now: number): CarView | null {
       if (leg) return { ...placeOnLeg(leg, now), isOld: false };
       const last = reports.at(-1);
-      return last ? { ...between(reports, now - trailMs), isOld: now - last.at > oldReportMs } : null;
+      return last ? { ...between(reports, now - trailMs), isOld: moves && now - last.at > oldReportMs } : null;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TrackState } from '../track-state.ts';
-import { ratingText, seenWords, shownSteps, stepWords, wordsFor } from '../words.ts';
+import { ratingText, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../words.ts';
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
@@ -9,22 +9,29 @@ function setText(id: string, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
+/** For screen readers only. */
+export const say = (text: string): void => setText('spoken', text);
+
 /** The text beside the map. */
 export function createPanel() {
-  let spokenFirst = true;
+  // Screen readers have read the first texts with the page.
+  let spoken = '';
 
-  function show(state: TrackState, now: number): void {
-    const { headline, status } = wordsFor(state, now);
+  /** Shows the texts at a time. `kmPerHour` is the recent speed of a real car. */
+  function show(state: TrackState, now: number, kmPerHour: number): void {
+    const { headline, when, status } = wordsFor(state, now, kmPerHour);
+    element('facts').dataset.status = state.status;
     setText('headline', headline);
+    showWhen(when);
     setText('status', status);
     document.title = document.title.replace(/^.* - /, `${headline} - `);
-    // Screen readers have read the first texts with the page.
-    if (!spokenFirst) setText('spoken', `${headline}. ${status}`);
-    spokenFirst = false;
+    const news = `${headline}. ${status}`;
+    if (spoken && news !== spoken) say(news);
+    spoken = news;
     const seen = seenWords(state, now);
     element('seen').hidden = seen === null;
     setText('seen', seen ?? '');
-    showDriver(state.driver);
+    showDriver(shownDriver(state));
     showSteps(state);
   }
 
@@ -36,6 +43,27 @@ export function createPanel() {
   };
 }
 
+const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+
+/** A time of day in the reader's time zone. */
+function timeElement(at: number): HTMLElement {
+  const time = document.createElement('time');
+  time.dateTime = new Date(at).toISOString();
+  time.title = utcText(at);
+  time.textContent = clockTime.format(at);
+  return time;
+}
+
+function showWhen(when: ReturnType<typeof wordsFor>['when']): void {
+  const target = element('when');
+  target.hidden = !when;
+  if (!when) return;
+  const { before, at, after = '' } = when;
+  if (target.textContent !== `${before} ${clockTime.format(at)}${after}`) {
+    target.replaceChildren(`${before} `, timeElement(at), after);
+  }
+}
+
 function showDriver(driver: TrackState['driver']): void {
   element('driver').hidden = !driver;
   if (!driver) return;
@@ -45,7 +73,6 @@ function showDriver(driver: TrackState['driver']): void {
   setText('rating', ratingText(driver.rating));
 }
 
-const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 let lastSteps = '';
 
 function showSteps(state: TrackState): void {
@@ -61,12 +88,7 @@ function showSteps(state: TrackState): void {
       const word = document.createElement('span');
       word.textContent = stepWords[status];
       item.append(word);
-      if (at !== undefined) {
-        const time = document.createElement('time');
-        time.dateTime = new Date(at).toISOString();
-        time.textContent = clockTime.format(at);
-        item.append(time);
-      }
+      if (at !== undefined) item.append(timeElement(at));
       return item;
     }),
   );

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { auditOf } from '../../../shared/accounts/audit.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -10,8 +11,10 @@ import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('a ride of the test console', () => {
   const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
+  const audited = async (rideId: string) =>
+    (await auditOf(visitor.account._id, 20)).flatMap(({ action, about }) => (about === rideId ? action : []));
 
-  it('two concurrent clicks accept an offer once', async () => {
+  it('two concurrent clicks accept an offer once, with one entry in the audit list', async () => {
     const rideId = await started();
     const { offerId } = await offerOn(api.ctx, rideId);
     expect((await visitor.get(`${base}/${rideId}`)).html).to.include(`value="${offerId}"`);
@@ -20,14 +23,16 @@ describe('a ride of the test console', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
     const ride = await storedRide(rideId);
     expect([ride.status, ride.acceptedOfferId, ride.seq]).to.deep.equal(['driver_arriving', offerId, 2]);
+    expect(await audited(rideId)).to.deep.equal(['offer_accepted']);
   });
 
-  it('two concurrent clicks cancel the ride once', async () => {
+  it('two concurrent clicks cancel the ride once, with one entry in the audit list', async () => {
     const rideId = await started();
     const cancel = () => visitor.post(`${base}/${rideId}/cancel`);
     const answers = await Promise.all([cancel(), cancel()]);
     expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: 1 });
+    expect(await audited(rideId)).to.deep.equal(['ride_cancelled']);
   });
 
   it('the manual steps of the page take the ride from an offer to its end', async () => {
@@ -46,11 +51,11 @@ describe('a ride of the test console', () => {
     await send('withdraw');
     const ride = await storedRide(rideId);
     expect(ride.offers.map(({ price, withdrawnAt }) => [price, !!withdrawnAt])).to.deep.equal([
-      [24.5, false],
-      [19.9, true],
+      [24.5, true],
+      [19.9, false],
     ]);
     expect(ride.events[0]).to.include({ by: 'dashboard' });
-    await visitor.post(`${base}/${rideId}/accept`, { offerId: ride.offers[0]?.offerId ?? '' });
+    await visitor.post(`${base}/${rideId}/accept`, { offerId: ride.offers[1]?.offerId ?? '' });
     for (const name of ['arrive', 'start']) await send(name);
     const html = await page();
     expect(html)

@@ -31,10 +31,10 @@ describe('the stream of a test ride in the console', () => {
     const stream = await follow(rideId);
     expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
     expect(stream.headers.get('cache-control')).to.equal('no-store, no-transform');
-    expect((await stream.next()).latest).to.equal('Ride requested: 24.50 USD for 5.3 km');
+    expect((await stream.next()).latest).to.equal('Ride requested: $24.50 for 5.3 km');
     const { offerId } = await offerOn(api.ctx, rideId, { price: 21.5 });
     const offered = await nextWith(stream, offerId);
-    expect(offered.html).to.include('21.50 USD').and.include('Accept');
+    expect(offered.html).to.include('$21.50').and.include('Accept');
     expect(offered.latest).to.match(/^Offer received/);
     await visitor.post(`${base}/${rideId}/accept`, { offerId });
     expect((await nextWith(stream, 'accepted</strong>')).latest).to.match(/^Offer accepted/);

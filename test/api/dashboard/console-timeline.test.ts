@@ -41,9 +41,9 @@ describe('the timeline of a test ride', () => {
       ...{ driver, agreedPrice: 20, offers: [offer], events },
     };
     expect(wordsOf(arrived)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer accepted', 'Dana for 20.00 USD'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
+      ['Offer accepted', 'Dana for $20.00'],
       ['Driver at the pickup', ''],
     ]);
     const entries = historyOf(arrived, [], start);
@@ -64,9 +64,9 @@ describe('the timeline of a test ride', () => {
       ...{ offers: [withdrawn], events },
     };
     expect(wordsOf(cancelled)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer withdrawn', 'Dana, 20.00 USD'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
+      ['Offer withdrawn', 'Dana, $20.00'],
       ['Ride cancelled', 'By the partner'],
     ]);
   });
@@ -74,9 +74,9 @@ describe('the timeline of a test ride', () => {
   it('the timeline shows the first fare, and the fare after the last raise', () => {
     const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
     expect(wordsOf(raised)).to.deep.equal([
-      ['Ride requested', '25.00 USD for 5.3 km'],
-      ['Fare raised', 'To 30.00 USD'],
-      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
+      ['Ride requested', '$25.00 for 5.3 km'],
+      ['Fare raised', 'To $30.00'],
+      ['Offer received', 'Dana for $20.00, 4 min away'],
     ]);
   });
 
@@ -134,16 +134,44 @@ describe('a creation as a curl command', () => {
 
 describe('the request of the console’s form', () => {
   it('typed numbers are converted, and other text is left to the validation', () => {
-    expect(requestBody((field) => firstValues[field])).to.deep.equal({
+    const sent = (typed: Record<string, string>) =>
+      JSON.parse(JSON.stringify(requestBody((field) => typed[field] ?? '')));
+    const first = {
       pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
       destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },
       fare: 24.5,
-    });
-    const typed = { pickupLat: ' ', pickupLng: '1e3', fare: '24,50' } as Record<string, string>;
-    expect(requestBody((field) => typed[field] ?? '')).to.deep.equal({
-      pickup: { lat: undefined, lng: '1e3' },
-      destination: { lat: undefined, lng: undefined },
+    };
+    expect(sent(firstValues)).to.deep.equal(first);
+    expect(sent({ pickupLat: ' ', pickupLng: '1e3', fare: '24,50' })).to.deep.equal({
+      pickup: { lng: '1e3' },
+      destination: {},
       fare: '24,50',
+    });
+    const more = {
+      carType: 'comfort',
+      rideType: 'intercity',
+      passengerCount: '3',
+      passengerName: 'Ada Byron',
+      reference: ' RES-20332 ',
+      notes: 'Side door',
+      maxPrice: '30',
+      maxEtaMinutes: '8',
+      distanceKm: '7.5',
+      webhookUrl: 'https://partner.example/hook',
+      metadata: 'room=1204\r\n\r\nmath = a=b ',
+    };
+    expect(sent({ ...firstValues, ...more })).to.deep.equal({
+      ...first,
+      carType: 'comfort',
+      rideType: 'intercity',
+      passengerCount: 3,
+      passenger: { name: 'Ada Byron' },
+      reference: 'RES-20332',
+      notes: 'Side door',
+      autoAccept: { maxPrice: 30, maxEtaMinutes: 8 },
+      distanceKm: 7.5,
+      webhookUrl: 'https://partner.example/hook',
+      metadata: { room: '1204', math: 'a=b' },
     });
   });
 });

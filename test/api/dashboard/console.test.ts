@@ -8,7 +8,7 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('starting a ride in the test console', () => {
-  const { api, visitor, key, keyOf, fields, started } = useTestConsole();
+  const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
 
   it('the form creates a ride with its scenario, and shows the ride', async () => {
     const rideId = await started({ fare: '31.40', pickupAddress: ' 1 Main Street ', scenario: 'no_auto_accept' });
@@ -18,7 +18,7 @@ describe('starting a ride in the test console', () => {
     expect(ride.pickup).to.deep.equal({ lat: 40.758, lng: -73.9855, address: '1 Main Street' });
     const page = await visitor.get(`${base}/${rideId}`);
     expect(page.status).to.equal(200);
-    expect(page.html).to.include('31.40 USD').and.include('Front desk').and.include('Test data');
+    expect(page.html).to.include('$31.40').and.include('Front desk').and.include('Test data');
   });
 
   it('the form lists only active test keys, the newest preselected, or links to the form of a new key', async () => {
@@ -36,7 +36,7 @@ describe('starting a ride in the test console', () => {
       [newest.keyId, true],
     ]);
     const { html: empty } = await (await signedIn(api)).get(base);
-    expect(empty).to.include('Make a test key').and.not.include('<select');
+    expect(empty).to.include('Create test key').and.not.include('<select');
   });
 
   it('the form preselects the key and the scenario of the URL', async () => {
@@ -110,6 +110,48 @@ describe('starting a ride in the test console', () => {
       .to.include('Rate limit exceeded: at most 30 rides in 60 seconds for each key')
       .and.include('value="88"');
     expect((await createRide()).status).to.equal(429);
+  });
+
+  it('sends every field of a ride, and shows the fields on the page of the ride', async () => {
+    const rideId = await started({
+      passengerName: 'Ada Byron',
+      passengerCount: '3',
+      reference: 'RES-20332',
+      notes: 'Side door',
+      carType: 'comfort',
+      maxPrice: '30',
+      metadata: 'room=1204',
+    });
+    const ride = await storedRide(rideId);
+    expect(ride).to.deep.include({
+      passenger: { name: 'Ada Byron' },
+      passengerCount: 3,
+      reference: 'RES-20332',
+      notes: 'Side door',
+      carType: 'comfort',
+      autoAccept: { maxPrice: 30 },
+      metadata: { room: '1204' },
+    });
+    const { html } = await visitor.get(`${base}/${rideId}`);
+    for (const text of ['Ada Byron', 'RES-20332', 'Side door', 'comfort', 'up to $30.00', '1204']) {
+      expect(html).to.include(text);
+    }
+    const { html: faulty } = await visitor.post(base, fields({ metadata: '1=2', passengerCount: '9' }));
+    expect(faulty)
+      .to.include('href="#metadata"')
+      .and.include('<a href="#passengerCount">The number of passengers must be less than or equal to 7</a>')
+      .and.match(/<details class="more-fields" open/);
+  });
+
+  it('lists the newest test rides of the account, with links to their pages', async () => {
+    await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
+    const rideIds: string[] = [];
+    for (let made = 0; made < 6; made++) rideIds.unshift(await started({ reference: `RES-${made}` }));
+    const { html } = await visitor.get(base);
+    const listed = [...html.matchAll(/href="\/dashboard\/console\/(ride_\w+)">([^<]*)</g)];
+    expect(listed.map(([, id]) => id)).to.deep.equal(rideIds.slice(0, 5));
+    expect(listed[0]?.[2]).to.equal('RES-5');
+    expect((await (await signedIn(api)).get(base)).html).not.to.include('Recent test rides');
   });
 
   it('the page shows the request as a curl command without the key', async () => {

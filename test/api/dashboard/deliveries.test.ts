@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { newAttemptId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
-import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's deliveries", () => {
@@ -36,7 +38,7 @@ describe("the dashboard's deliveries", () => {
     ]);
     const { html } = await visitor.get('/dashboard/deliveries');
     expect(listed(html)).to.deep.equal(ids);
-    for (const text of ['test event', 'sent again', 'timed out', 'Timeout while waiting for the answer']) {
+    for (const text of ['test event', 'resent', 'timed out', 'Timeout while waiting for the answer']) {
       expect(textOf(html)).to.include(text);
     }
     for (const id of ids) expect((await visitor.get(`/dashboard/deliveries/${id}`)).status).to.equal(200);
@@ -81,9 +83,9 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('the page suggests the next action if the account has no deliveries', async () => {
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create key');
     await newKey(visitor);
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set webhook URL');
   });
 
   it('deliveries and keys of another account get a 404', async () => {
@@ -119,27 +121,86 @@ describe("the dashboard's deliveries", () => {
     expect(done).not.to.include('data-waiting').and.not.to.include('http-equiv');
   });
 
-  describe('"Send failed again"', () => {
+  it('names the status of each `ride.status` event, also on the page of an older attempt', async () => {
+    const [named, older] = await attemptsOf(visitor, [
+      { body: '{"event":"ride.status","rideId":"ride_1","status":"arrived"}' },
+      { rideStatus: 'completed' },
+    ]);
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('ride.status: completed');
+    const shownName = async (id: string | undefined) => (await visitor.get(`/dashboard/deliveries/${id}`)).html;
+    expect(await shownName(named)).to.include('<title>Delivery of ride.status: completed');
+    expect(await shownName(older)).to.include('<title>Delivery of ride.status: arrived');
+  });
+
+  it('the page of an attempt shows the headers of the answer and the other attempts of the event', async () => {
+    const ofEvent = { rideId: 'ride_of_attempts', seq: 3 };
+    const [again, other, first] = await attemptsOf(visitor, [
+      { ...ofEvent, outcome: 'failed', httpStatus: 503, answerHeaders: { 'retry-after': '120', server: '<b>nginx' } },
+      { ...ofEvent, seq: 4 },
+      { ...ofEvent, kind: 'redelivery' },
+    ]);
+    const { html } = await visitor.get(`/dashboard/deliveries/${first}`);
+    expect(textOf(html)).to.include('retry-after: 120').and.include('server: <b>nginx');
+    expect(html).not.to.include('<b>nginx');
+    const list = html.slice(html.indexOf('id="attempts"'));
+    expect(listed(list)).to.deep.equal([first, again]);
+    expect(listed(list)).not.to.include(other);
+    expect(textOf(list)).to.include('failed 503').and.include('resent');
+  });
+
+  describe('"Resend failed events"', () => {
     const path = '/dashboard/deliveries/send-again';
 
-    it('"Send failed again" names the missing fields and keeps the typed values', async () => {
+    it('"Resend failed events" names the missing fields and keeps the typed values', async () => {
       const { keyId } = await newKey(visitor);
       const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
       expect(status).to.equal(422);
       expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
-      expect(textOf(html)).to.include('Enter a time in UTC');
-      const without = textOf((await visitor.post(path, { keyId: '', since: '' })).html);
-      expect(without).to.include('Choose the key').and.to.include('Enter a time');
+      expect(textOf(html)).to.include('Choose since when');
+      const without = await visitor.post(path, { keyId: '', since: '' });
+      expect(textOf(without.html)).to.include('Choose the key').and.to.include('Choose since when');
+      expect(without.html).to.match(/<details class="send-failed"[^>]* open/);
     });
 
-    it('"Send failed again" shows the number of resent events', async () => {
+    it('"Resend failed events" shows the number of resent events', async () => {
       const { keyId } = await newKey(visitor);
       const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
       expect(status).to.equal(303);
       const there = headers.get('location') ?? '';
       expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
-      expect(textOf((await visitor.get(there)).html)).to.include('nothing is sent again');
-      expect(textOf((await visitor.get('/dashboard/deliveries?sent=12')).html)).to.include('12 events are being sent');
+      expect(textOf((await visitor.get(there)).html)).to.include('nothing is resent');
+      const twelve = (await visitor.get('/dashboard/deliveries?sent=12')).html;
+      expect(textOf(twelve)).to.include('12 events are being resent');
+    });
+
+    it('"Resend failed events" is above the list, and open if the list shows what was not delivered', async () => {
+      const { keyId } = await newKey(visitor);
+      await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
+      const list = (await visitor.get('/dashboard/deliveries')).html;
+      expect(list.indexOf('Resend failed events')).to.be.within(1, list.indexOf('<table'));
+      expect(list).not.to.match(/<details class="send-failed"[^>]* open/);
+      const missed = (await visitor.get(`/dashboard/deliveries?key=${keyId}&outcome=missed`)).html;
+      expect(missed).to.match(/<details class="send-failed"[^>]* open/);
+      expect(formIn(missed, path)).to.have.property('formId');
+      expect(missed).to.match(new RegExp(`<option[^>]*value="${keyId}"[^>]*selected|selected[^>]*value="${keyId}"`));
+    });
+
+    it('"Resend failed events" resends what has failed in a period', async () => {
+      const { keyId } = await newKey(visitor);
+      const { rideId } = await rideIn(api.ctx, 'driver_arriving', { keyId, accountId: visitor.account._id });
+      const hourMs = 3_600_000;
+      const failed = (hoursAgo: number) => ({
+        outcome: 'failed' as const,
+        durationMs: 1,
+        at: new Date(api.ctx.now() - hoursAgo * hourMs),
+      });
+      const deliveries = { 'events.0.delivery': failed(30), 'events.1.delivery': failed(2) };
+      await rides.updateOne({ _id: rideId }, { $set: { ...deliveries, settledSeq: 2, undeliveredAt: new Date() } });
+      const sentIn = async (since: string) =>
+        new URL((await visitor.post(path, { keyId, since })).headers.get('location') ?? '', api.url).searchParams;
+      expect((await sentIn('1h')).get('sent')).to.equal('0');
+      expect((await sentIn('24h')).get('sent')).to.equal('1');
+      expect((await sentIn('7d')).get('sent')).to.equal('1');
     });
   });
 });

@@ -59,6 +59,8 @@ const cases: Record<string, FormCase> = {
   '/keys/:keyId/roll-secret': { status: 200, fields: () => ({ seen: '0' }) },
   '/keys/:keyId/rotate': { status: 200, fields: () => ({ seen: '0' }) },
   '/keys/:keyId/revoke': { status: 303 },
+  '/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/rides/:rideId/cancel': { status: 303 },
   '/rides/:rideId/events/:seq/send-again': {
     status: 303,
     params: ({ failedRideId }) => ({ rideId: failedRideId, seq: '1' }),
@@ -201,7 +203,7 @@ describe('a repeated form of the dashboard', () => {
   it('every form contains a form id on every page', async () => {
     const { visitor, key, rideId, failedRideId } = await newWorld();
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
-    const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`];
+    const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`, `/rides/${rideId}/cancel`];
     const sent = new Set<string>();
     for (const path of ['', '/keys/new', '/deliveries', '/console', '/account', ...keyPages, ...ridePages]) {
       const { html } = await visitor.get(dashboardBase + path);
@@ -211,7 +213,7 @@ describe('a repeated form of the dashboard', () => {
         sent.add(action.replace(/#.*/, '').replaceAll(/(key|ride)_\w+/g, '$1'));
       }
     }
-    expect(sent.size, [...sent].join(' ')).to.be.at.least(17);
+    expect(sent.size, [...sent].join(' ')).to.be.at.least(19);
   });
 
   for (const [route, { status }] of Object.entries(cases)) {

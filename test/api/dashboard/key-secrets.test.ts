@@ -57,7 +57,7 @@ describe('the dashboard: the secrets of a key', () => {
       const again = await rotate(visitor, { formId });
       expect(again.html)
         .to.include('This form was sent before')
-        .and.match(/It was last rotated at [\d: -]+ UTC/);
+        .and.match(/It was last rotated on <time[^>]*>[\d: -]+ UTC/);
       expect(again.html).not.to.include('new-key').and.not.include(first).and.not.include(second);
       expect([await isAlive(first), await isAlive(second)]).to.deep.equal([false, true]);
     });

@@ -13,6 +13,7 @@ import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { useKeyPages } from '../../support/key-pages.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
+import { formIn } from '../../support/pages.ts';
 
 describe('the dashboard: keys', () => {
   const { api, visitor, owner, textOf, create, ownKey, audited, isAlive, expectFault } = useKeyPages();
@@ -38,6 +39,16 @@ describe('the dashboard: keys', () => {
       });
     }
 
+    it('starts the first ride of a new test key with one form, and shows the same request with the key', async () => {
+      const { html } = await create({ mode: 'test' });
+      expect(html).to.include(`Bearer ${textOf(html, 'new-key')}`);
+      const form = formIn(html, '/dashboard/console') ?? {};
+      const { status, headers } = await visitor.post('/dashboard/console', form);
+      expect(status).to.equal(303);
+      expect(headers.get('location')).to.match(/^\/dashboard\/console\/ride_/);
+      expect(formIn((await create({ mode: 'live' })).html, '/dashboard/console')).to.equal(undefined);
+    });
+
     it('a repeated form gets the same answer in the same session, but not in another one', async () => {
       const formId = newFormId();
       const first = await create({ formId });
@@ -62,7 +73,7 @@ describe('the dashboard: keys', () => {
       const again = await create({ formId });
       expect(again.html)
         .to.include('This key exists already')
-        .and.match(/It was last rotated at [\d: -]+ UTC/);
+        .and.match(/It was last rotated on <time[^>]*>[\d: -]+ UTC/);
       expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
     });
 
@@ -138,7 +149,7 @@ describe('the dashboard: keys', () => {
           .and.not.include(key);
       }
       const row = html.split('<tr>').find((text) => text.includes(used.keyId)) ?? '';
-      expect(row).to.include('test').and.include('2026-02-03 04:05:06 UTC').and.include('>3</a>');
+      expect(row).to.include('test').and.include('2026-02-03 04:05 UTC').and.include('>3</a>');
       expect(html.split('<tr>').find((text) => text.includes(old.keyId)))
         .to.include('live')
         .and.include('never');
@@ -148,7 +159,7 @@ describe('the dashboard: keys', () => {
       const { html } = await visitor.get('/dashboard/keys');
       expect(html)
         .to.include('No keys yet')
-        .and.match(/href="\/dashboard\/keys\/new">New key</);
+        .and.match(/href="\/dashboard\/keys\/new">Create key</);
       expect((await visitor.get('/dashboard/keys/new')).html).to.include('Create key');
     });
   });
@@ -179,7 +190,7 @@ describe('the dashboard: keys', () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };
-    const facts = { account: visitor.account, key, now: Date.UTC(2026, 1, 4), ridesCreated: 0 };
+    const facts = { account: visitor.account, key, ridesCreated: 0 };
     const html = keyPage({ ...facts, failing });
     expect(html).to.include('7 in a row').and.include('2026-02-03 00:00:00 UTC');
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);

@@ -31,7 +31,7 @@ describe('limit of new keys per account', () => {
     expect(await listKeys(owner())).to.have.length(3);
     for (const { html, headers } of refused ?? []) {
       expect(html).to.include('This account has created 3 keys in the last 24 hours, the most it can.');
-      expect(html).to.match(/The next one is possible at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, in about 24 hours\./);
+      expect(html).to.match(/The next one is possible on <time[^>]*>20[\d :-]{17} UTC<\/time>, in about 24 hours\./);
       expect(Number(headers.get('retry-after'))).to.be.within(86_000, 86_400);
       expect(headers.get('x-service-error')).to.equal('rate_limited');
     }

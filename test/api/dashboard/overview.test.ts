@@ -1,10 +1,16 @@
 import { expect } from 'chai';
-import { overviewPage } from '../../../api/dashboard/overview/overview.tsx';
+import { concernsOf } from '../../../api/dashboard/overview/attention.tsx';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
-import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
+import { storedAttempts } from '../../support/attempts.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
+import { hrefsIn, textOf } from '../../support/pages.ts';
+import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: overview', () => {
@@ -36,7 +42,7 @@ describe('the dashboard: overview', () => {
       await visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
       const html = await overview();
       expect(steps(html)).to.deep.equal(['done', 'done', 'done']);
-      expect(html).to.match(/<p class="after">.*Make a live key/);
+      expect(html).to.match(/<p class="after">.*Create live key/);
     });
 
     it('the overview ticks the second onboarding step when the console was opened', async () => {
@@ -53,57 +59,74 @@ describe('the dashboard: overview', () => {
     });
   });
 
-  it('the overview shows active keys, rides created, keys with traffic and the busiest key', async () => {
-    const [live, test, revoked] = [
-      await key('live', 'Airport'),
-      await key('test', 'Sandbox'),
-      await key('live', 'Gone'),
-    ];
-    await ridesWith(live.key, 3);
-    await ridesWith(test.key, 1);
-    await ridesWith(revoked.key, 1);
-    await revokeKey(revoked.keyId, { accountId: visitor.account._id });
+  it('shows the rides under way, the last ten rides and the delivery rate', async () => {
+    const { keyId } = await key('live', 'Airport');
+    const own = { keyId, accountId: visitor.account._id };
+    for (let ride = 0; ride < 11; ride += 1) await rideIn(api.ctx, 'completed', own);
+    const moving = await rideIn(api.ctx, 'in_progress', { ...own, passenger: { name: 'Ada Lovelace' } });
+    const attempt = { ...own, rideId: moving.rideId, durationMs: 80 };
+    await storedAttempts([...Array(3).fill(attempt), { ...attempt, outcome: 'failed' }], api.ctx.now() - 60_000);
     const html = await overview();
-    const figures = [...html.matchAll(/<dt>([^<]+)<\/dt>((<dd.*?<\/dd>)+)/g)].map(([, label, values = '']) => [
-      label,
-      values
-        .replaceAll(/<[^>]+>/g, ' ')
-        .trim()
-        .replaceAll(/ +/g, ' '),
-    ]);
-    expect(figures).to.deep.equal([
-      ['Active keys', '2'],
-      ['Rides created', '5 4 live, 1 test'],
-      ['Keys with traffic', '3'],
-      ['Busiest key', 'Airport 3 rides'],
-    ]);
+    const ridesIn = (part: string) => hrefsIn(part).filter((href) => /\/rides\/ride_/.test(href));
+    const [, underWay = '', last = ''] = html.split('<table class="table rides"');
+    expect(ridesIn(underWay)).to.deep.equal([`/dashboard/rides/${moving.rideId}`]);
+    expect(underWay).to.include('Ada Lovelace').and.include('Airport');
+    expect(new Set(ridesIn(last)).size).to.equal(10);
+    expect(textOf(html)).to.include('Rides under way 1 ').and.include('75 % 3 of 4').and.include('80 ms median');
+    expect(textOf(html)).to.include('Nothing needs attention.');
   });
 
-  it('the overview shows each active key with its state', async () => {
-    await key('live', 'Unused', 'https://partner.example/hook');
-    const { key: secret } = await key('test', 'Polling');
-    const gone = await key('test', 'Gone');
-    await revokeKey(gone.keyId, { accountId: visitor.account._id });
-    await ridesWith(secret, 1);
-    const rows = (await overview()).split('<tbody>')[1]?.split('<tr>') ?? [];
-    expect(rows.find((row) => row.includes('Unused')))
-      .to.include('not used yet')
-      .and.not.include('no webhook URL');
-    expect(rows.find((row) => row.includes('Polling'))).to.include('no webhook URL');
-    expect(rows.find((row) => row.includes('Gone'))).to.equal(undefined);
+  it('names the rides that need a person, live ones first', async () => {
+    const { keyId } = await key('live', 'Airport');
+    const own = { keyId, accountId: visitor.account._id };
+    await rideIn(api.ctx, 'bidding', { ...own, mode: 'test', scenario: 'no_auto_accept', reference: 'Test booking' });
+    await rideIn(api.ctx, 'bidding', { ...own, reference: 'Room 12', offers: [{}, {}] });
+    const html = await overview();
+    const list = html.split('<ul class="attention">')[1]?.split('</ul>')[0] ?? '';
+    const items = list.split('<li').slice(1).map(textOf);
+    expect(items[0]).to.include('Room 12').and.include('2 offers to choose from, until');
+    expect(items[1]).to.include('Test booking').and.include('1 offer to choose from');
+    expect(items).to.have.lengthOf(2);
+  });
+
+  it('a ride needs a person while something can be done, or up to an hour after its end', () => {
+    const now = Date.UTC(2026, 1, 4, 12);
+    const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000);
+    const ride = (status: RideStatus, changes: Partial<ListedRide> = {}) =>
+      ({
+        ...{ _id: `ride_${status}`, mode: 'live', status, statusAt: minutesAgo(1), createdAt: minutesAgo(1) },
+        ...{ biddingEndsAt: new Date(now + 9 * 60_000), liveOffers: 0, missedCount: 0, ...changes },
+      }) as ListedRide;
+    const autoAccept = { maxPrice: 20 };
+    const cases: [ride: ListedRide, text: string | undefined][] = [
+      [ride('bidding'), undefined],
+      [ride('bidding', { createdAt: minutesAgo(20) }), 'No offer yet'],
+      [ride('bidding', { liveOffers: 3 }), '3 offers to choose from'],
+      [ride('bidding', { liveOffers: 1, autoAccept }), '1 offer, none within the limits of auto-accept'],
+      [ride('bidding', { liveOffers: 3, biddingEndsAt: minutesAgo(1) }), undefined],
+      [ride('driver_arriving'), undefined],
+      [ride('arrived'), undefined],
+      [ride('arrived', { statusAt: minutesAgo(7) }), 'The driver has been waiting for 7 min'],
+      [ride('in_progress', { missedCount: 2 }), '2 events did not arrive'],
+      [ride('completed', { missedCount: 1 }), '1 event did not arrive'],
+      [ride('completed', { missedCount: 1, statusAt: minutesAgo(61) }), undefined],
+      [ride('cancelled', { cancelledBy: 'partner' }), undefined],
+      [ride('cancelled', { cancelledBy: 'driver' }), 'The driver cancelled'],
+      [ride('cancelled', { cancelledBy: 'driver', mode: 'test' }), undefined],
+      [ride('cancelled', { cancelledBy: 'timeout' }), 'Cancelled: no offer was accepted in time'],
+      [ride('cancelled', { cancelledBy: 'timeout', agreedPrice: 9 }), 'Cancelled: the trip made no progress'],
+    ];
+    for (const [each, text] of cases) {
+      expect(concernsOf([each, each], now)[0]?.text, JSON.stringify(each)).to.equal(text);
+      expect(concernsOf([each, each], now)).to.have.lengthOf(text ? 1 : 0);
+    }
   });
 
   it('the overview names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
-    const keys = await listKeys({ accountId: visitor.account._id });
-    const usage = { activeKeys: 1, ridesCreated: 9, live: 9, test: 0, keysWithTraffic: 1 };
-    const facts = { account: visitor.account, keys, usage, rides: new Map(), now: Date.UTC(2026, 1, 4) };
-    const failing = { failuresInRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)) };
-    const html = overviewPage({
-      ...facts,
-      health: new Map([[keyId, failing]]),
-      publicBaseUrl: 'https://rides.example',
-    });
+    const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' };
+    await keys.updateOne({ _id: keyId }, { $set: { failing } });
+    const html = await overview();
     expect(html).to.include('Deliveries of Airport fail').and.include('1,234 in a row');
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
   });

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { moneyText, shortId } from '../../../api/dashboard/facts.tsx';
+import { timeIn } from '../../../api/dashboard/lists.tsx';
+import { zoneOf } from '../../../api/dashboard/zone.ts';
 import { eventId, newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
@@ -25,21 +28,35 @@ describe("the dashboard's list of rides", () => {
     expect(answer.headers.get('location')).to.equal('/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
   });
 
-  it('the list shows the status, prices, offers, key and time of each ride', async () => {
+  it('the list shows the passenger or reference first, then trip, status, time, price and key, and the id last', async () => {
     const key = await newKey(visitor, 'Front desk');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
       keyId: key.keyId,
       accountId: visitor.account._id,
       fare: 1_234.5,
       offers: [{ price: 20 }, { price: 21 }],
+      reference: 'RES-20332',
+      passenger: { name: 'Ada Lovelace' },
+      pickup: { lat: 40.7128, lng: -74.006, address: 'Times Square' },
+      destination: { lat: 40.758, lng: -73.9855, address: 'City Hall' },
     });
     const { html, status } = await visitor.get('/dashboard/rides');
     expect(status).to.equal(200);
     expect(ridesIn(html)).to.deep.equal([rideId]);
-    for (const text of ['driver arriving', '1,234.50 USD', '20.00 USD', 'Front desk', '(UTC)']) {
-      expect(textOf(html)).to.include(text);
-    }
-    expect(html).to.match(/data-label="Offers"[^>]*>2</);
+    const row = textOf(html.split('<tbody>')[1] ?? '');
+    const parts = ['Ada Lovelace', 'RES-20332', 'From Times Square', 'to City Hall', 'driver arriving'];
+    parts.push('UTC', moneyText(20), 'agreed', 'Front desk', shortId(rideId));
+    const places = parts.map((part) => row.indexOf(part));
+    expect(places, row).to.deep.equal(places.toSorted((a, b) => a - b));
+    expect(places).not.to.include(-1);
+  });
+
+  it('shows the reference of a ride without a passenger, and the proposed price', async () => {
+    const { keyId } = await newKey(visitor);
+    await newRide(api.ctx, { keyId, accountId: visitor.account._id, fare: 1_234.5, reference: 'Room 12' });
+    const { html } = await visitor.get('/dashboard/rides');
+    expect(html).to.match(/<a href="\/dashboard\/rides\/ride_\w+">Room 12</);
+    expect(textOf(html)).to.include(`${moneyText(1_234.5)} proposed`);
   });
 
   it('the list filters rides by key, status, mode and time from the URL', async () => {
@@ -54,6 +71,7 @@ describe("the dashboard's list of rides", () => {
     expect(await shown('')).to.deep.equal([done, bidding]);
     expect(await shown(`key=${live.keyId}`)).to.deep.equal([bidding]);
     expect(await shown('status=completed')).to.deep.equal([done]);
+    expect(await shown('status=under_way')).to.deep.equal([bidding]);
     expect(await shown('mode=test')).to.deep.equal([done]);
     expect(await shown(`key=${live.keyId}&mode=test`)).to.deep.equal([]);
     expect(await shown('from=2020-01-01T00:00')).to.deep.equal([done, bidding]);
@@ -91,7 +109,7 @@ describe("the dashboard's list of rides", () => {
 
   it('the page suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
-    expect(first).to.include('Create a key');
+    expect(first).to.include('Create key');
     const { keyId } = await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/rides')).html)).to.include('Start a test ride');
     const filtered = textOf((await visitor.get(`/dashboard/rides?key=${keyId}&status=arrived`)).html);
@@ -100,8 +118,8 @@ describe("the dashboard's list of rides", () => {
 
   it('an invalid time gets an error that names the fault, and the typed text is kept', async () => {
     for (const [query, fault] of [
-      ['from=yesterday', '“From” must be a time in UTC'],
-      ['to=2026-02-30', '“To” must be a time in UTC'],
+      ['from=yesterday', '“From” must be a day'],
+      ['to=2026-02-30', '“To” must be a day'],
       ['from=2026-02-03&to=2026-02-01', '“To” must be later than “From”'],
       ['from=2026-02-01T10:00&to=2026-02-01T10:00', '“To” must be later than “From”'],
     ] as const) {
@@ -111,6 +129,37 @@ describe("the dashboard's list of rides", () => {
       expect(textOf(html).split(fault)).to.have.length(3, 'in the summary and at the field');
     }
     expect((await visitor.get('/dashboard/rides?from=yesterday')).html).to.include('value="yesterday"');
+  });
+
+  it('filters by days of the zone in the URL, or of UTC without a known zone', () => {
+    // Clocks in New York are set forward on March 8.
+    for (const [zone, start, end] of [
+      ['America/New_York', '2026-03-08T05:00', '2026-03-09T04:00'],
+      ['Asia/Kolkata', '2026-03-07T18:30', '2026-03-08T18:30'],
+      ['UTC', '2026-03-08T00:00', '2026-03-09T00:00'],
+    ] as const) {
+      expect(timeIn('2026-03-08', 'start', zone), zone).to.deep.equal(new Date(`${start}Z`));
+      expect(timeIn('2026-03-08', 'end', zone), zone).to.deep.equal(new Date(`${end}Z`));
+    }
+    expect(zoneOf('America/New_York')).to.equal('America/New_York');
+    for (const name of ['', 'Nowhere/At_All', '<script>']) expect(zoneOf(name)).to.equal('UTC');
+  });
+
+  it('lists the rides with the words of the search field, and opens the ride of a pasted reference', async () => {
+    const { keyId } = await newKey(visitor);
+    const made = (reference: string, name: string) =>
+      newRide(api.ctx, { keyId, accountId: visitor.account._id, reference, passenger: { name } });
+    const [first, second] = [await made('RES-20332', 'Ada Lovelace'), await made('RES-20333', 'Ada Byron')];
+    const search = (text: string, more = '') => visitor.get(`/dashboard/rides?q=${encodeURIComponent(text)}${more}`);
+    expect(ridesIn((await search('ada')).html)).to.have.members([first, second]);
+    expect(ridesIn((await search('lovelace')).html)).to.deep.equal([first]);
+    expect(ridesIn((await search('ada', '&status=cancelled')).html)).to.deep.equal([]);
+    const pasted = await search(' res-20332 ');
+    expect([pasted.status, pasted.headers.get('location')]).to.deep.equal([303, `/dashboard/rides/${first}`]);
+    const none = await search('RES-20334');
+    expect(none.status).to.equal(200);
+    expect(textOf(none.html)).to.include('No ride matches “RES-20334”').and.include('erased 30 days after');
+    expect(ridesIn((await (await signedIn(api)).get('/dashboard/rides?q=ada')).html)).to.deep.equal([]);
   });
 
   it('a search for a ride, event or attempt id opens its page, but not that of another account', async () => {
@@ -123,17 +172,19 @@ describe("the dashboard's list of rides", () => {
       [eventId(rideId, 3), `${path}?entry=delivery-3#detail`],
       [attemptId, `/dashboard/deliveries/${attemptId}`],
     ] as const) {
-      const query = `/dashboard/rides?id=${encodeURIComponent(id)}`;
-      expect((await visitor.get(query)).headers.get('location')).to.equal(expected);
-      const { html, status } = await stranger.get(query);
-      expect(status).to.equal(422);
-      expect(textOf(html)).to.include('No ride, event or attempt of this account has this id');
+      for (const field of ['q', 'id']) {
+        const query = `/dashboard/rides?${field}=${encodeURIComponent(id)}`;
+        expect((await visitor.get(query)).headers.get('location')).to.equal(expected);
+        const { html, status } = await stranger.get(query);
+        expect(status).to.equal(422);
+        expect(textOf(html)).to.include('No ride, event or attempt of this account has this id');
+      }
     }
   });
 
   it('the list accepts any text in its URL and escapes it', async () => {
     const markup = encodeURIComponent('"><script>alert(1)</script>');
-    for (const name of ['status', 'mode', 'from', 'to', 'after', 'id']) {
+    for (const name of ['status', 'mode', 'from', 'to', 'zone', 'after', 'q', 'id']) {
       const { html, status } = await visitor.get(`/dashboard/rides?${name}=${markup}`);
       expect(status).to.be.oneOf([200, 422]);
       expect(html).not.to.include('<script>alert');

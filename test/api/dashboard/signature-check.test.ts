@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { checkSignature } from '../../../api/dashboard/browser/signature-check.ts';
 import { signatureHeader } from '../../../shared/webhooks/sign.ts';
+import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn } from '../../support/dashboard.ts';
+import { hrefsIn, textOf } from '../../support/pages.ts';
 import { useTestApi } from '../../support/service.ts';
 
 const secret = 'whsec_4fMZ0sTq1Xv8bYd2LwKc7RgHn5JpAeUi';
@@ -11,7 +13,7 @@ const t = 1_753_900_000;
 const header = signatureHeader(secret, sent, t);
 
 /** The faults of a pasted delivery, 12 s after it was signed. */
-const faultsOf = async (pasted: { header?: string; body?: string; secret?: string }, now = t + 12) =>
+const faultsOf = async (pasted: Partial<Parameters<typeof checkSignature>[0]>, now = t + 12) =>
   (await checkSignature({ header, body: sent, secret, ...pasted }, now)).faults;
 
 /** The signature of a partner whose code uses another HMAC key. */
@@ -28,9 +30,41 @@ describe('the signature check', () => {
     expect(await faultsOf({ header: `x-service-signature: ${header}\n` })).to.deep.equal([]);
   });
 
-  it('the check reports a wrong secret, also for changed content', async () => {
-    expect(await faultsOf({ secret: 'whsec_anotherSecretOfAnotherKey00000000' })).to.deep.equal(['wrong_secret']);
-    expect(await faultsOf({ body: sent.replace('12.5', '13.5') })).to.deep.equal(['wrong_secret']);
+  const otherSecret = 'whsec_anotherSecretOfAnotherKey00000000';
+  const changed = sent.replace('12.5', '13.5');
+
+  it('reports that body or secret does not match, without blaming one of them, for a pasted delivery', async () => {
+    expect(await faultsOf({ secret: otherSecret })).to.deep.equal(['no_match']);
+    expect(await faultsOf({ body: changed })).to.deep.equal(['no_match']);
+  });
+
+  it('reports a wrong body, never a wrong secret, if the secret signed the request as it was sent', async () => {
+    const request = { header, body: sent };
+    const verdict = await checkSignature({ header, body: changed, secret, sent: request }, t + 400);
+    expect(verdict.faults).to.deep.equal(['wrong_body', 'stale']);
+    const at = sent.indexOf('12.5') + 2;
+    expect(verdict.difference).to.deep.equal({
+      at,
+      sent: sent.slice(at - 13, at + 23),
+      checked: changed.slice(at - 13, at + 23),
+    });
+    expect(await faultsOf({ body: sent.slice(0, -1), sent: request })).to.deep.equal(['wrong_body']);
+    expect(await faultsOf({ body: '', sent: request })).to.deep.equal(['wrong_body']);
+    expect(await faultsOf({ body: `${sent}\n`, sent: request })).to.deep.equal(['line_end']);
+  });
+
+  it('reports a wrong secret if the body is as it was sent, and both faults if both are wrong', async () => {
+    const request = { header: `x-service-signature: ${header}`, body: sent };
+    expect(await faultsOf({ secret: otherSecret, sent: request })).to.deep.equal(['wrong_secret']);
+    const both = await faultsOf({ secret: otherSecret, body: changed, sent: request });
+    expect(both).to.deep.equal(['wrong_secret', 'wrong_body']);
+    const bare = { secret: secret.slice('whsec_'.length), body: changed, sent: request };
+    expect(await faultsOf(bare)).to.deep.equal(['prefix_missing', 'wrong_body']);
+  });
+
+  it('does not use the request of an attempt for the header of another one', async () => {
+    const request = { header: signatureHeader(secret, sent, t - 60), body: sent };
+    expect(await faultsOf({ body: changed, sent: request })).to.deep.equal(['no_match']);
   });
 
   it('the check reports a stale signature from an age of 300 s on, in both directions, with its age', async () => {
@@ -114,7 +148,7 @@ describe('the signature check', () => {
 
   it('the check accepts any text without throwing', async () => {
     for (const text of ['', '{', '\uD800', '%%%', 'null', 'é'.repeat(1_000)]) {
-      expect(await faultsOf({ body: text, secret: text })).to.have.members(['wrong_secret']);
+      expect(await faultsOf({ body: text, secret: text })).to.have.members(['no_match']);
     }
   });
 });
@@ -127,6 +161,33 @@ describe('the page of the signature check', () => {
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);
     expect(form).to.include('id="secret"').and.include('hidden').and.include('method="dialog"');
-    expect(form).not.to.match(/\s(name|action)=/);
+    expect(form)
+      .not.to.match(/\s(name|action)=/)
+      .and.not.to.include('data-sent');
+  });
+
+  it('is filled in with the request of an attempt, without a secret, and only for its account', async () => {
+    const [visitor, stranger] = [await signedIn(api), await signedIn(api)];
+    const hostile = `${sent}</textarea><script>`;
+    const [attempt] = await storedAttempts([
+      { accountId: visitor.account._id, headers: { 'X-Service-Signature': header }, body: hostile },
+    ]);
+    const path = `/dashboard/signature?attempt=${attempt?._id}`;
+    expect(hrefsIn((await visitor.get(`/dashboard/deliveries/${attempt?._id}`)).html)).to.include(path);
+    const { html } = await visitor.get(path);
+    expect(html).to.include(`value="${header}"`).and.include('data-sent').and.not.include('<script>');
+    expect(textOf(/<textarea.*?<\/textarea>/s.exec(html)?.[0] ?? '')).to.include(hostile);
+    expect(html).to.not.match(/value="whsec_/);
+    expect((await stranger.get(path)).status).to.equal(404);
+  });
+
+  it('says that the request of an attempt is missing if it is erased', async () => {
+    const visitor = await signedIn(api);
+    const [attempt] = await storedAttempts([
+      { accountId: visitor.account._id, headers: undefined, body: undefined, erasedAt: new Date() },
+    ]);
+    const { html } = await visitor.get(`/dashboard/signature?attempt=${attempt?._id}`);
+    expect(textOf(html)).to.include('The request of this attempt is not kept');
+    expect(html).not.to.include('data-sent');
   });
 });

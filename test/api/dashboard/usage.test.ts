@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { shortId } from '../../../api/dashboard/facts.tsx';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -100,13 +102,36 @@ describe('the usage pages', () => {
       await sumThrough(at('2026-11-21 00:00'));
       const november = textOf((await visitor.get('/dashboard/usage/2026-11')).html);
       expect(november).to.include('Statement for November 2026');
-      expect(november).to.include('1,012.60 USD so far 2 completed live trips');
-      expect(november).to.include(`2026-11-05 14:03:22 ${first} Lobby 12.50`);
-      expect(november).to.include('Sum of all 2 trips 1,012.60');
+      expect(november).to.include('$1,012.60 so far 2 completed live trips');
+      const trip = '40.758, -73.9855 to 40.7128, -74.006';
+      expect(november).to.include(`${trip} 2026-11-05 14:03:22 Lobby ${shortId(first ?? '')} $12.50`);
+      expect(november).to.include('Sum of all 2 trips $1,012.60');
       expect(november).to.include('The month closes on 1 December 2026, 01:00 UTC');
       const october = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
-      expect(october).to.include(`${past} Lobby 8.00`).and.to.include('Sum of 1 trip 8.00');
+      expect(october)
+        .to.include(`Lobby ${shortId(past ?? '')} $8.00`)
+        .and.to.include('Sum of 1 trip $8.00');
       expect(october).not.to.include('so far');
+    });
+
+    it('shows reference and trip on the page and in the CSV until the ride is erased, and never stores them', async () => {
+      const key = await keyOf(visitor, 'Lobby');
+      const [rideId = ''] = await tripsAt(key, 12.5, at('2026-10-05 14:03'));
+      const personal = { reference: 'RES-20332', 'pickup.address': 'Pier 4; Gate', 'destination.address': '=Museum' };
+      await rides.updateOne({ _id: rideId }, { $set: personal });
+      await sumThrough(at('2026-11-21 00:00'));
+      const page = async () => textOf((await visitor.get('/dashboard/usage/2026-10')).html);
+      const row = async () => (await csvOf(visitor, '2026-10'))[1];
+      expect(await page()).to.include('RES-20332 Pier 4; Gate to =Museum');
+      expect(await row()).to.include(`,12.50,RES-20332,"Pier 4; Gate",'=Museum`);
+      expect(JSON.stringify(await statementParts.find({ '_id.accountId': key.accountId }).toArray()))
+        .to.include(rideId)
+        .and.not.match(/RES-20332|Pier 4|Museum/);
+      await rides.updateOne({ _id: rideId }, { $set: { erasedAt: new Date() }, $unset: { reference: 1 } });
+      expect(await page())
+        .to.include('shown until the personal data of a ride is erased')
+        .and.not.match(/RES-20332|Pier 4/);
+      expect(await row()).to.match(/,12\.50,,,$/);
     });
 
     it('the statement reports a month without completed trips', async () => {
@@ -123,8 +148,8 @@ describe('the usage pages', () => {
         if (until) await sumThrough(until);
         const first = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
         const last = textOf((await visitor.get('/dashboard/usage/2026-10?page=2')).html);
-        expect(first).to.include('1,002.00 USD').and.to.include('Page 1 of 2').and.not.to.include('Sum of');
-        expect(last).to.include('Page 2 of 2').and.to.include('Sum of all 501 trips 1,002.00');
+        expect(first).to.include('$1,002.00').and.to.include('Page 1 of 2').and.not.to.include('Sum of');
+        expect(last).to.include('Page 2 of 2').and.to.include('Sum of all 501 trips $1,002.00');
         for (const page of ['3', '0', '-1', '1.5', 'x', '9999999'])
           expect((await visitor.get(`/dashboard/usage/2026-10?page=${page}`)).status, page).to.equal(404);
       }
@@ -144,11 +169,12 @@ describe('the usage pages', () => {
       const [second] = await tripsAt(key, 0.2, at('2026-10-06 10:00'));
       const [first] = await tripsAt(key, 1_000.1, at('2026-10-05 14:03:22.123'));
       const name = '"Empfang ""Süd"", Tür 2"';
+      const places = '"40.758, -73.9855","40.7128, -74.006"';
       const expected = [
-        'Ride ID,Ended (UTC),Key ID,Key name,Agreed price (USD)',
-        `${first},2026-10-05T14:03:22.123Z,${key.keyId},${name},1000.10`,
-        `${second},2026-10-06T10:00:00.000Z,${key.keyId},${name},0.20`,
-        'Sum,,,2 trips,1000.30',
+        'Ride ID,Ended (UTC),Key ID,Key name,Agreed price (USD),Reference,From,To',
+        `${first},2026-10-05T14:03:22.123Z,${key.keyId},${name},1000.10,,${places}`,
+        `${second},2026-10-06T10:00:00.000Z,${key.keyId},${name},0.20,,${places}`,
+        'Sum,,,2 trips,1000.30,,,',
         '',
       ];
       for (const until of [undefined, at('2026-11-21 00:00')]) {
@@ -169,12 +195,12 @@ describe('the usage pages', () => {
         if (until) await sumThrough(until);
         const rows = await csvOf(visitor, '2026-10');
         expect(rows.slice(1, -2).map((row) => row.split(',')[0])).to.deep.equal(made);
-        expect(rows.at(-2)).to.equal('Sum,,,2345 trips,234.50');
+        expect(rows.at(-2)).to.equal('Sum,,,2345 trips,234.50,,,');
       }
     });
 
     it('the CSV contains the header and a sum of 0.00 for a month without trips', async () => {
-      expect((await csvOf(await signedIn(api), '2026-10')).slice(1)).to.deep.equal(['Sum,,,0 trips,0.00', '']);
+      expect((await csvOf(await signedIn(api), '2026-10')).slice(1)).to.deep.equal(['Sum,,,0 trips,0.00,,,', '']);
     });
   });
 

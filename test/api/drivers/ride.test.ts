@@ -163,7 +163,8 @@ describe('rides of drivers', () => {
       expect((await map()).position).to.deep.equal({ ...moved, heading: 12.5, at });
       for (const name of ['arrive', 'start', 'complete']) await step(driver, name, rideId);
       expect((await partner.get(`/rides/${rideId}`)).body).not.to.have.property('liveLocation');
-      expect(await map()).not.to.have.property('position');
+      await driver.put('/me/position', { lat: place.lat + 1, lng: place.lng, at: at + 1_000 });
+      expect((await map()).position).to.deep.equal({ ...moved, heading: 12.5, at }, 'where the ride was completed');
       expect((await storedRide(rideId)).lastPosition).to.deep.equal({ ...moved, heading: 12.5, at: new Date(at) });
     });
 

@@ -2,8 +2,14 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
 import { operatorsCookie } from '../../../api/ops/operators-pages.tsx';
 import type { RequestContext } from '../../../api/part.ts';
+import { eventId } from '../../../shared/base/ids.ts';
+import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { startPool } from '../../../workers/pools.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
-import { newRide } from '../../support/rides.ts';
+import { hrefsIn, textOf } from '../../support/pages.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
+import { until } from '../../support/until.ts';
 import { useStarted } from '../../support/use-started.ts';
 
 describe('queue board at the operators’ port', () => {
@@ -15,6 +21,12 @@ describe('queue board at the operators’ port', () => {
 
   const board = (path = '', init: RequestInit = {}) =>
     operators.ask(`/ops/queues${path}`, { ...init, headers: { cookie, ...init.headers } });
+
+  const findRide = async (id: string) => {
+    const answer = await operators.ask(`/ops/rides?id=${encodeURIComponent(id)}`, { headers: { cookie } });
+    const html = await answer.text();
+    return { status: answer.status, html, text: textOf(html) };
+  };
 
   /** Each route of the board, with values for its parameters. */
   const routes = appRoutes.api.flatMap(({ method, route }) =>
@@ -39,7 +51,62 @@ describe('queue board at the operators’ port', () => {
     expect((await board()).status).to.equal(200);
   });
 
-  it('every route of the queue board answers 404 without the cookie', async () => {
+  it('every operators’ page has our header, which leads to the queues and to the search for a ride', async () => {
+    for (const path of ['/ops/queues', '/ops/queues/queue/webhooks', '/ops/rides']) {
+      const html = await (await operators.ask(path, { headers: { cookie } })).text();
+      expect(hrefsIn(html), path).to.include.members(['/ops/queues', '/ops/rides']);
+      expect(textOf(html), path).to.include('Ride Partner');
+    }
+  });
+
+  it('a ride is found by its id, or by the id of its event, with its jobs, and without personal data', async () => {
+    const { rideId } = await rideIn(operators.ctx, 'bidding', {
+      reference: 'Room 12',
+      passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
+      pickup: { lat: 40.7128, lng: -74.006, address: 'Ward 7' },
+    });
+    const other = await newRide(operators.ctx);
+    for (const id of [rideId, ` ${rideId} `, eventId(rideId, 1)]) {
+      const { status, text } = await findRide(id);
+      expect(status, id).to.equal(200);
+      const words = ['bidding', 'expire', 'dispatch', 'delivery of event 1', 'waiting'];
+      for (const word of words) expect(text).to.include(word);
+      for (const secret of ['Lovelace', '+1202555', 'Ward 7', 'Room 12', 'Dana', other]) {
+        expect(text, secret).not.to.include(secret);
+      }
+    }
+    const jobs = hrefsIn((await findRide(rideId)).html).filter((href) => href.startsWith('/ops/queues/queue/'));
+    expect(jobs.map((href) => href.split('/')[4])).to.have.members(['dispatch', 'webhooks']);
+  });
+
+  it('a ride shows its finished jobs while the queue keeps them', async () => {
+    const { ctx } = operators;
+    const rideId = await newRide(ctx);
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
+    const worker = startPool(ctx, connection, 'dispatch');
+    try {
+      await until(async () => (await findRide(rideId)).text.includes('completed'));
+    } finally {
+      await worker.close();
+      connection.disconnect();
+    }
+  });
+
+  it('an unknown ride id is a 404 that says so, and any text is escaped', async () => {
+    for (const id of ['ride_unknown', '"><script>alert(1)</script>', '$ne']) {
+      const { status, text, html } = await findRide(id);
+      expect(status).to.equal(404);
+      expect(text).to.include('No ride has this id');
+      expect(html).not.to.include('<script>alert');
+    }
+    expect((await findRide('')).status).to.equal(200);
+    const answer = await operators.ask('/ops/rides', { method: 'POST', headers: { cookie } });
+    expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, 'HEAD, GET']);
+  });
+
+  it('every route of the queue board and the search for a ride answer 404 without the cookie', async () => {
+    expect((await operators.ask('/ops/rides?id=ride_x')).status).to.equal(404);
     const pages = [{ method: 'GET', path: '' }, { method: 'GET', path: '/queue/webhooks' }, ...routes];
     for (const { method, path } of pages) {
       const { status } = await operators.ask(`/ops/queues${path}`, { method });
@@ -93,7 +160,8 @@ describe('queue board at the operators’ port', () => {
   it('the queue board and its sign-in answer 404 without the setting OPS_TOKEN', async () => {
     const without = await startTestOperators();
     try {
-      for (const path of ['/ops', '/ops/', '/ops/queues', '/ops/queues/api/queues', '/assets/styles.css']) {
+      const board = ['/ops/queues', '/ops/queues/api/queues', '/ops/rides'];
+      for (const path of ['/ops', '/ops/', ...board, '/assets/styles.css', '/favicon.ico']) {
         expect((await without.ask(path)).status, path).to.equal(404);
       }
       expect((await without.signIn('')).status).to.equal(404);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createCar, shorterWay } from '../../../api/track/browser/car.ts';
 import type { TrackState } from '../../../api/track/track-state.ts';
-import { positionAt } from '../../../shared/rides/position.ts';
+import { placeOnLeg, positionAt } from '../../../shared/rides/position.ts';
 
 const start = 1_700_000_000_000;
 const place = { lat: 40, lng: -74 };
@@ -11,6 +11,7 @@ const state = (changes: Partial<TrackState>): TrackState => ({
   testMode: true,
   pickup: place,
   destination: place,
+  distanceKm: 0,
   steps: [],
   ...changes,
 });
@@ -33,6 +34,17 @@ describe('car on a live map', () => {
       const { lat, lng, heading } = positionAt({ status: 'in_progress', leg: stored }, now) ?? {};
       expect(car.at(now)).to.deep.equal({ lat, lng, heading, isOld: false });
     }
+  });
+
+  it('the car of a simulated driver stays at the pickup after it has arrived, when its leg is gone', () => {
+    const leg = { from: { lat: 40.01, lng: -74 }, to: place, heading: 180, startAt: start, endAt: start + 6_000 };
+    const car = createCar();
+    for (const now of [start, start + 2_000, start + 4_000]) {
+      car.learn(state({ now, status: 'driver_arriving', leg, position: { ...placeOnLeg(leg, now), at: now } }));
+    }
+    const arrivedAt = start + 6_050;
+    car.learn(state({ now: arrivedAt, status: 'arrived', position: { ...place, heading: 180, at: arrivedAt } }));
+    for (const ms of [0, 500, 1_500, 2_500, 3_500]) expect(car.at(arrivedAt + ms)).to.include(place);
   });
 
   it('the car of a real driver is drawn 2.5 s late, interpolated between two reports', () => {
@@ -67,10 +79,16 @@ describe('car on a live map', () => {
     expect([car.at(15)?.isOld, car.at(15.1)?.isOld]).to.deep.equal([false, true]);
   });
 
+  it('the car of a completed ride stays, and never counts as old', () => {
+    const car = createCar();
+    car.learn(state({ status: 'completed', testMode: false, position: { ...place, heading: 7, at: start } }));
+    expect(car.at(start + 3_600_000)).to.include({ ...place, heading: 7, isOld: false });
+  });
+
   it('the car disappears when the state has no position', () => {
     const car = createCar();
     car.learn(state({ position: { ...place, heading: 0, at: start } }));
-    car.learn(state({ status: 'completed' }));
+    car.learn(state({ status: 'cancelled' }));
     expect(car.at(start)).to.equal(null);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type TrackedRide, trackState } from '../../../api/track/track-state.ts';
+import { legBetween } from '../../../shared/rides/position.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-01-02T03:00:00Z');
@@ -14,7 +15,7 @@ function rideAfter(minutes: number, changes: Partial<TrackedRide>): TrackedRide 
     status: 'bidding',
     statusAt: at(0),
     createdAt: at(0),
-    pickup: { lat: 1, lng: 2, address: 'secret address' },
+    pickup: { lat: 1, lng: 2, address: '7 Elm St' },
     destination: { lat: 1.1, lng: 2.1 },
     distanceKm: 15,
     offers: [{ offerId: 'offer_1', etaMinutes: 4 }],
@@ -41,15 +42,21 @@ const accepted = {
 } as const;
 
 describe('state of a live map', () => {
-  it('the state of a bidding ride has both places without addresses, and bidding as the only step', () => {
+  it('the state of a bidding ride has both places, the distance, and bidding as the only step', () => {
     expect(trackState(rideAfter(0, {}))).to.deep.equal({
       now: start,
       status: 'bidding',
       testMode: false,
-      pickup: { lat: 1, lng: 2 },
+      pickup: { lat: 1, lng: 2, address: '7 Elm St' },
       destination: { lat: 1.1, lng: 2.1 },
+      distanceKm: 15,
       steps: [{ status: 'bidding', at: start }],
     });
+  });
+
+  it('an empty address is left out', () => {
+    const state = trackState(rideAfter(0, { pickup: { lat: 1, lng: 2, address: ' ' } }));
+    expect(state?.pickup).to.deep.equal({ lat: 1, lng: 2 });
   });
 
   it("the state has the driver's first name, and arrivesAt from the accepted offer", () => {
@@ -93,6 +100,35 @@ describe('state of a live map', () => {
       expect(state).not.to.have.any.keys('position', 'leg', 'arrivesAt');
     });
   }
+
+  describe('of a completed ride', () => {
+    const completed = (changes: Partial<TrackedRide>) =>
+      trackState(
+        rideAfter(40, {
+          ...accepted,
+          status: 'completed',
+          statusAt: at(30),
+          statusesAt: [at(1), at(2), at(3), at(30)],
+          ...changes,
+        }),
+      );
+
+    it('keeps the last position of a real car, not a later one', () => {
+      const lastPosition = { lat: 1.09, lng: 2.08, heading: 45, at: at(29) };
+      const reported = { lat: 9, lng: 9, heading: 0, at: at(39) };
+      const state = completed({ lastPosition, reported });
+      expect(state?.position).to.deep.equal({ ...lastPosition, at: at(29).getTime() });
+      expect(state).not.to.have.any.keys('leg', 'arrivesAt');
+      expect(completed({ reported })).not.to.have.property('position');
+    });
+
+    it('keeps a simulated car at the end of its drive', () => {
+      const leg = legBetween({ lat: 1, lng: 2 }, { lat: 1.1, lng: 2 }, at(3), 27 * minute);
+      const state = completed({ mode: 'test', leg });
+      expect(state?.position).to.deep.equal({ lat: 1.1, lng: 2, heading: 0, at: at(30).getTime() });
+      expect(state).not.to.have.property('leg');
+    });
+  });
 
   it('the state is null 24 hours after the end of the ride', () => {
     const ended = {

@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
   type AttemptFilters,
+  type AttemptSummary,
   attemptOf,
   attempts,
+  attemptsOfEvent,
   attemptsOfRide,
   listAttempts,
   recordedOutcomes,
@@ -32,6 +34,7 @@ describe('attempts', () => {
       const [made] = await storedAttempts([{ rideId }]);
       const stranger = { accountId: newAccountId() };
       expect(await attemptsOfRide(rideId, stranger)).to.deep.equal([]);
+      expect(await attemptsOfEvent({ rideId, seq: 1 }, stranger)).to.deep.equal([]);
       expect(await listAttempts(stranger, { limit: 10 })).to.deep.equal([]);
       expect(await listAttempts(stranger, { keyId: made?.keyId, limit: 10 })).to.deep.equal([]);
     });
@@ -48,6 +51,23 @@ describe('attempts', () => {
     ]);
     await attempts.updateOne({ _id: made[2]?._id }, { $set: { claim } });
     expect(await attemptsOfRide(rideId, { accountId })).to.deep.equal(made);
+  });
+
+  it('attemptsOfEvent returns the attempts of one event in order, without contents, by an index', async () => {
+    const accountId = newAccountId();
+    const rideId = newRideId(Date.now());
+    const made = await storedAttempts([
+      { accountId, rideId, seq: 1, outcome: 'failed' },
+      { accountId, rideId, seq: 2 },
+      { accountId, rideId, seq: 1, kind: 'redelivery' },
+    ]);
+    const found: AttemptSummary[] = [];
+    const [plan] = await plansOf(async () => {
+      found.push(...(await attemptsOfEvent({ rideId, seq: 1 }, { accountId })));
+    });
+    expect(idsOf(found)).to.deep.equal([made[0]?._id, made[2]?._id]);
+    expect(found[0]).to.not.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'claim');
+    expect(plan?.executionStats.totalKeysExamined).to.be.at.most(4);
   });
 
   describe('in a list', () => {
@@ -74,7 +94,7 @@ describe('attempts', () => {
     it('listAttempts returns the newest first, without headers, bodies, answers and claims', async () => {
       expect(await list()).to.deep.equal(ids);
       const [newest] = await listAttempts({ accountId }, { limit: 1 });
-      expect(newest).to.not.have.any.keys('headers', 'body', 'answer', 'claim');
+      expect(newest).to.not.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'claim');
     });
 
     it('listAttempts returns the attempts that match every filter', async () => {

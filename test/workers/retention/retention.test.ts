@@ -83,7 +83,7 @@ describe('retention', () => {
       expect(erased).to.have.length(before.events.length);
       for (const attempt of erased) {
         expect(attempt).to.include({ outcome: 'delivered', httpStatus: 200, durationMs: 12 });
-        expect(attempt).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+        expect(attempt).not.to.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'url', 'address');
       }
     });
 
@@ -93,6 +93,14 @@ describe('retention', () => {
       expect(await storedRide(_id)).to.have.property('leg');
       await retain();
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
+    });
+
+    it('the search terms of a ride that an earlier version erased are removed', async () => {
+      const { _id } = await endedRide(ctx, 31);
+      await retain();
+      await rides.updateOne({ _id }, { $set: { searchTerms: ['lovelace'] } });
+      expect(await retain()).to.include({ ridesErased: 0, failed: 0 });
+      expect(await storedRide(_id)).not.to.have.property('searchTerms');
     });
 
     it('several rides can be erased although the index on track tokens is unique', async () => {
@@ -165,7 +173,7 @@ describe('retention', () => {
       .and.not.to.have.property('erasedAt');
     await attempts.updateOne({ _id: resend?._id }, { $unset: { dueAt: '' } });
     await eraseAttemptsOfErased([rideId]);
-    expect(await stored()).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+    expect(await stored()).not.to.have.any.keys('headers', 'body', 'answer', 'answerHeaders', 'url', 'address');
   });
 
   describe('deletes', () => {

@@ -73,7 +73,8 @@ describe('recorded attempts of events', () => {
     const attempt = await theOnly(rideId);
     const [event] = (await storedRide(rideId)).events;
     const [receipt] = receiver.receipts;
-    const { _id, headers = {}, phases = {}, durationMs = 0, ...rest } = attempt;
+    const { _id, headers = {}, phases = {}, durationMs = 0, answerHeaders = {}, ...rest } = attempt;
+    expect(Object.keys(answerHeaders)).to.deep.equal(['date']);
     expect(_id).to.match(/^att_/);
     expect(rest).to.deep.equal({
       ...owner,
@@ -128,6 +129,50 @@ describe('recorded attempts of events', () => {
       await deliver(rawCtx, rideId, 1);
       await raw.close();
       expect(await theOnly(rideId)).to.include({ outcome: 'failed', answer: 'SSH-2.0-OpenSSH_9.9\r\n' });
+    });
+
+    it('an attempt keeps only headers of the answer that help to find a fault, cut to 200 characters', async () => {
+      const { answerHeaders = {} } = await answered((response) =>
+        response
+          .writeHead(401, {
+            'Content-Type': 'text/html',
+            Server: 'x'.repeat(300),
+            'WWW-Authenticate': 'Basic realm="hooks"',
+            'Retry-After': '120',
+            Location: '/sign-in?token=secret-of-receiver',
+            'Set-Cookie': 'session=secret-of-receiver',
+            'X-Internal-Route': 'secret-of-receiver',
+          })
+          .end(),
+      );
+      const { date, ...others } = answerHeaders;
+      expect(date).to.be.a('string');
+      expect(others).to.deep.equal({
+        'content-type': 'text/html',
+        server: 'x'.repeat(200),
+        'retry-after': '120',
+        location: receiver.origin,
+        'www-authenticate': 'Basic realm="hooks"',
+      });
+    });
+
+    it('an attempt keeps only the origin of a redirect, and nothing of one that leads to no host', async () => {
+      for (const [location, kept] of [
+        ['https://other.example:8443/hook?key=secret#part', 'https://other.example:8443'],
+        ['https://user:secret@other.example/', 'https://other.example'],
+        ['mailto:secret@other.example', undefined],
+        ['http://[', undefined],
+      ] as const) {
+        const { answerHeaders } = await answered((response) => response.writeHead(302, { Location: location }).end());
+        expect(answerHeaders?.location, location).to.equal(kept);
+      }
+    });
+
+    it('the attempt of a `ride.status` event has the status that the event reports', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 3);
+      for (let seq = 1; seq <= 3; seq++) await deliver(ctx, rideId, seq);
+      const statuses = (await recorded(rideId)).map(({ rideStatus }) => rideStatus);
+      expect(statuses).to.deep.equal([undefined, 'driver_arriving', 'arrived']);
     });
 
     it('an attempt with an empty answer has no field `answer`', async () => {

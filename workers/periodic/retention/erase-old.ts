@@ -1,6 +1,6 @@
 import { firstAttemptId } from '../../../shared/base/ids.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
-import { eraseRides } from '../../../shared/retention/erase-rides.ts';
+import { eraseLeftTerms, eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { erasedThrough, noteErased } from '../../../shared/retention/progress.ts';
 import { erasable, rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
@@ -21,6 +21,8 @@ export async function eraseOldRides(
   pace: Pace,
   onError: (part: object, error: unknown) => 0,
 ): Promise<number> {
+  await pace();
+  await eraseLeftTerms();
   let erased = 0;
   const erase = async (rideIds: readonly string[], onErrorOfBatch: (error: unknown) => unknown) => {
     await pace();

@@ -3,7 +3,7 @@ import { describeError } from '../../../shared/base/errors.ts';
 import { newAttemptId } from '../../../shared/base/ids.ts';
 import { insertDocuments } from '../../../shared/base/mongo/batch.ts';
 import type { Delivery, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
-import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { type AttemptRecord, attempts, eventFields } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
 import { type Trace, traceFields, whenDrained } from '../send/trace.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
@@ -59,9 +59,8 @@ function recordOf({ ride, event }: SentEvent, delivery: Delivery, trace: Trace):
     keyId: ride.keyId,
     mode: ride.mode,
     kind: 'event',
-    event: event.event,
+    ...eventFields(event),
     rideId: ride._id,
-    seq: event.seq,
     ...delivery,
     body: event.body,
     ...traceFields(trace, delivery.outcome),

@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { rejectOnAbort } from '../../abort-signal.ts';
+import { keptHeaders } from './answer-headers.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';
 import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace.ts';
@@ -45,6 +46,7 @@ export async function post(
     answer.catch(() => {}); // It is awaited below, but can reject earlier: the connection may fail during a renewal.
     await writeUnderClaim(request, message, trace, signal);
     const response = await rejectOnAbort(signal, answer);
+    trace.answerHeaders = keptHeaders(response.headers, url);
     drain(response, socket, trace);
     return resultFor(response.statusCode ?? 0);
   } catch (error) {

@@ -23,6 +23,8 @@ export interface Trace {
   headers: Record<string, string> | null;
   /** The first bytes of the answer's body. */
   answer: Buffer | null;
+  /** The headers of the answer that are kept. */
+  answerHeaders: Record<string, string>;
   /** The rest of the answer is being read. */
   isDraining: boolean;
   onDrained: (() => void) | null;
@@ -36,6 +38,7 @@ export const newTrace = (): Trace => ({
   writtenAt: null,
   headers: null,
   answer: null,
+  answerHeaders: {},
   isDraining: false,
   onDrained: null,
 });
@@ -70,10 +73,11 @@ export function whenDrained(trace: Trace, callBack: () => void): void {
 
 export const waitUntilDrained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
 
-type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
+type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'answerHeaders' | 'phases'>;
 
 /** The trace fields of an attempt's record. A blocked attempt has no address, because it called none. */
-export function traceFields({ address, headers, answer, phases }: Trace, outcome: RecordedOutcome): TraceFields {
+export function traceFields(trace: Trace, outcome: RecordedOutcome): TraceFields {
+  const { address, headers, answer, answerHeaders, phases } = trace;
   const times: TraceFields['phases'] = {};
   for (const phase of attemptPhases) {
     const ms = phases[phase];
@@ -83,6 +87,7 @@ export function traceFields({ address, headers, answer, phases }: Trace, outcome
     ...(address !== null && outcome !== 'blocked' && { address }),
     ...(headers && { headers }),
     ...(answer && answer.length > 0 && { answer: textOf(answer) }),
+    ...(Object.keys(answerHeaders).length > 0 && { answerHeaders }),
     ...(Object.keys(times).length > 0 && { phases: times }),
   };
 }

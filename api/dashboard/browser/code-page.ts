@@ -1,0 +1,18 @@
+/** Sends the form with a code as soon as its six digits are typed, pasted or filled in by the browser. */
+const field = document.querySelector<HTMLInputElement>('#code');
+
+/** The digits of the field (`readCode` in shared/accounts/sign-in.ts); spaces and hyphens are ignored. */
+const digits = (): string => (field?.value ?? '').normalize('NFKC').replace(/[\s-]/g, '');
+
+/** A refused code stays in the field. Sending it again would only cost a try. */
+const refused = digits();
+
+field?.addEventListener('input', (event) => {
+  const isComposing = event instanceof InputEvent && event.isComposing;
+  if (!isComposing && /^\d{6}$/.test(digits()) && digits() !== refused) field.form?.requestSubmit();
+});
+
+if (refused) {
+  field?.focus();
+  field?.select();
+}

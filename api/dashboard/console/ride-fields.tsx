@@ -1,0 +1,103 @@
+import { carTypes } from '../../../shared/base/terms.ts';
+import { rideTypes } from '../../../shared/rides/ride-types.ts';
+import { ChoiceField, type Faults, TextArea, TextField } from '../forms.tsx';
+import { firstValues, type RideField } from './ride-request.ts';
+
+interface FieldsProps {
+  values: Record<RideField, string>;
+  faults: Faults;
+}
+
+/** The fields of a ride that a request must have. */
+export function RideFields({ values, faults }: FieldsProps) {
+  return (
+    <>
+      <PlaceFields name="pickup" label="Pickup" values={values} faults={faults} />
+      <PlaceFields name="destination" label="Destination" values={values} faults={faults} />
+      <div class="fare">
+        <TextField name="fare" label="Fare in USD" inputmode="decimal" value={values.fare} faults={faults} />
+      </div>
+    </>
+  );
+}
+
+function PlaceFields({ name, label, values, faults }: FieldsProps & { name: 'pickup' | 'destination'; label: string }) {
+  return (
+    <fieldset class="place">
+      <legend>{label}</legend>
+      <TextField name={`${name}Address`} label="Address" value={values[`${name}Address`]} faults={faults} />
+      <TextField name={`${name}Lat`} label="Latitude" value={values[`${name}Lat`]} faults={faults} />
+      <TextField name={`${name}Lng`} label="Longitude" value={values[`${name}Lng`]} faults={faults} />
+    </fieldset>
+  );
+}
+
+const moreFields = [
+  'passengerName',
+  'passengerPhone',
+  'reference',
+  'notes',
+  'carType',
+  'rideType',
+  'passengerCount',
+  'maxPrice',
+  'maxEtaMinutes',
+  'distanceKm',
+  'webhookUrl',
+  'metadata',
+] as const satisfies RideField[];
+
+/** All other fields of a ride, folded until one of them is filled in. */
+export function MoreFields({ values, faults }: FieldsProps) {
+  const text = (name: (typeof moreFields)[number], label: string, more: { hint?: string; isNumber?: boolean } = {}) => (
+    <TextField
+      name={name}
+      label={label}
+      hint={more.hint}
+      inputmode={more.isNumber ? 'decimal' : undefined}
+      value={values[name]}
+      faults={faults}
+    />
+  );
+  const isUsed = moreFields.some((name) => faults[name] || values[name] !== firstValues[name]);
+  return (
+    <details class="more-fields" open={isUsed}>
+      <summary>More fields</summary>
+      <div>
+        <div class="pairs">
+          {text('passengerName', 'Passenger')}
+          {text('passengerPhone', 'Phone of the passenger')}
+          {text('reference', 'Reference')}
+          {text('notes', 'Note to the driver')}
+          <ChoiceField
+            name="carType"
+            label="Car type"
+            value={values.carType}
+            options={carTypes.map((type) => [type, type] as const)}
+            faults={faults}
+          />
+          <ChoiceField
+            name="rideType"
+            label="Ride type"
+            value={values.rideType}
+            options={rideTypes.map((type) => [type, type] as const)}
+            faults={faults}
+          />
+          {text('passengerCount', 'Number of passengers', { isNumber: true })}
+          {text('distanceKm', 'Distance in km', { isNumber: true })}
+          {text('maxPrice', 'Accept automatically up to (USD)', { isNumber: true })}
+          {text('maxEtaMinutes', 'and up to (minutes away)', { isNumber: true })}
+        </div>
+        {text('webhookUrl', 'Webhook URL of this ride', { hint: 'Instead of the URL of the key.' })}
+        <TextArea
+          name="metadata"
+          label="Metadata"
+          hint="One entry per line, such as room=1204"
+          value={values.metadata}
+          rows={2}
+          faults={faults}
+        />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,83 @@
+import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import { hasEnded } from '../../../shared/rides/transitions.ts';
+import { counted, ModePill, Time } from '../facts.tsx';
+import { ridePath } from '../paths.ts';
+import { nameOf } from '../rides/rides-table.tsx';
+
+/** The reason why a ride needs a person now. */
+export interface Concern {
+  ride: ListedRide;
+  text: string;
+  /** The end of the time in which something can be done. */
+  until?: Date;
+}
+
+/** A passenger who has not come out after this time should be called. */
+const longWaitMs = 5 * 60_000;
+/** A ride that ended longer ago has been noticed, or is no longer needed. */
+const recentMs = 60 * 60_000;
+
+/** The rides that need a person at a time (Unix ms), each once, live ones first. Pure. */
+export function concernsOf(rides: readonly ListedRide[], now: number): Concern[] {
+  const unique = [...new Map(rides.map((ride) => [ride._id, ride])).values()];
+  const concerns = unique.flatMap((ride) => {
+    const found = concernOf(ride, now);
+    return found ? { ride, ...found } : [];
+  });
+  return concerns.sort((a, b) => Number(a.ride.mode === 'test') - Number(b.ride.mode === 'test'));
+}
+
+function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
+  const { status, statusAt, mode, missedCount } = ride;
+  const sinceMs = now - statusAt.getTime();
+  if (hasEnded(status) && sinceMs > recentMs) return null;
+  if (status === 'bidding') return biddingConcern(ride, now);
+  if (status === 'arrived' && sinceMs > longWaitMs) {
+    return { text: `The driver has been waiting for ${Math.floor(sinceMs / 60_000)} min` };
+  }
+  if (status === 'cancelled' && mode === 'live') {
+    const text = cancelText(ride);
+    if (text) return { text };
+  }
+  return missedCount > 0 ? { text: `${counted(missedCount, 'event')} did not arrive` } : null;
+}
+
+function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
+  const { liveOffers, autoAccept, createdAt, biddingEndsAt: until } = ride;
+  const leftMs = until.getTime() - now;
+  if (leftMs <= 0) return null;
+  if (liveOffers > 0) {
+    const what = autoAccept ? ', none within the limits of auto-accept' : ' to choose from';
+    return { text: counted(liveOffers, 'offer') + what, until };
+  }
+  return leftMs < (until.getTime() - createdAt.getTime()) / 2 ? { text: 'No offer yet', until } : null;
+}
+
+function cancelText({ cancelledBy, agreedPrice }: ListedRide): string | null {
+  if (cancelledBy === 'driver') return 'The driver cancelled';
+  if (cancelledBy !== 'timeout') return null;
+  return agreedPrice === undefined
+    ? 'Cancelled: no offer was accepted in time'
+    : 'Cancelled: the trip made no progress';
+}
+
+export function ConcernList({ concerns }: { concerns: readonly Concern[] }) {
+  return (
+    <ul class="attention">
+      {concerns.map(({ ride, text, until }) => (
+        <li key={ride._id} id={`concern-${ride._id}`}>
+          <a href={ridePath(ride._id)}>{nameOf(ride)}</a>
+          {ride.mode === 'test' && <ModePill mode="test" />}
+          <span>
+            {text}
+            {until && (
+              <>
+                , until <Time at={until} form="time" />
+              </>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { StatusPill } from '../facts.tsx';
+import { ChangeForm } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { ridePath } from '../paths.ts';
+import { rideName, TripText } from './ride-facts.tsx';
+
+/** Asks for confirmation before a ride is cancelled, because that cannot be undone. */
+export function cancelRidePage(account: Account, ride: Ride): string {
+  const title = 'Cancel this ride?';
+  return dashboardPage({
+    title,
+    account,
+    section: 'rides',
+    test: ride.mode === 'test',
+    children: (
+      <>
+        <PageHead title={title}>
+          <p class="title-row">
+            <strong>{rideName(ride)}</strong> <StatusPill status={ride.status} />
+          </p>
+          <TripText ride={ride} />
+        </PageHead>
+        <ul class="effects">
+          <li>{effectOf(ride)}</li>
+          <li>
+            Your system gets the event <code>ride.status: cancelled</code>.
+          </li>
+          <li>This cannot be undone.</li>
+        </ul>
+        <ChangeForm action={`${ridePath(ride._id)}/cancel`} class="actions">
+          <button class="btn destroys" type="submit">
+            Cancel ride
+          </button>
+          <a class="btn second" href={ridePath(ride._id)}>
+            Keep the ride
+          </a>
+        </ChangeForm>
+      </>
+    ),
+  });
+}
+
+/** The effect on the people of the ride. */
+function effectOf({ status, driver }: Ride): string {
+  const name = driver?.name ?? 'the driver';
+  switch (status) {
+    case 'driver_arriving':
+      return `The driver ${name}, who is on the way to the pickup, is notified at once.`;
+    case 'arrived':
+      return `The driver ${name}, who is waiting at the pickup, is notified at once.`;
+    case 'in_progress':
+      return `The driver ${name}, who is driving the passenger, is notified at once.`;
+    default:
+      return 'All offers are dropped, and drivers no longer see the request.';
+  }
+}

@@ -1,0 +1,85 @@
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { ratingText } from '../../track/words.ts';
+import { Fact } from '../blocks.tsx';
+import { counted, Id, KeyName, moneyText, placeText, shortId, Time } from '../facts.tsx';
+
+/** What people call a ride: its passenger, or its reference. A ride without both has only its id. */
+export const rideName = ({ _id, passenger, reference }: Pick<Ride, '_id' | 'passenger' | 'reference'>): string =>
+  passenger?.name || reference || `Ride ${shortId(_id)}`;
+
+/** Pickup and destination in one line. */
+export function TripText({ ride: { pickup, destination } }: { ride: Pick<Ride, 'pickup' | 'destination'> }) {
+  return (
+    <p>
+      {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)}
+    </p>
+  );
+}
+
+/** The people of a ride first, then the trip, then what identifies the ride. */
+export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
+  const { passenger, passengerCount, notes, driver, pickup, destination, distanceKm, carType, reference } = ride;
+  return (
+    <dl class="card facts ride-facts">
+      {(passenger?.name || passenger?.phone) && (
+        <Fact name="Passenger">
+          <Person name={passenger.name} phone={passenger.phone} />
+        </Fact>
+      )}
+      {notes && <Fact name="Notes">{notes}</Fact>}
+      {driver && (
+        <>
+          <Fact name="Driver">
+            <Person name={`${driver.name} ${ratingText(driver.rating)}`} phone={driver.phone} />
+          </Fact>
+          <Fact name="Car">
+            <span class="car-plate">{driver.plate}</span> {driver.vehicle}
+          </Fact>
+        </>
+      )}
+      <Fact name="Price">
+        <Price ride={ride} />
+      </Fact>
+      <Fact name="Pickup">{placeText(pickup)}</Fact>
+      <Fact name="Destination">{placeText(destination)}</Fact>
+      <Fact name="Trip">{`${distanceKm.toFixed(1)} km, ${counted(passengerCount, 'passenger')}, ${carType} car`}</Fact>
+      <Fact name="Requested">
+        <Time at={ride.createdAt} />
+      </Fact>
+      {reference && <Fact name="Reference">{reference}</Fact>}
+      <Fact name="Key">
+        <KeyName keyId={ride.keyId} name={keyName} mode={ride.mode} />
+      </Fact>
+      <Fact name="Ride id">
+        <Id id={ride._id} />
+      </Fact>
+    </dl>
+  );
+}
+
+/** A name, and a phone number that can be called. */
+function Person({ name, phone }: { name?: string; phone?: string }) {
+  const digits = phone?.replace(/[^+\d]/g, '');
+  return (
+    <>
+      {name && <span>{name}</span>} {phone && (digits ? <a href={`tel:${digits}`}>{phone}</a> : phone)}
+    </>
+  );
+}
+
+/** The agreed price, or else the fare that is proposed to drivers. */
+function Price({ ride: { agreedPrice, fare, firstFare } }: { ride: Ride }) {
+  if (agreedPrice === undefined) {
+    return (
+      <>
+        {moneyText(fare)}{' '}
+        <span class="quiet">proposed{firstFare === undefined ? '' : `, raised from ${moneyText(firstFare)}`}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      {moneyText(agreedPrice)} {agreedPrice !== fare && <span class="quiet">agreed, {moneyText(fare)} proposed</span>}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import { TableHead } from '../blocks.tsx';
+import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from '../facts.tsx';
+import type { ListedKey } from '../lists.tsx';
+import { ridePath } from '../paths.ts';
+
+/**
+ * Rides as a table, with what people call the ride first and its id last. On a phone each ride is a card of three
+ * lines, which is one link.
+ */
+export function RidesTable({
+  name,
+  rides,
+  keys,
+  label,
+}: {
+  /** Distinguishes the tables of a page. */
+  name: string;
+  rides: readonly ListedRide[];
+  /** The keys of the rides. */
+  keys: readonly ListedKey[];
+  label: string;
+}) {
+  const keysById = new Map(keys.map((key) => [key._id, key]));
+  return (
+    <table class="table rides" aria-label={label}>
+      <TableHead
+        columns={['Passenger or reference', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
+        numbers={['Price']}
+      />
+      <tbody>
+        {rides.map((ride) => (
+          <tr key={ride._id} id={`${name}-${ride._id}`}>
+            <td class="called">
+              <Who ride={ride} />
+            </td>
+            <td class="trip">
+              <span class="pickup">
+                <span class="spoken">From </span>
+                {placeText(ride.pickup)}
+              </span>{' '}
+              <span class="destination">
+                <span class="spoken">to </span>
+                {placeText(ride.destination)}
+              </span>
+            </td>
+            <td class="state">
+              <StatusPill status={ride.status} /> {ride.missedCount > 0 && <Missed ride={ride} />}
+            </td>
+            <td class="at">
+              <Time at={ride.createdAt} />
+            </td>
+            <td class="number price">
+              {moneyText(ride.agreedPrice ?? ride.fare)}
+              <span class="sub">{ride.agreedPrice === undefined ? 'proposed' : 'agreed'}</span>
+            </td>
+            <td class="ids">
+              <KeyName keyId={ride.keyId} name={keysById.get(ride.keyId)?.name} mode={ride.mode} />
+              <code class="sub" title={ride._id}>
+                {shortId(ride._id)}
+              </code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What people call a ride: its passenger, or else its reference. */
+export const nameOf = ({ passenger, reference, erasedAt }: Pick<ListedRide, 'passenger' | 'reference' | 'erasedAt'>) =>
+  passenger?.name || reference || (erasedAt ? 'Erased' : 'No name');
+
+function Who({ ride }: { ride: ListedRide }) {
+  const { passenger, reference } = ride;
+  const hasName = Boolean(passenger?.name || reference);
+  return (
+    <>
+      <a class={hasName ? undefined : 'unnamed'} href={ridePath(ride._id)}>
+        {nameOf(ride)}
+        {!hasName && <span class="spoken">, ride {shortId(ride._id)}</span>}
+      </a>
+      {passenger?.name && reference && <span class="sub">{reference}</span>}
+    </>
+  );
+}
+
+/** The number of the ride's events that did not arrive. */
+function Missed({ ride }: { ride: ListedRide }) {
+  return (
+    <span class="pill" data-status="failed">
+      {ride.missedCount} failed
+    </span>
+  );
+}

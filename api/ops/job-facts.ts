@@ -1,0 +1,15 @@
+import type { JobsOptions } from 'bullmq';
+import type { AttemptJob, DeliveryJob, MailJob, TimerJob } from '../../shared/base/queues.ts';
+
+export type JobData = Partial<TimerJob & DeliveryJob & MailJob & AttemptJob>;
+
+/** The work of a job, in words. */
+export function stepOf({ timer, mailId, attemptId, seq }: JobData): string {
+  if (timer) return timer;
+  if (mailId) return 'send the mail';
+  return attemptId ? 'test event or resend' : `delivery of event ${seq}`;
+}
+
+/** The due time of a job. */
+export const dueAtOf = ({ timestamp, opts }: { timestamp: number; opts: Pick<JobsOptions, 'delay'> }): Date =>
+  new Date(timestamp + (opts.delay ?? 0));

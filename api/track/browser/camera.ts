@@ -1,0 +1,127 @@
+import { type Map as LeafletMap, latLngBounds, Point } from 'leaflet';
+import type { TrackState } from '../track-state.ts';
+import { latLng } from './marks.ts';
+
+interface Place {
+  lat: number;
+  lng: number;
+}
+
+const maxZoom = 16;
+/** The camera moves at most this often, so that it moves gently. */
+const restMs = 1_000;
+const moveSeconds = 0.8;
+/** The camera comes closer when it could show its places at about 1.7 times their size. */
+const tooFarZoom = 0.75;
+/** A place may come this much closer (px) to the edge than in a new frame before the camera moves. */
+const slack = 24;
+/** The places are shown in at least this width and height (px), even if the sheet covers almost the whole map. */
+const leastView = 96;
+
+/** The places that matter now: car and pickup, then car and destination, at the end the whole trip. */
+function placesInView({ status, pickup, destination }: TrackState, car: Place | null): Place[] {
+  if (!car || status === 'bidding' || status === 'cancelled') return [pickup, destination];
+  if (status === 'completed') return [pickup, destination, car];
+  return [car, status === 'in_progress' ? destination : pickup];
+}
+
+/**
+ * Keeps the places that matter in the part of the map that the sheet does not cover. It stops when the viewer moves the
+ * map, which `onFollow` reports.
+ */
+export function createCamera(map: LeafletMap, container: HTMLElement, onFollow: (follows: boolean) => void) {
+  const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
+  const sheet = document.getElementById('facts');
+  let places: Place[] = [];
+  let follows = true;
+  let isOwnMove = false;
+  let isPlaced = false;
+  let movedAt = 0;
+
+  map.on('movestart', () => {
+    if (!isOwnMove) setFollows(false);
+  });
+  map.on('resize', adapt);
+  if (sheet) new ResizeObserver(adapt).observe(sheet);
+
+  function setFollows(next: boolean): void {
+    follows = next;
+    onFollow(next);
+  }
+
+  /** The map or the sheet has another size. */
+  function adapt(): void {
+    const { left, below } = coveredBy(sheet, container);
+    container.style.setProperty('--covered-left', `${left}px`);
+    container.style.setProperty('--covered-below', `${below}px`);
+    if (follows && isPlaced) keepInView();
+  }
+
+  function frame(): void {
+    const bounds = latLngBounds(places.map(latLng));
+    const options = { ...marginsOf(sheet, container), maxZoom };
+    isOwnMove = true;
+    if (isPlaced && !wantsNoMotion.matches) map.flyToBounds(bounds, { ...options, duration: moveSeconds });
+    else map.fitBounds(bounds, { ...options, animate: false });
+    isOwnMove = false;
+    isPlaced = true;
+    movedAt = performance.now();
+  }
+
+  function keepInView(): void {
+    if (!isWellFramed()) frame();
+  }
+
+  function isWellFramed(): boolean {
+    const { paddingTopLeft, paddingBottomRight } = marginsOf(sheet, container);
+    const end = map.getSize().subtract(paddingBottomRight);
+    const areInside = places.every((place) => {
+      const { x, y } = map.latLngToContainerPoint(latLng(place));
+      const isInWidth = x >= paddingTopLeft.x - slack && x <= end.x + slack;
+      return isInWidth && y >= paddingTopLeft.y - slack && y <= end.y + slack;
+    });
+    const margins = paddingTopLeft.add(paddingBottomRight);
+    const bestZoom = Math.min(maxZoom, map.getBoundsZoom(latLngBounds(places.map(latLng)), false, margins));
+    return areInside && bestZoom - map.getZoom() < tooFarZoom;
+  }
+
+  return {
+    /** Frames the places of a new state. */
+    show(state: TrackState, car: Place | null): void {
+      places = placesInView(state, car);
+      if (follows) frame();
+    },
+    /** Follows the car of the same state. */
+    follow(state: TrackState, car: Place | null): void {
+      places = placesInView(state, car);
+      if (follows && performance.now() - movedAt > restMs) keepInView();
+    },
+    /** Follows again after the viewer has moved the map. */
+    resume(): void {
+      setFollows(true);
+      frame();
+    },
+  };
+}
+
+/** The width at the left or the height at the bottom (px) that the sheet covers. */
+function coveredBy(sheet: HTMLElement | null, container: HTMLElement): { left: number; below: number } {
+  if (!sheet) return { left: 0, below: 0 };
+  const [{ top, right, width }, map] = [sheet.getBoundingClientRect(), container.getBoundingClientRect()];
+  return width < map.width * 0.7
+    ? { left: Math.max(0, right - map.left), below: 0 }
+    : { left: 0, below: Math.max(0, map.bottom - top) };
+}
+
+/** The margins around the places: what the sheet and the controls cover, and some space. */
+function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
+  const { left, below } = coveredBy(sheet, container);
+  const { width, height } = container.getBoundingClientRect();
+  const [top, right] = [Math.min(56, height / 4), Math.min(72, width / 4)];
+  // On a narrow map, the label of a place could cover the scale.
+  const bottom = width < 480 ? 104 : 64;
+  return {
+    paddingTopLeft: new Point(Math.max(0, Math.min(left + 56, width - right - leastView)), top),
+    paddingBottomRight: new Point(right, Math.max(0, Math.min(below + bottom, height - top - leastView))),
+  };
+}

@@ -1,0 +1,86 @@
+import { Control, control, DomUtil, divIcon, GridLayer, type Map as LeafletMap, marker, tileLayer } from 'leaflet';
+import type { Location } from '../../../shared/rides/ride-types.ts';
+import { type CarView, shorterWay } from './car.ts';
+
+/** The marks on the map, the ground below them and the controls above them. */
+
+export const latLng = ({ lat, lng }: { lat: number; lng: number }): [number, number] => [lat, lng];
+
+/** Map tiles if they are configured, else a plain grid. */
+export function groundOf({ dataset: { tiles, attribution } }: HTMLElement) {
+  if (tiles) return tileLayer(tiles, { attribution, maxZoom: 19 });
+  return new PlainGround({ tileSize: 128 });
+}
+
+/** Without tiles: a faint grid, so that users see the map move. */
+class PlainGround extends GridLayer {
+  protected override createTile(): HTMLElement {
+    return DomUtil.create('div', 'plain-ground');
+  }
+}
+
+/** The mark of the pickup or the destination, with its name and the address if the partner gave one. */
+export function placeMark(at: Location, kind: 'pickup' | 'destination', name: string) {
+  const label = DomUtil.create('span', 'label');
+  label.append(name);
+  // As text: an address is a partner's input.
+  if (at.address) DomUtil.create('span', 'address', label).textContent = at.address;
+  const icon = divIcon({ className: `point ${kind}`, iconSize: [20, 20], html: label });
+  return marker(latLng(at), { icon, keyboard: false, interactive: false });
+}
+
+const carShape =
+  '<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><path class="car-casing" d="M20 3l13 32-13-7-13 7z"/><path class="car-shape" d="M20 7l9.500 24-9.500-5-9.500 5z"/></svg>';
+
+/** The angle continues past 360 degrees, so that the car always turns by the shorter way. */
+export function createCarMark(map: LeafletMap) {
+  const icon = divIcon({ className: 'car', iconSize: [40, 40], html: carShape });
+  const car = marker([0, 0], { icon, keyboard: false, interactive: false, zIndexOffset: 1_000 });
+  let angle = 0;
+  return {
+    show(view: CarView | null): void {
+      if (!view) {
+        car.remove();
+        return;
+      }
+      car.setLatLng(latLng(view));
+      if (!map.hasLayer(car)) car.addTo(map);
+      angle += shorterWay(angle, view.heading);
+      const shape = car.getElement()?.firstElementChild as SVGElement;
+      shape.style.transform = `rotate(${angle.toFixed(1)}deg)`;
+      car.getElement()?.classList.toggle('old', view.isOld);
+    },
+  };
+}
+
+/** Buttons at the top right; scale, north and attribution at the bottom, clear of them. */
+export function addControls(map: LeafletMap, hasAttribution: boolean): void {
+  if (hasAttribution) control.attribution({ prefix: false }).addTo(map);
+  control.zoom({ position: 'topright' }).addTo(map);
+  control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
+  northArrow().addTo(map);
+}
+
+function northArrow(): Control {
+  const arrow = new Control({ position: 'bottomleft' });
+  arrow.onAdd = () => {
+    const element = DomUtil.create('div', 'north-arrow');
+    element.innerHTML =
+      '<svg viewBox="0 0 16 22" width="16" height="22" aria-hidden="true"><path d="M8 1l6 15-6-3.500-6 3.500z"/></svg><span>N</span>';
+    return element;
+  };
+  return arrow;
+}
+
+/** A button that is hidden until the viewer has moved the map. */
+export function addRecenterButton(map: LeafletMap, onClick: () => void): HTMLButtonElement {
+  const button = DomUtil.create('button', 'recenter');
+  button.type = 'button';
+  button.textContent = 'Show all';
+  button.hidden = true;
+  button.addEventListener('click', onClick);
+  const corner = new Control({ position: 'topright' });
+  corner.onAdd = () => button;
+  corner.addTo(map);
+  return button;
+}

@@ -1,0 +1,38 @@
+/** The parts of the sheet that react to the viewer. */
+
+/** A swipe over the answer shows or hides the details, like the checkbox. */
+export function swipeDetails(answer: HTMLElement, checkbox: HTMLInputElement): void {
+  let startY = 0;
+  answer.addEventListener(
+    'touchstart',
+    ({ touches }) => {
+      startY = touches[0]?.clientY ?? 0;
+    },
+    { passive: true },
+  );
+  answer.addEventListener('touchend', ({ changedTouches }) => {
+    const movedBy = (changedTouches[0]?.clientY ?? startY) - startY;
+    if (Math.abs(movedBy) > 32) checkbox.checked = movedBy < 0;
+  });
+}
+
+/** Shares the link to this map, or copies it where the browser cannot share. `say` is for screen readers. */
+export function offerShare(button: HTMLElement, say: (text: string) => void): void {
+  const url = `${location.origin}${location.pathname}`;
+  const copy = async () => {
+    const text = await navigator.clipboard.writeText(url).then(
+      () => 'Link copied',
+      () => 'Copy the address above',
+    );
+    button.textContent = text;
+    say(text);
+    setTimeout(() => {
+      button.textContent = 'Share';
+    }, 3_000);
+  };
+  // The viewer can also close the browser's own dialog.
+  const share = () => navigator.share({ title: document.title, url }).catch(() => {});
+  if (typeof navigator.share === 'function') button.addEventListener('click', share);
+  else if (navigator.clipboard) button.addEventListener('click', copy);
+  else button.hidden = true;
+}

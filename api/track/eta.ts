@@ -1,0 +1,50 @@
+import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+
+/** A position of a car at a time (Unix ms). */
+interface Report extends Point {
+  at: number;
+}
+
+/** The average speed of a car in a town, with stops. */
+export const assumedKmPerHour = 30;
+/** The way through the streets is longer than the great circle by about this factor. */
+const detour = 1.3;
+const hourMs = 3_600_000;
+
+/** The estimated arrival (Unix ms) of a car that was last seen at `from`. Pure. */
+export const arrivalOf = (from: Report, to: Point, kmPerHour = assumedKmPerHour): number =>
+  from.at + ((haversineKm(from, to) * detour) / kmPerHour) * hourMs;
+
+/** The speed is that of this time. */
+const windowMs = 180_000;
+/** Reports that are closer together are skipped: the noise of a standing phone's position would look like driving. */
+const spacingMs = 10_000;
+/** Between reports that are further apart, the car's way is unknown. */
+const maxGapMs = 60_000;
+/** The assumed speed counts as much as this time of driving, so that a first report or a red light changes little. */
+const assumedForMs = 60_000;
+
+/** Measures the recent speed of a car from its reports. */
+export function createSpeedometer() {
+  let samples: Report[] = [];
+  return {
+    learn(report: Report): void {
+      const last = samples.at(-1);
+      const sinceMs = last ? report.at - last.at : 0;
+      if (last && Math.abs(sinceMs) < spacingMs) return;
+      // Also after the service's clock was set back.
+      if (sinceMs < 0 || sinceMs > maxGapMs) samples = [];
+      samples = [...samples.filter(({ at }) => report.at - at <= windowMs), report];
+    },
+    /** Forgets all reports: a car that has waited at the pickup was not slow. */
+    reset(): void {
+      samples = [];
+    },
+    kmPerHour(): number {
+      const pieces = samples.slice(1).map((sample, index) => haversineKm(samples[index] ?? sample, sample));
+      const km = pieces.reduce((sum, piece) => sum + piece, 0);
+      const drivenMs = (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0);
+      return (km * hourMs + assumedKmPerHour * assumedForMs) / (drivenMs + assumedForMs);
+    },
+  };
+}

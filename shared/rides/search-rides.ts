@@ -1,0 +1,122 @@
+import { updateDocuments } from '../base/mongo/batch.ts';
+import { committedReads } from '../base/mongo/durability.ts';
+import {
+  idsWithin,
+  type ListedRide,
+  listedFields,
+  oneOfStatuses,
+  type RideFilter,
+  type RidesOwner,
+} from './list-rides.ts';
+import { rides, searchIndex } from './ride.ts';
+import type { Ride } from './ride-types.ts';
+import { searchTermsOf } from './search-terms.ts';
+
+/** The most ids that are read for one word of a search. */
+const mostRead = 500;
+
+/** The newest rides with a word. `isCut`: there are more. */
+interface Posting {
+  ids: string[];
+  isCut: boolean;
+}
+
+/**
+ * A page of an account's rides that have all of these words (`searchWords`) and match the filter, newest first. `next`
+ * is the id after which the next page starts, if older rides may match. Costs the same for a thousand rides and for
+ * millions: it reads the newest 500 index entries of each word, and then only the rides of the rarest word. So a page
+ * of several frequent words can be short, or empty, although `next` leads to more.
+ */
+export async function searchRides(
+  words: readonly string[],
+  filter: RideFilter,
+  limit: number,
+  owner: RidesOwner,
+): Promise<{ rides: ListedRide[]; next?: string }> {
+  const postings = await Promise.all(words.map((word) => newestWith(word, filter, owner)));
+  const [rarest, ...others] = postings.sort((a, b) => a.ids.length - b.ids.length);
+  if (!rarest) return { rides: [] };
+  const sets = others.map((posting) => ({ ...posting, known: new Set(posting.ids) }));
+  const candidates = rarest.ids.filter((id) =>
+    sets.every(({ known, isCut, ids }) => known.has(id) || (isCut && id < (ids.at(-1) ?? ''))),
+  );
+  const found = candidates.length > 0 ? await matching(candidates, words, filter, limit + 1, owner) : [];
+  const shown = found.slice(0, limit);
+  const isMore = found.length > limit;
+  return { rides: shown, next: isMore ? shown.at(-1)?._id : rarest.isCut ? rarest.ids.at(-1) : undefined };
+}
+
+/** Reads only the index, whose last field is the id. */
+async function newestWith(word: string, filter: RideFilter, { accountId }: RidesOwner): Promise<Posting> {
+  const found = await rides
+    .find<Pick<Ride, '_id'>>(
+      { accountId, searchTerms: word, ...idsWithin(filter) },
+      {
+        ...committedReads(),
+        projection: { _id: 1 },
+        hint: searchIndex,
+        sort: { _id: -1 },
+        limit: mostRead,
+        batchSize: mostRead + 1,
+      },
+    )
+    .toArray();
+  return { ids: found.map(({ _id }) => _id), isCut: found.length === mostRead };
+}
+
+/** The rides among the candidates that have all words and match the filter. */
+const matching = (
+  candidates: readonly string[],
+  words: readonly string[],
+  { keyId, mode, status }: RideFilter,
+  limit: number,
+  { accountId }: RidesOwner,
+): Promise<ListedRide[]> =>
+  rides
+    .find<ListedRide>(
+      {
+        _id: { $in: [...candidates] },
+        accountId,
+        searchTerms: { $all: [...words] },
+        ...(keyId !== undefined && { keyId }),
+        ...(mode && { mode }),
+        status: oneOfStatuses({ status }),
+      },
+      {
+        ...committedReads(),
+        projection: listedFields,
+        hint: { _id: 1 },
+        sort: { _id: -1 },
+        limit,
+        batchSize: limit + 1,
+      },
+    )
+    .toArray();
+
+const filledAtOnce = 200;
+type Unfilled = Pick<Ride, '_id' | 'trackToken' | 'searchTerms' | 'reference' | 'passenger' | 'pickup' | 'destination'>;
+
+/**
+ * Adds the search terms of rides that a process of an earlier version has created. Reads every ride that is not erased,
+ * in the order of the track tokens, because only these rides have one. The erasure removes the token, so no erased ride
+ * gets terms. Idempotent, and safe while the service runs.
+ */
+export async function fillSearchTerms(): Promise<void> {
+  const order = { trackToken: 1 } as const;
+  const projection = { trackToken: 1, searchTerms: 1, reference: 1, passenger: 1, pickup: 1, destination: 1 };
+  const page = { projection, sort: order, hint: order, limit: filledAtOnce, batchSize: filledAtOnce + 1 };
+  for (let after = ''; ; ) {
+    const found = await rides.find<Unfilled>({ trackToken: { $gt: after } }, page).toArray();
+    const updates = found.flatMap((ride) => {
+      const searchTerms = ride.searchTerms ? [] : searchTermsOf(ride);
+      if (searchTerms.length === 0) return [];
+      const filter = { _id: ride._id, trackToken: { $exists: true }, searchTerms: { $exists: false } };
+      return { filter, change: { $set: { searchTerms } } };
+    });
+    const outcomes = updates.length > 0 ? await updateDocuments(rides, updates) : [];
+    for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
+    const last = found.at(-1)?.trackToken;
+    if (!last || found.length < filledAtOnce) return;
+    after = last;
+  }
+}

@@ -1,0 +1,54 @@
+import { firstAttemptId } from '../base/ids.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { type AccountOwner, type AttemptRecord, attempts, eventNames } from './attempts.ts';
+
+/** The newest attempts that are read, so that the cost does not depend on the number of attempts. */
+const mostRead = 1_000;
+
+export interface DeliveryRate {
+  /** The first attempts of events, without events that have no URL. */
+  attempts: number;
+  delivered: number;
+  /** There are more attempts than `attempts`, which are the newest ones. */
+  isSample: boolean;
+  /** The duration of half, and of 95 %, of the delivered attempts is at most this long. */
+  medianMs?: number;
+  mostMs?: number;
+}
+
+const sentOutcomes = ['delivered', 'failed', 'timeout', 'blocked'] as const;
+type Sent = Pick<AttemptRecord, 'kind' | 'outcome' | 'durationMs'>;
+
+/** How many of an account's events were delivered since a time, and how long that took. */
+export async function deliveryRate({ accountId }: AccountOwner, since: Date): Promise<DeliveryRate> {
+  const found = await attempts
+    .find<Sent>(
+      {
+        accountId,
+        // With every outcome and event listed, MongoDB merges one ordered scan for each instead of sorting.
+        outcome: { $in: [...sentOutcomes] },
+        event: { $in: [...eventNames] },
+        _id: { $gte: firstAttemptId(since.getTime()) },
+      },
+      {
+        projection: { _id: 0, kind: 1, outcome: 1, durationMs: 1 },
+        hint: { accountId: 1, outcome: 1, event: 1, _id: 1 },
+        sort: { _id: -1 },
+        limit: mostRead,
+        batchSize: mostRead + 1,
+        ...timeLimit(),
+      },
+    )
+    .toArray();
+  const first = found.filter(({ kind }) => kind === 'event');
+  const delivered = first.filter(({ outcome }) => outcome === 'delivered');
+  const durations = delivered.flatMap(({ durationMs = [] }) => durationMs).sort((a, b) => a - b);
+  const within = (share: number) => durations[Math.ceil(durations.length * share) - 1];
+  return {
+    attempts: first.length,
+    delivered: delivered.length,
+    isSample: found.length === mostRead,
+    medianMs: within(0.5),
+    mostMs: within(0.95),
+  };
+}

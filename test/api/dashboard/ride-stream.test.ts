@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import type { RideNews } from '../../../api/dashboard/rides/ride-news.ts';
+import { SessionModel } from '../../../shared/accounts/session.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { signedIn, useVisitor } from '../../support/dashboard.ts';
+import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { plansOf } from '../../support/plans.ts';
+import { newRide, offerOn } from '../../support/rides.ts';
+import { useTestApi } from '../../support/service.ts';
+
+describe("the stream of a ride's page", () => {
+  const api = useTestApi({ TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png' });
+  const visitor = useVisitor(api);
+  const opened: EventStream[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((stream) => stream.close()));
+  });
+
+  async function rideOf(mode: 'live' | 'test' = 'live') {
+    const accountId = visitor.account._id;
+    const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode });
+    const scenario = mode === 'test' ? ('no_offers' as const) : undefined;
+    const rideId = await newRide(api.ctx, { keyId, accountId, mode, scenario });
+    return { rideId, path: `/dashboard/rides/${rideId}` };
+  }
+  async function follow(path: string, cookie = visitor.cookie): Promise<EventStream> {
+    const stream = await openEventStream(`${api.url}${path}/events`, { cookie });
+    opened.push(stream);
+    return stream;
+  }
+  const nextWith = async (stream: EventStream, isWanted: (news: RideNews) => boolean): Promise<RideNews | null> => {
+    let news = await stream.next();
+    while (news && !isWanted(news)) news = await stream.next();
+    return news;
+  };
+  const newsOnPage = async (path: string): Promise<RideNews> => {
+    const { html } = await visitor.get(path);
+    const [, json = ''] = /data-news="([^"]*)"/.exec(html) ?? [];
+    return JSON.parse(json.replaceAll('&quot;', '"'));
+  };
+
+  it('a new version follows each change of a live ride, and the page then has that version', async () => {
+    const { rideId, path } = await rideOf();
+    const stream = await follow(path);
+    const first: RideNews = await stream.next();
+    expect(first.version).to.equal((await newsOnPage(path)).version);
+    expect(first.map).to.include({ status: 'bidding' });
+    const { offerId } = await offerOn(api.ctx, rideId);
+    const offered = await nextWith(stream, ({ version }) => version !== first.version);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const accepted = await nextWith(stream, ({ map }) => map?.status === 'driver_arriving');
+    expect(accepted?.version).not.to.equal(offered?.version);
+    expect(accepted?.version).to.equal((await newsOnPage(path)).version);
+  });
+
+  it('the stream repeats the position of a moving car', async () => {
+    const { rideId, path } = await rideOf('test');
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const stream = await follow(path);
+    const [one, two]: RideNews[] = [await stream.next(), await stream.next()];
+    expect(two?.map?.position?.at).to.be.above(one?.map?.position?.at ?? 0);
+    expect(two?.version).to.equal(one?.version);
+  });
+
+  it('the stream ends when the ride has ended and its events are settled, and then answers 204', async () => {
+    const { rideId, path } = await rideOf();
+    const stream = await follow(path);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    expect(await nextWith(stream, ({ map }) => map?.status === 'cancelled')).to.include({ isOver: false });
+    await rides.updateOne({ _id: rideId }, { $set: { settledSeq: 1, unsettled: 0 } });
+    expect(await nextWith(stream, ({ isOver }) => isOver)).to.include({ isOver: true });
+    expect(await stream.next()).to.equal(null);
+    expect((await follow(path)).status).to.equal(204);
+    expect(await newsOnPage(path)).to.include({ isOver: true });
+  });
+
+  it('the news of a ride show no map once the link of the map has expired', async () => {
+    const { rideId, path } = await rideOf();
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
+    expect(await newsOnPage(path)).not.to.have.property('map');
+    expect((await visitor.get(path)).html).not.to.include('id="ride-map"');
+  });
+
+  it('answers 401 without a session and 404 for another account, for the stream and for the state', async () => {
+    const { path } = await rideOf();
+    const stranger = await signedIn(api);
+    for (const [cookie, status] of [
+      ['', 401],
+      [stranger.cookie, 404],
+    ] as const) {
+      expect((await follow(path, cookie)).status).to.equal(status);
+      expect((await fetch(`${api.url}${path}/state`, { headers: { cookie } })).status).to.equal(status);
+    }
+  });
+
+  it('the stream ends when its session ends', async () => {
+    const { path } = await rideOf();
+    const stream = await follow(path);
+    await SessionModel.deleteMany({ accountId: visitor.account._id });
+    expect(await nextWith(stream, () => false)).to.equal(null);
+  });
+
+  it('reading the news of a ride uses the index of ids', async () => {
+    const { path } = await rideOf();
+    const plans = await plansOf(() => visitor.get(`${path}/state`));
+    expect(plans.filter(({ stages }) => stages.includes('COLLSCAN'))).to.deep.equal([]);
+  });
+
+  it('the pages of the dashboard permit the tiles of the map, and no other origin', async () => {
+    const { headers } = await visitor.get((await rideOf()).path);
+    expect(headers.get('content-security-policy')).to.include("img-src 'self' data: https://tiles.example");
+    expect(headers.get('content-security-policy')).not.to.include('unsafe');
+    expect(headers.get('referrer-policy')).to.equal('strict-origin');
+  });
+});

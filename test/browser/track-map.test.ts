@@ -1,0 +1,230 @@
+import { mkdir } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { Client } from '../support/client.ts';
+import { useTestApi } from '../support/service.ts';
+import { useStarted } from '../support/use-started.ts';
+import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
+import {
+  areClear,
+  areInView,
+  cityHall,
+  headline,
+  liveRideWithMap,
+  rideWithMap,
+  scaleOf,
+  timesSquare,
+} from './live-map.ts';
+
+const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
+const phoneOnItsSide = { viewport: { width: 844, height: 390 }, hasTouch: true };
+const desktop = { viewport: { width: 1280, height: 800 } };
+
+const controls = ['.leaflet-control-scale', '.north-arrow', '.leaflet-control-zoom', '.recenter', '#facts'];
+
+async function lookNow(name: string, page: Page): Promise<void> {
+  await mkdir(shotFolder, { recursive: true });
+  await page.screenshot({ path: path.join(shotFolder, `${name}.png`) });
+  expect(await seriousFindings(page)).to.deep.equal([]);
+}
+
+describe('the map of a ride', () => {
+  // A simulated drive takes a minute.
+  const api = useTestApi({ SIMULATION_SPEED: '0.05', SUPPORT_PHONE: '+1 202 555 0100', MAX_STREAMS_PER_CLIENT: '100' });
+  let partner: Client;
+  before(async () => {
+    partner = await api.partner('test');
+  });
+  afterEach(closeProfiles);
+  const newMap = (fields?: object) => rideWithMap(api, partner, 'no_offers', fields);
+
+  for (const [name, screen] of Object.entries({ phone, phoneOnItsSide, desktop })) {
+    it(`shows the car and the pickup, then the car and the destination (${name})`, async () => {
+      const { url, accept, act } = await newMap();
+      const page = await openPage(await openProfile(screen), url);
+      await areInView(page, '.point.pickup', '.point.destination', 100);
+      await accept();
+      await areInView(page, '.car', '.point.pickup', 100);
+      await act('arrive');
+      await headline(page, 'Driver is here');
+      await areInView(page, '.car', '.point.pickup', 0);
+      await act('start');
+      await areInView(page, '.car', '.point.destination', 100);
+      await act('complete');
+      await areInView(page, '.point.pickup', '.point.destination', 100);
+      expect(page.complaints).to.deep.equal([]);
+    });
+
+    it(`shows scale and north clear of the buttons and the sheet (${name})`, async () => {
+      const page = await openPage(await openProfile(screen), (await newMap()).url);
+      await page.locator('#map').focus();
+      await page.keyboard.press('ArrowRight');
+      await areClear(page, ...controls);
+    });
+  }
+
+  it('stops following when the viewer drags the map, and follows again after "Show all"', async () => {
+    const { url, accept } = await newMap();
+    const page = await openPage(await openProfile(desktop), url);
+    const before = await scaleOf(page);
+    await page.mouse.move(900, 400);
+    await page.mouse.down();
+    await page.mouse.move(700, 300, { steps: 5 });
+    await page.mouse.up();
+    const showAll = page.getByRole('button', { name: 'Show all' });
+    await showAll.waitFor();
+    await accept();
+    await headline(page, /^Arriv/);
+    await page.locator('.car').waitFor();
+    expect(await scaleOf(page)).to.be.closeTo(before, 1);
+    await showAll.click();
+    await areInView(page, '.car', '.point.pickup', 300);
+    expect(await scaleOf(page)).to.be.above(before * 1.5);
+    expect(await showAll.isHidden()).to.equal(true);
+  });
+
+  it('works with only the keyboard: skips and moves the map', async () => {
+    const { url } = await newMap();
+    const page = await openPage(await openProfile(), url);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.match(/Skip the map/);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('facts');
+    await page.locator('#map').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
+  });
+
+  it('does not animate the car with reduced motion', async () => {
+    const { url, accept } = await newMap();
+    await accept();
+    const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);
+    await headline(page, /^Arriv/);
+    const places = await page.evaluate(async () => {
+      const seen = new Set<string>();
+      const until = performance.now() + 1_500;
+      while (performance.now() < until) {
+        seen.add((document.getElementById('map') as HTMLElement).dataset.car ?? '');
+        await new Promise(requestAnimationFrame);
+      }
+      return seen.size;
+    });
+    expect(places).to.be.at.most(3);
+  });
+
+  it('shows and hides the details on a phone by tap, key and swipe, also without scripts', async () => {
+    const { url } = await newMap();
+    const page = await openPage(await openProfile(phone), url);
+    const steps = page.locator('#steps');
+    expect(await steps.isVisible()).to.equal(false);
+    await page.getByRole('checkbox', { name: 'Show details' }).tap();
+    await steps.waitFor();
+    await areClear(page, '.leaflet-control-scale', '.north-arrow', '.leaflet-control-zoom', '#facts');
+    await page.getByRole('checkbox', { name: 'Show details' }).press('Space');
+    await steps.waitFor({ state: 'hidden' });
+    await page.evaluate(() => {
+      const target = document.getElementById('answer') as HTMLElement;
+      const touch = (clientY: number) => new Touch({ identifier: 1, target, clientX: 99, clientY });
+      target.dispatchEvent(new TouchEvent('touchstart', { touches: [touch(600)] }));
+      target.dispatchEvent(new TouchEvent('touchend', { changedTouches: [touch(500)] }));
+    });
+    await steps.waitFor();
+    const plain = await openPage(await openProfile({ ...phone, javaScriptEnabled: false }), url);
+    await plain.getByRole('checkbox', { name: 'Show details' }).tap();
+    await plain.locator('#steps').waitFor();
+    expect(await plain.getByRole('button', { name: 'Share' }).isVisible()).to.equal(false);
+  });
+
+  it('shows the answer, the car and the actions without scrolling on a phone on its side', async () => {
+    const { url, accept } = await newMap();
+    await accept();
+    const page = await openPage(await openProfile(phoneOnItsSide), url);
+    await headline(page, /^Arriv/);
+    for (const selector of ['#headline', '#when', '#plate', '#share']) {
+      const box = await page.locator(selector).boundingBox();
+      expect((box?.y ?? 999) + (box?.height ?? 0), selector).to.be.at.most(390);
+    }
+    await lookNow('track-driver-arriving-844', page);
+  });
+
+  it('shares the link, or copies it, and calls for help', async () => {
+    const { url } = await newMap();
+    const sharing = await openProfile();
+    await sharing.addInitScript(() => {
+      const share = async (data: ShareData) => Object.assign(window, { shared: data.url });
+      Object.defineProperty(navigator, 'share', { value: share });
+    });
+    const page = await openPage(sharing, url);
+    await page.getByRole('button', { name: 'Share' }).click();
+    expect(await page.evaluate(() => (window as unknown as { shared: string }).shared)).to.equal(url);
+    expect(await page.getByRole('link', { name: /^I need help/ }).getAttribute('href')).to.equal('tel:+12025550100');
+
+    const copying = await openProfile({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await copying.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
+    const other = await openPage(copying, url);
+    await other.getByRole('button', { name: 'Share' }).click();
+    await other.getByRole('button', { name: 'Link copied' }).waitFor();
+    expect(await other.evaluate(() => navigator.clipboard.readText())).to.equal(url);
+  });
+
+  it('shows the addresses of the partner as text, or else the direction of the trip', async () => {
+    const { url } = await newMap({
+      pickup: { ...timesSquare, address: '<b>7</b> Elm St & Co' },
+      destination: { ...cityHall, address: '1 Park Row' },
+    });
+    const page = await openPage(await openProfile(), url);
+    await page.locator('.point.pickup', { hasText: '<b>7</b> Elm St & Co' }).waitFor();
+    expect(await page.locator('.places').innerText())
+      .to.include('<b>7</b> Elm St & Co')
+      .and.include('1 Park Row');
+    await lookAt('track-addresses', url);
+    const other = await openPage(await openProfile(), (await newMap()).url);
+    expect(await other.locator('.places').innerText()).to.include('5.3 km south of the pickup');
+  });
+
+  it('shows the way of a real car to the pickup, and its ETA', async () => {
+    const { url, accept, report } = await liveRideWithMap(api, await api.partner('live'));
+    await report({ lat: timesSquare.lat + 0.018, lng: timesSquare.lng });
+    await accept();
+    const page = await openPage(await openProfile(), url);
+    await headline(page, /^Arrives in [56] min$/);
+    expect(await page.locator('#when').textContent()).to.match(/^About \d+:\d\d.[AP]M$/);
+    await page.waitForFunction(() => (document.querySelector('.approach')?.getBoundingClientRect().height ?? 0) > 100);
+    await lookAt('track-live', url);
+  });
+});
+
+describe('the live map with tiles', () => {
+  const tiles = useStarted(async () => {
+    const server = http.createServer((_, response) =>
+      response.setHeader('Content-Type', 'image/svg+xml').end(
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><path fill="#eef0ea" d="M0 0h256v256H0z"/>
+        <path fill="#cfe3c8" d="M20 30h90v70H20z"/><path stroke="#fff" stroke-width="9" d="M0 128h256M140 0v256"/></svg>`,
+      ),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { host, close: () => server.close() };
+  });
+  const api = useTestApi(() => ({
+    TILE_URL: `http://${tiles.host}/{z}/{x}/{y}.svg`,
+    TILE_ATTRIBUTION: 'Test tiles',
+  }));
+  afterEach(closeProfiles);
+
+  for (const [name, screen] of Object.entries({ phone, desktop })) {
+    it(`passes accessibility checks, with the attribution clear of the sheet (${name})`, async () => {
+      const { url, accept } = await rideWithMap(api, await api.partner('test'));
+      await accept();
+      const colorScheme = name === 'phone' ? 'light' : 'dark';
+      const page = await openPage(await openProfile({ ...screen, colorScheme }), url);
+      await page.locator('img.leaflet-tile-loaded').first().waitFor();
+      await areClear(page, '.leaflet-control-attribution', '.leaflet-control-scale', '.north-arrow', '#facts');
+      await lookNow(`track-tiles-${name}`, page);
+      expect(new Set(page.complaints)).to.deep.equal(new Set([`request to ${tiles.host}`]));
+    });
+  }
+});
