@@ -1,10 +1,8 @@
 import Joi from 'joi';
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
-import { agreedPrice, rideId } from '../../shared/rides/public-schemas.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { exampleRideId, unixMs } from './fields.ts';
+import { exampleRideId, type ShownTrips, trips } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -21,25 +19,6 @@ const query = Joi.object<{ since?: number }>({
     ),
 });
 
-const answer = objectSchema(
-  {
-    since: unixMs('The start of the period'),
-    trips: { type: 'integer', minimum: 0, description: 'The number of trips that you completed in the period.' },
-    earned: { type: 'number', minimum: 0, description: 'The sum of their agreed prices, in USD.' },
-    last: objectSchema(
-      {
-        rideId,
-        completedAt: unixMs('The end of the trip'),
-        agreedPrice: { ...agreedPrice, description: 'The price of your offer, in USD.' },
-        distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
-      },
-      { description: 'The last trip that you completed, also before the period. Absent if there is none.' },
-    ),
-  },
-  { title: 'DriverTrips', optional: ['last'] },
-);
-export type ShownTrips = Shape<typeof answer>;
-
 export const showTrips: DriverOperation<'GET'> = {
   id: 'showTrips',
   method: 'GET',
@@ -51,7 +30,7 @@ export const showTrips: DriverOperation<'GET'> = {
   answer: {
     status: 200,
     description: 'Your trips and earnings.',
-    schema: answer,
+    schema: trips,
     example: {
       since: 1_795_237_200_000,
       trips: 3,
@@ -69,10 +48,8 @@ export const showTrips: DriverOperation<'GET'> = {
         return { driverId, since: Math.max(since, now - longestMs) };
       },
       act: async ({ driverId, since }) => ({ since, ...(await tripsOfDriver(driverId, new Date(since))) }),
-      present: ({ since, trips, earned, last }): ShownTrips => ({
-        since,
-        trips,
-        earned,
+      present: ({ last, ...sums }): ShownTrips => ({
+        ...sums,
         ...(last && {
           last: {
             rideId: last._id,

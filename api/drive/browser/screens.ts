@@ -1,6 +1,7 @@
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { ShownRide } from '../../drivers/fields.ts';
 import type { RequestOnPage } from '../actions.ts';
-import type { Result } from '../words.ts';
+import { type Result, rideWords } from '../words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
@@ -32,8 +33,11 @@ export function showView(
   setShown(element('cards'), !ride && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(shown.length));
   setShown(element('waiting-hint'), cards.count === 0);
+  element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
   setShown(element('offers-stand'), shown.length > 0);
-  showScreen(ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline');
+  const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
+  setShown(element('today'), (next === 'waiting' || next === 'offline') && cards.count === 0);
+  showScreen(next, ride?.status ?? '');
 }
 
 const waitingTitle = (count: number): string =>
@@ -51,18 +55,29 @@ const screenOfButton: Readonly<Record<string, Screen>> = {
 };
 
 let screen: Screen | '' = '';
+let shownStatus = '';
 
-function showScreen(next: Screen | ''): void {
+function showScreen(next: Screen | '', status: RideStatus | ''): void {
+  const isNext = next === screen && status !== shownStatus;
+  shownStatus = status;
+  // The next step begins at the top, with its title.
+  if (isNext && status) {
+    scrollTo(0, 0);
+    say(rideWords[status]?.title ?? '');
+  }
   for (const name of screens) setShown(element(`${name}-screen`), name === next);
   for (const [button, name] of Object.entries(screenOfButton)) setShown(element(button), name === next);
-  setShown(element('dock'), next !== '');
+  setShown(element('dock'), next !== '' && next !== 'waiting');
   if (next === screen) return;
+  const isFirst = screen === '';
   screen = next;
-  const dialog = element<HTMLDialogElement>('cancel-dialog');
-  if (next !== 'ride' && dialog.open) dialog.close();
+  for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
   scrollTo(0, 0);
   // The focused element is hidden now. Screen readers continue at the title.
-  if (next === 'ride' || next === 'result') element(`${next}-title`).focus({ preventScroll: true });
+  const isLost = document.activeElement === document.body && !isFirst;
+  if (next === 'ride' || next === 'result' || (isLost && next)) {
+    element(`${next}-title`).focus({ preventScroll: true });
+  }
 }
 
 interface Bar {
