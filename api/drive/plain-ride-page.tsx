@@ -3,16 +3,7 @@ import type { ShownRide } from '../drivers/fields.ts';
 import { renderDocument } from '../pages/document.tsx';
 import type { Step } from './actions.ts';
 import { Figure } from './request-card.tsx';
-import {
-  callAddress,
-  confirmWords,
-  kilometers,
-  mapAddress,
-  money,
-  nextStop,
-  placeWords,
-  rideWords,
-} from './words.ts';
+import { callAddress, confirmWords, kilometers, mapAddress, money, nextStop, placeWords, rideWords } from './words.ts';
 
 interface Notice {
   /** The step that has just ended the ride. */

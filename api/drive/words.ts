@@ -21,9 +21,7 @@ export function counterStep(fare: number): number {
 /** The URL that opens a place in the phone's maps. It contains the place, and nothing about the ride. */
 export function mapAddress({ lat, lng }: Point, userAgent: string): string {
   const place = `${lat},${lng}`;
-  return /iPhone|iPad|Macintosh/.test(userAgent)
-    ? `https://maps.apple.com/?daddr=${place}`
-    : `geo:${place}?q=${place}`;
+  return /iPhone|iPad|Macintosh/.test(userAgent) ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
 }
 
 /**

@@ -83,8 +83,7 @@ export function createCounter(item: HTMLElement) {
     setText(part('offer'), `Offer ${money(terms.price)}, in ${terms.etaMinutes} min`);
   }
 
-  const onClick = (name: string, by: () => Partial<Terms>) =>
-    part(name).addEventListener('click', () => change(by()));
+  const onClick = (name: string, by: () => Partial<Terms>) => part(name).addEventListener('click', () => change(by()));
   onClick('price-less', () => ({ price: terms.price - step }));
   onClick('price-more', () => ({ price: terms.price + step }));
   onClick('minutes-less', () => ({ etaMinutes: terms.etaMinutes - 1 }));
