@@ -73,9 +73,10 @@ function showScreen(next: Screen | '', status: RideStatus | ''): void {
   screen = next;
   for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
   scrollTo(0, 0);
-  // The focused element is hidden now. Screen readers continue at the title.
-  const isLost = document.activeElement === document.body && !isFirst;
-  if (next === 'ride' || next === 'result' || (isLost && next)) {
+  // If the focused element is hidden now, keyboards and screen readers continue at the title.
+  const focused = document.activeElement ?? document.body;
+  const isLost = !isFirst && (focused === document.body || !focused.checkVisibility());
+  if (next && (isLost || next === 'ride' || next === 'result')) {
     element(`${next}-title`).focus({ preventScroll: true });
   }
 }
