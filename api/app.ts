@@ -20,8 +20,8 @@ import { rideCreation } from './rides/creation.ts';
 import { trackPart } from './track/track-part.ts';
 
 /**
- * The middleware of a request, in the order in which it runs. `serve` handles the requests of a connection one after
- * the other. `handleErrors` turns an error that a later step throws into the response.
+ * The middleware of a request, in the order in which it runs. `serve` runs the requests of a connection one after the
+ * other. `handleErrors` turns an error of a later middleware into the response.
  */
 export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
   const app = new Koa<RequestState>();

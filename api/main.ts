@@ -7,7 +7,7 @@ const usage = `Usage: npm start
 
 Runs the API. Its settings come from the environment:
 MONGO_URL, REDIS_URL, SECRETS_KEY and PUBLIC_BASE_URL are
-required. The table "Settings" in the README lists them all.
+required. docs/settings.md lists them all.
 Run migrate first.
 
 For local development, npm run dev starts everything and

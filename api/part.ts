@@ -4,15 +4,17 @@ import type { Caller } from '../shared/keys/api-key.ts';
 
 /** A part of the HTTP service, e.g. the partner API: it owns paths and defines how they are answered. */
 export interface Part {
-  /** For the log. */
+  /** The name of the part in the log. */
   name: string;
   /** True if the path belongs to this part. The first part that owns a path handles it. */
   owns(path: string): boolean;
-  /** Sent with every answer of this part, errors included. */
+  /** The headers of every answer of this part, including errors. */
   headers: ReadonlyMap<string, string>;
   /** Every route. A test sends a request to each of them, so that new routes are tested automatically. */
   routes(): RouteName[];
-  /** Answers a request, or calls `next` if the part has no such route: then `refuseUnknownRoute` answers 404 or 405. */
+  /**
+   * Answers a request, or calls `next` if the part has no such route, so that `refuseUnknownRoute` answers 404 or 405.
+   */
   handle: Middleware;
   /** The body of an error response, built from `error.message`, which is public. The caller sets status and headers. */
   renderError(error: AppError, ctx: RequestContext): string | object;
@@ -38,9 +40,12 @@ export interface RequestState {
   part: Part;
   /** The request's arrival by `performance.now()`, moved forward by the time that the handler has waited. */
   startedAt: number;
-  /** Set while the handler waits for the body or for events, by `performance.now()`: excluded from the time limit. */
+  /**
+   * When the handler began to wait for the body or for events, by `performance.now()`. Set only while it waits; this
+   * time does not count against the time limit.
+   */
   waitsSince?: number;
-  /** The time limit has passed and the 503 is sent: no later step can answer the request. */
+  /** Set if the time limit has passed and the 503 is sent: no later step can answer the request. */
   isLate?: true;
   /** The route to log if no router has matched. Never a path: it may contain a secret token. */
   route?: string;

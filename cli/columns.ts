@@ -1,4 +1,4 @@
-/** One line per field of an answer: label and value. */
+/** The fields of an answer, one line each: label and value. */
 export function labelled(answer: object, labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(answer).map(([field, value]) => {
     const shown = value === null ? 'none' : value === true ? 'yes' : value === false ? 'no' : [value].flat().join(' ');

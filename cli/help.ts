@@ -3,7 +3,7 @@ import { type Command, commandNamed, type Program } from './program.ts';
 
 export const isHelpAsked = (argv: readonly string[]): boolean => asksForHelp(argv) || argv[0] === 'help';
 
-/** Users start the compiled program by its file, and the source through npm. */
+/** True for the compiled program, which users start by its file. They start the source through npm. */
 const isCompiled = import.meta.filename.endsWith('.js');
 
 /** The command that starts a program. */
@@ -20,7 +20,7 @@ export function helpFor<Ctx>(program: Program<Ctx>, argv: readonly string[]): st
   return [...parts, examples(program.name, command.examples)].join('\n\n');
 }
 
-/** Printed after an invalid command line: the forms of its command, and how to get more help. */
+/** The text after an invalid command line: the forms of its command, and how to get more help. */
 export function usageInShort<Ctx>(program: Program<Ctx>, argv: readonly string[]): string {
   const name = commandIn(argv);
   const command = commandNamed(program, name);

@@ -20,7 +20,7 @@ start(
   async (args) => {
     rejectArguments(args);
     const { secrets } = readConfig(undefined, { without: ['REDIS_URL', 'PUBLIC_BASE_URL'] });
-    // Building an index over many rides can exceed the time limits.
+    // Without time limits, because building an index over many rides can exceed them.
     await connectMongo(secrets.mongoUrl, { timeLimits: false });
     await migrate(secrets.keys);
     await disconnectMongo();

@@ -2,11 +2,11 @@ import { parseCommandLine, UsageError } from '../shared/process/command-line.ts'
 
 interface Option {
   type: 'string' | 'boolean';
-  /** The placeholder of its value in the usage, such as `NAME`. */
+  /** The placeholder of the option's value in the usage, such as `NAME`. */
   value?: string;
-  /** The usage shows it without brackets. `read` checks it. */
+  /** True if the option is required. The usage then shows it without brackets, and `read` checks that it is given. */
   isNeeded?: true;
-  /** Accepted without effect, and not shown in the usage. */
+  /** True if the option has no effect. It is accepted, but not shown in the usage. */
   isHidden?: true;
 }
 
@@ -25,17 +25,17 @@ export interface Words {
 
 /** One command. Texts are wrapped at 60 columns. Examples write `PROGRAM` for the words that start the program. */
 interface CommandRow<Ctx, O extends Options, Args, Answer> {
-  /** Its description in the list of commands. */
+  /** The description of the command in the list of commands. */
   summary: string;
-  /** The forms of the words after its name. The usage shows one line per form. */
+  /** The forms of the words after the command's name. The usage shows one line per form. */
   forms?: readonly string[];
-  /** In addition to `--json`, which every command accepts. */
+  /** The options of the command. Every command also accepts `--json`. */
   options?: O;
   about: string;
   /** The rows below the help text: option -> explanation. */
   rows?: Readonly<Record<string, string>>;
   examples: readonly string[];
-  /** Reads the command line. Throws UsageError. */
+  /** Reads the arguments of the command. Throws UsageError if they are invalid. */
   read(words: Words, values: Values<O>): Args;
   /** Executes the command. Resolves with the answer that `--json` prints. */
   run(ctx: Ctx, args: Args): Promise<Answer>;

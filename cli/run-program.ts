@@ -6,12 +6,15 @@ import { prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { helpFor, isHelpAsked, usageInShort } from './help.ts';
 import { type Program, readCommandLine } from './program.ts';
 
-/** The settings, or a function that finds them when needed. Undefined means the process's environment. */
+/**
+ * The settings, or a function that finds them when they are needed. If undefined, the environment of the process
+ * applies.
+ */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
 /**
- * Runs a command line, prints its answer and resolves with the exit code: 0; 1 for an error, printed as one line per
- * problem; or 2 for an invalid command line.
+ * Runs a command line, prints its answer and resolves with the exit code. It is 0 on success, 1 for an error, which is
+ * printed as one line per problem, and 2 for an invalid command line.
  */
 export async function runProgram<Ctx>(
   program: Program<Ctx>,

@@ -24,7 +24,7 @@ const liveDrivers = 5;
 const liveSeed = 1;
 /** Every driver bids, some above the fare, and none withdraws or cancels. */
 const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
-/** Speed-up of the cars: a drive through the city ends within seconds. */
+/** The factor by which cars are faster than in real life: a drive through the city ends within seconds. */
 const liveHurry = 60;
 
 const usage = `Usage: npm run demo [-- [--live] [--open]]
@@ -119,7 +119,7 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
   });
 }
 
-/** Plays ride after ride until Ctrl-C, which is the expected end. */
+/** Plays one ride after the other until Ctrl-C, which is the normal end. */
 async function playOn(playOne: () => Promise<number>): Promise<void> {
   timeline.note('The next ride begins in 5 s. Press Ctrl-C to stop.\n');
   const ended = aborted(ending);
@@ -139,7 +139,7 @@ async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
   return () => playRide(timeline, partner, receiver, simulationSpeed);
 }
 
-/** Like `player`, for live rides: puts drivers online who compete for them until the demo stops. */
+/** Like `player`, for live rides: puts drivers online, who compete for the rides until the demo stops. */
 async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
   const { simulationSpeed: speed } = readConfig(stack.env);
   timeline.progress('drivers go online');

@@ -9,7 +9,9 @@ import { selectStack } from './stack/asked-stack.ts';
 import { reachableHost } from './stack/settings.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 
-/** `npm run fleet`: simulated drivers on a running stack, or on another service with existing drivers' keys. */
+/**
+ * `npm run fleet`: runs simulated drivers on a running stack, or with the keys of existing drivers on another service.
+ */
 process.exitCode = await main().catch((error: Error) => {
   const hint = error instanceof UsageError ? ' (npm run fleet -- --help)' : '';
   console.error(prefixLines('fleet', problemOf(error)) + hint);
@@ -32,7 +34,7 @@ async function main(): Promise<number> {
   }
   const env = await settings();
   const url = args.url ?? `http://${reachableHost(env.HOST)}:${env.PORT || 4100}`;
-  // Imported late, together with the MongoDB driver, so that an invalid command line is reported at once.
+  // Imported here with the MongoDB driver, so that an invalid command line is reported before they load.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
   const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {

@@ -9,15 +9,14 @@ Runs the whole service on this machine until Ctrl-C, and
 prints where it listens and a test key.
 
   status     shows the addresses and keys of a running stack
-  --port N   listens on a port other than 4100, with separate
+  --port N   listens on another port than 4100, with its own
              data
   --fresh    starts with empty data and a new test key
   --json     prints the raw logs, and all else on stderr
-  --prepare  downloads everything that the first start needs,
-             and ends
+  --prepare  downloads what the first start needs, and ends
 
-More settings come from the environment: see the table
-"Settings" in the README.
+More settings come from the environment:
+docs/settings.md lists them.
 
 Examples
   npm run dev -- --port 4200 --fresh
@@ -40,7 +39,7 @@ async function command(): Promise<number> {
     return 2;
   }
   const { prepare, help, status, ...options } = args;
-  // Imported late, so that an invalid command line is reported at once.
+  // The rest is imported late, so that an invalid command line is reported at once.
   if (help) console.log(usage);
   else if (prepare) {
     const { prepareServers } = await import('./stack/settings.ts');

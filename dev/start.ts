@@ -13,7 +13,7 @@ import { styled } from './terminal/style.ts';
 
 type StartOptions = { port: number; fresh: boolean; json: boolean };
 
-/** The processes of a killed stack end within this time. */
+/** Processes that a killed stack has left behind end within this time. */
 const leftoversMs = 4_000;
 
 /** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
@@ -26,7 +26,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
-    // Imported here, with half of the service, so that the checks above report at once.
+    // Imported here, with half of the service, so that the checks above report their errors before it loads.
     const { startStack } = await import('./stack/stack.ts');
     const stack = await startStack({
       port,

@@ -35,15 +35,17 @@ const enoughOffers = 5;
 type Rounds = Config['dispatch'];
 
 /**
- * Runs one dispatch round: opens the ride to the nearest available drivers who do not have it yet, unless it has enough
- * offers, and sets the timer of the next round. The ride changes in one write, so an interrupted round runs again.
+ * Runs one dispatch round. Opens the ride to the nearest available drivers who do not have it yet, unless it has enough
+ * offers. Sets the timer of the next round. The ride changes in one write, so an interrupted round runs again from its
+ * start.
  */
 async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<JobResult> {
   const startedAt = performance.now();
   const read = await readRide({ rideId, owner: 'anyone' });
   const timer = read?.ride.timers.find(({ name }) => name === 'dispatch');
   const remainingMs = read && timer ? timer.dueAt.getTime() - read.now.getTime() : 0;
-  // `fireTimer` below could find the timer due by then, and would count a round that opened the ride to no driver.
+  // The timer may become due before `fireTimer` below reads it. `fireTimer` would then count a round that opened the
+  // ride to no driver.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
   const [opened, gone] =
     read && timer ? await Promise.all([openToDrivers(ctx, read), unavailableBidders(read)]) : [[], noDrivers];
@@ -113,14 +115,14 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
   return opened;
 }
 
-/** Leaves out this ride: an earlier run that was interrupted may have added it already. */
+/** The open requests of a driver, without this ride: an interrupted earlier run may have added it already. */
 const slotOf = ({ driverId, requests }: NearbyDriver, rideId: string, open: ReadonlySet<string>): RequestList => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),
 });
 
-/** The drivers with a live offer who are on another ride or no longer active. The round withdraws their offers. */
+/** The drivers with a live offer who are on another ride or no longer active, so the round withdraws their offers. */
 async function unavailableBidders({ ride }: RideSnapshot): Promise<ReadonlySet<string>> {
   const bidders = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
   const [moving, inactive] = await Promise.all([movingRidesOf(bidders), inactiveAmong(bidders)]);

@@ -14,15 +14,15 @@ export interface Run {
   pool: PoolName;
   /** Unique to this run: a second run of the same job has another token. */
   token: string;
-  /** Aborts when the pool stops. After that, a run waits only for an attempt in flight. */
+  /** Aborts when the pool stops. From then on, a run waits for nothing but an attempt in flight. */
   stopping: AbortSignal;
 }
 
-/** The job is finished, or the same job runs again after a delay. */
-export type JobResult = Finished | RunAgain;
+/** A finished job, or a delay after which the same job runs again. */
+export type JobResult = FinishedRun | RunAgain;
 
 /** BullMQ stores these fields with the job, for debugging. */
-export type Finished = {
+export type FinishedRun = {
   result: string;
   event?: string;
   status?: string;
@@ -36,7 +36,10 @@ export type Finished = {
 
 export type RunAgain = { againInMs: number; why: string };
 
-/** The job's result for a timer's result: if the timer is not due yet by MongoDB's clock, the job runs again then. */
+/**
+ * Converts a timer's result to the job's. If the timer is not due yet by MongoDB's clock, the job runs again when it
+ * is.
+ */
 export function timerOutcome(timer: TimerResult): JobResult {
   if (timer.result === 'early') return { againInMs: timer.remainingMs, why: 'early' };
   return timer;

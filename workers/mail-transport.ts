@@ -2,7 +2,9 @@ import { createTransport } from 'nodemailer';
 import type { Config } from '../shared/base/config.ts';
 import type { MailText } from '../shared/mail/mail.ts';
 
-/** Long enough for a server that delays its replies on purpose (tarpitting), and shorter than a claim (mail.ts). */
+/**
+ * Covers a server that delays its replies on purpose (tarpitting), and stays below the duration of a claim (mail.ts).
+ */
 const limitMs = 30_000;
 const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
 
@@ -17,7 +19,7 @@ export async function submit(config: MailSettings, mailId: string, mail: MailTex
       to: { name: '', address: mail.to },
       subject: mail.subject,
       text: mail.text,
-      // The same for every try, so that a mailbox recognizes a duplicate.
+      // Every try has the same Message-ID, so that a mailbox recognizes a duplicate.
       messageId: `<${mailId}@${domainOf(config.mailFrom)}>`,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       signal: AbortSignal.timeout(limitMs),
@@ -44,7 +46,7 @@ function transportTo({ environment, secrets }: MailSettings) {
 
 const domainOf = (from: string): string => /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost';
 
-/** Only codes: the text of a mail server's reply may contain the recipient's address. */
+/** Returns only codes: the text of a mail server's reply may contain the recipient's address. */
 function describeFailure(error: unknown): { isRefused: boolean; reason: string } {
   const { code = 'error', responseCode } = error as { code?: string; responseCode?: number };
   const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';

@@ -13,7 +13,10 @@ import { type MailTry, submit } from './mail-transport.ts';
 const retryForMs = 10 * 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
-/** Longer than one try. If the worker dies, another one retries the mail after this time. */
+/**
+ * The duration of a claim on a mail: longer than one try. If the worker dies, another one retries the mail after this
+ * time.
+ */
 const claimMs = 60_000;
 const recordAgainMs = 250;
 /** The row of a finished mail is kept for this long. */
@@ -115,7 +118,8 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   const { _id, triedUntil } = mail;
   const now = ctx.now();
   const leftMs = (triedUntil?.getTime() ?? now) - now;
-  // The delay equals the time since the first try, within the limits. The last try is when the retry time ends.
+  // The delay equals the time since the first try, within the limits below. The last try happens when the retry time
+  // ends.
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
   await writeWithRetry(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));

@@ -29,7 +29,7 @@ Runs the jobs of the named pools, or of all pools:
 The settings come from the environment: MONGO_URL, REDIS_URL
 and PUBLIC_BASE_URL are required, SECRETS_KEY for the
 webhooks pools and mail, SMTP_URL and MAIL_FROM for mail.
-The table "Settings" in the README lists all settings.
+docs/settings.md lists all settings.
 
 Examples
   npm run worker -- bidding simulator

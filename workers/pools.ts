@@ -32,10 +32,10 @@ const handlers = {
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /**
- * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and fail for good at the second
- * crash, and a worker would pause for 15 s after a Redis error.
+ * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and would fail for good at the second
+ * crash. After a Redis error, a worker would pause for 15 s.
  */
-const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
+const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /**
  * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `pulse` records that the pool is alive.
@@ -48,7 +48,7 @@ export function startPool(
   pulse?: Pulse,
 ): Worker {
   const stop = new AbortController();
-  setMaxListeners(0, stop.signal); // Every waiting run listens to it.
+  setMaxListeners(0, stop.signal); // Every waiting run listens to the signal.
   const worker: Worker = new Worker(
     pool,
     (job, lock) => runJob(ctx, handlers[pool] as Handler<unknown>, job, { pool, lock, stopping: stop.signal }),
@@ -56,9 +56,9 @@ export function startPool(
       connection,
       prefix: queuePrefix(pool),
       concurrency,
-      // BullMQ's check of the Redis version stays on: without it, BullMQ rounds blocking waits up to whole seconds, and
-      // timers are late.
-      ...recovery,
+      // Keeps BullMQ's check of the Redis version. Without the check, BullMQ rounds blocking waits up to whole seconds,
+      // and timers run late.
+      ...recoveryOptions,
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,
     },

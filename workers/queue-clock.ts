@@ -5,10 +5,11 @@ const timeIndex: Record<string, number> = { moveToActive: 12, moveToDelayed: 12,
 
 /**
  * Makes a worker decide by MongoDB's clock (`now`) which jobs are due. BullMQ uses the clock of the worker's host and
- * has no setting for another one. Jobs get their due times from MongoDB's clock: a host an hour behind would leave them
- * waiting until the sweeper adds them again, and a host an hour ahead would run all of them an hour early. The scripts
- * get MongoDB's time; the due times that they return are converted to the host's clock, from which BullMQ computes how
- * long to wait. Calls `onAsked` whenever Redis has answered a request for a job.
+ * has no setting for another one. The due times of jobs come from MongoDB's clock. So a host an hour behind would leave
+ * due jobs waiting until the sweeper adds them again, and a host an hour ahead would run all jobs an hour early.
+ *
+ * The scripts get MongoDB's time. The due times that they return are converted to the host's clock, from which BullMQ
+ * computes how long to wait. Calls `onAsked` whenever Redis has answered a request for a job.
  *
  * The scripts' arguments are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
@@ -19,7 +20,7 @@ export function redisBackendWithClock(
   return (name, opts, options) => {
     const backend = createRedisBackend(name, opts, options);
     const toHostTime = (dueMs: number) => (dueMs > 0 ? dueMs - now() + Date.now() : dueMs);
-    /** BullMQ decides when to renew a job's lock from the host time since the job's start. */
+    /** BullMQ renews a job's lock by the host's clock, so the job's start is converted to that clock. */
     const withHostTime = (job: unknown) =>
       job ? { ...job, processedOn: toHostTime(Number((job as { processedOn?: number }).processedOn ?? 0)) } : job;
 

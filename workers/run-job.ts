@@ -5,7 +5,7 @@ import { describeError } from '../shared/base/errors.ts';
 import { jobDuration, jobs } from '../shared/base/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
-import { type Finished, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
+import { type FinishedRun, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
 
 const outagePauseMs = 1_000;
 
@@ -18,7 +18,7 @@ export async function runJob(
   handler: Handler<unknown>,
   job: Job,
   { lock, ...options }: Omit<Run, 'token'> & { lock?: string },
-): Promise<Finished> {
+): Promise<FinishedRun> {
   const startedAt = performance.now();
   const { pool } = options;
   const count = (result: string) => {
@@ -34,7 +34,7 @@ export async function runJob(
   });
   const outcome = 'againInMs' in result ? 'again' : result.result;
   const durationMs = count(outcome);
-  const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
+  const { requestId, keyId, why } = result as Partial<FinishedRun & RunAgain>;
   const fields = { requestId, pool, keyId, ...job.data, outcome, why, durationMs };
   ctx.tracing?.note(fields);
   if (!hasLogLine(result)) ctx.log.info(fields, 'job');
@@ -47,9 +47,9 @@ export async function runJob(
 }
 
 /**
- * Calls the handler, and repeats the call while MongoDB is unavailable: the run keeps its token, and so its claim. Logs
- * any other error and throws an error with only its name and code, because BullMQ stores the message in Redis, and the
- * message could contain private data.
+ * Calls the handler, and repeats the call while MongoDB is unavailable. The run keeps its token, and so its claim. Any
+ * other error is logged and replaced by an error with only its name and code: BullMQ stores the message in Redis, and
+ * the original message could contain private data.
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;
@@ -76,15 +76,15 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
 const notDelivered = new Set(['failed', 'timeout', 'blocked']);
 
 /**
- * Throws for an event or mail that was not delivered, so that BullMQ lists its job as failed, where a developer looks
- * for it. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
+ * Throws for an event or mail that was not delivered, so that a developer finds its job in BullMQ's list of failed
+ * jobs. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
  * message contains only our own words and codes (`failed: 500 status`).
  */
-export function throwIfNotDelivered({ result, httpStatus, reason }: Finished): void {
+export function throwIfNotDelivered({ result, httpStatus, reason }: FinishedRun): void {
   if (!notDelivered.has(result)) return;
   const why = [httpStatus, reason].filter(Boolean).join(' ');
   const error = new UnrecoverableError(why ? `${result}: ${why}` : result);
-  // BullMQ stores the stack too, which says nothing about the receiver.
+  // Replaces the stack, which BullMQ stores too and which says nothing about the receiver.
   error.stack = error.message;
   throw error;
 }

@@ -119,8 +119,8 @@ export function Part({ title, children }: { title: string; children: ComponentCh
 }
 
 /**
- * A secret in plain text. A script removes it when the person leaves the page, and the Back button then leads to
- * `leave`: browsers keep pages for that button.
+ * A secret in plain text. Browsers keep pages for the Back button, so a script removes the secret when the person
+ * leaves the page; the Back button then leads to `leave`.
  */
 export function Secret({
   text,

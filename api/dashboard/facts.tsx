@@ -42,11 +42,10 @@ export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
     .slice(0, to === 's' ? 19 : 23)
     .replace('T', ' ')} UTC`;
 
-/** A time to wait, such as `5 minutes`. */
+/** A time to wait, rounded up: `5 minutes`, `24 hours`. */
 export function waitText(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  return minutes > 120 ? counted(Math.ceil(minutes / 60), 'hour') : counted(minutes, 'minute');
 }
 
 /** `12.50 USD` */
@@ -153,7 +152,7 @@ export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: s
 /** The partner's address text, or else the coordinates. */
 export const placeText = (place: Location): string => place.address || coordinatesText(place);
 
-/** Rounded to about a metre. The coordinates of an erased ride keep their two decimals. */
+/** The coordinates, rounded to about a metre. Those of an erased ride keep their two decimals. */
 export const coordinatesText = ({ lat, lng }: Location): string =>
   [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 

@@ -25,8 +25,8 @@ export function ChangeForm({
 }
 
 /**
- * The hidden field with the form id: random, or derived from the text `from`. Everyone who follows a ride receives the
- * same HTML, so the ids of its forms are derived from the ride.
+ * The hidden field with the form id, which is random or derived from the text `from`. The forms of a ride derive their
+ * ids from the ride, because everyone who follows it receives the same HTML.
  */
 export function FormId({ from }: { from?: string }) {
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
@@ -52,7 +52,7 @@ export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faul
 }
 
 interface FieldProps {
-  /** Also the id of the field. */
+  /** The name, which is also the id, of the field. */
   name: string;
   label: string;
   hint?: ComponentChildren;
@@ -107,7 +107,7 @@ export function TextField({
   maxLength?: number;
   placeholder?: string;
   mono?: boolean;
-  /** Only for a page with a single field. */
+  /** Gives the field the focus. Use it only on a page with a single field. */
   autofocus?: boolean;
 }) {
   return (

@@ -8,7 +8,7 @@ import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import type { PageRequest } from './page-routes.ts';
 import { attemptPath, entryPath, ridePath, ridesPath } from './paths.ts';
 
-/** Filters and paging of lists. The filters are in the URL, so that a filtered list can be shared. */
+/** The filters and the paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 
 /** A key of the account. Revoked keys are included: their active rides continue. */
 export type ListedKey = Pick<KeyFacts, '_id' | 'name' | 'mode' | 'hint' | 'revokedAt'>;
@@ -66,7 +66,7 @@ export function timeIn(text: string | undefined, edge: 'start' | 'end'): Date | 
   if (!form) return null;
   const [, day, minute, second = ':00'] = form;
   const time = new Date(`${day}T${minute ?? '00:00'}${second}Z`);
-  // `Date` turns February 31 into a day in March.
+  // Refuses February 31, which `Date` turns into a day in March.
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== day) return null;
   return minute || edge === 'start' ? time : new Date(time.getTime() + 24 * 3_600_000);
 }
@@ -131,12 +131,12 @@ export function KeyField({
   return <ChoiceField name={name} label="Key" value={value} faults={faults} options={[['', all], ...options]} />;
 }
 
-/** Includes the mode and the last four characters, because names are not unique. */
+/** The label of a key. It has the mode and the last four characters, because names are not unique. */
 function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
 }
 
-/** A text field for a UTC time: the browsers' own time fields refuse a time that was copied from a page. */
+/** A text field for a UTC time. The browsers' own time fields would refuse a time that was copied from a page. */
 export function TimeField({
   name,
   label,

@@ -8,13 +8,13 @@ import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/err
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
 import { type Form, readForm } from '../http/body.ts';
-import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /** The cookie that holds the token of a session. */
-export const sessionCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'session');
+export const sessionCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'session');
 
 /** One route of the dashboard; `path` is relative to the dashboard's base. */
 export interface DashboardRoute {
@@ -28,7 +28,7 @@ export interface PageRequest {
   ctx: RequestContext;
   account: Account;
   session: CurrentSession;
-  /** The account whose stored data the request reads and changes. */
+  /** The account to which the request is restricted: it reads and changes only this account's data. */
   owner: { accountId: string };
   /** A path parameter, for example `keyId`. */
   param(name: string): string;
@@ -40,8 +40,8 @@ export interface PageRequest {
 export interface FormRequest extends PageRequest {
   form: Form;
   /**
-   * Identifies the form. Its id is written together with the form's effect, and other ids are derived from it, so that
-   * a repeated form only completes what an interrupted first request left undone.
+   * Identifies the form. The form id is stored together with the form's effect, and other ids are derived from it. So a
+   * repeated form only completes what an interrupted first request left undone.
    */
   sent: SentForm;
   /** The time at which the request arrived. */
@@ -180,8 +180,9 @@ export function formIdOf(form: Form): string {
 }
 
 /**
- * The redirect to the page that asks for a code, before a secret is shown or a live key is created; null if the session
- * has verified a code within the last 12 hours. Afterwards that page leads back to `next`, a page of the dashboard.
+ * The redirect to the page that asks for a code, before a secret is shown or a live key is created. After the code,
+ * that page leads back to `next`, a page of the dashboard. Null if the session has verified a code within the last 12
+ * hours.
  */
 export const askForCode = (
   { session }: Pick<PageRequest, 'session'>,
@@ -190,14 +191,14 @@ export const askForCode = (
 ): { redirectTo: string } | null =>
   hasRecentCode(session, nowMs) ? null : { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 
-/** The URL of the sign-in page, which leads back to the requested page, but not to the URL of a form. */
+/** The URL of the sign-in page. That page leads back to the requested page, but not to the URL of a form. */
 function signInPath(ctx: RequestContext): string {
   return ctx.method === 'GET' && ctx.path !== '/dashboard'
     ? `/dashboard?next=${encodeURIComponent(ctx.url)}`
     : '/dashboard';
 }
 
-/** The requester of an attempt that a form asks for. */
+/** The requester of an attempt, for a form that requests one. */
 export const askedBy = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,

@@ -29,10 +29,13 @@ export const linkPath = (link: string): string => `/dashboard/sign-in/link/${lin
 const ownOrigin = 'http://own.invalid';
 const maxNextLength = 2_000;
 
-/** Path, query and fragment of the dashboard page that `next` names; the overview if it names anything else. */
+/**
+ * The path, query and fragment of the dashboard page in `next`; those of the overview if `next` is not a page of the
+ * dashboard.
+ */
 export function nextPage(next: string): string {
   if (next.length > maxNextLength || !URL.canParse(next, ownOrigin)) return '/dashboard';
-  // Resolved as browsers do, because `//host`, `/\host` and `/dashboard/../path` lead elsewhere.
+  // Resolves `next` as browsers do, because `//host`, `/\host` and `/dashboard/../path` lead elsewhere.
   const { origin, pathname, search, hash } = new URL(next, ownOrigin);
   return origin === ownOrigin && pathname.startsWith('/dashboard/') ? pathname + search + hash : '/dashboard';
 }

@@ -58,7 +58,10 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
   });
 }
 
-/** `/docs/webhooks`. The first page is `/docs/index` here, because its Markdown is at `/docs/index.md`. */
+/**
+ * The path of a page, such as `/docs/webhooks`. The first page is `/docs/index` here, because its Markdown is at
+ * `/docs/index.md`.
+ */
 const pathOf = (name: string): string => `/docs/${name}`;
 
 function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; current: string }) {

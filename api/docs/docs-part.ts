@@ -7,10 +7,10 @@ import { pageError } from '../pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { type Documentation, documentation } from './documentation.ts';
 
-/** The documentation as pages and as Markdown, the OpenAPI document and `/llms.txt`. No key and no scripts needed. */
+/** The documentation as pages and as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */
 export function docsPart({ config }: Pick<Context, 'config'>): Part {
   let cached: Documentation | undefined;
-  // Built at the first request, not at start, because it would slow down the start of every process.
+  // Builds the documentation at the first request; building it at the start would slow down the start of every process.
   const docs = () => {
     cached ??= documentation(config);
     return cached;

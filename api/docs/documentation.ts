@@ -55,7 +55,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   const openApiText = withBaseUrl(JSON.stringify(document, null, 2), publicBaseUrl);
   const titles = new Map(pages.map(({ name, title }) => [name, shortTitles[name] ?? title]));
 
-  const render = new Map<string, () => Content>([
+  const render = new Map<string, () => DocContent>([
     ['/docs/openapi.json', () => ({ type: 'application/json; charset=utf-8', body: openApiText })],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
@@ -79,16 +79,16 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   };
 }
 
-type Content = Pick<DocAnswer, 'type' | 'body'>;
+type DocContent = Pick<DocAnswer, 'type' | 'body'>;
 
-const compress = (content: Content): DocAnswer => ({
+const compress = (content: DocContent): DocAnswer => ({
   ...content,
   gzip: gzipSync(content.body),
   hash: sha256(content.body).slice(0, 24),
 });
 
-const text = (body: string): Content => ({ type: 'text/plain; charset=utf-8', body });
-const html5 = (body: string): Content => ({ type: 'text/html; charset=utf-8', body });
+const text = (body: string): DocContent => ({ type: 'text/plain; charset=utf-8', body });
+const html5 = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
 
 /** The list of pages for language models (llmstxt.org). */
 function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {

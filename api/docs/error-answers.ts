@@ -71,7 +71,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
 /** The kind of client that calls an operation, and so the kind of its key. */
 export type Audience = 'partner' | 'driver';
 
-/** The texts for drivers, where they differ. */
+/** The texts for drivers, for errors whose texts differ from those for partners. */
 const driverErrorAnswers: Partial<Record<ErrorCode, Partial<ErrorAnswer>>> = {
   invalid_request: { texts: ['lat is required', 'price must be greater than 0'] },
   unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },

@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 type Draft = { -readonly [Keyword in keyof JsonSchema]: JsonSchema[Keyword] };
-/** JSON Schema as Joi exports it: objects are closed, and a map has `patternProperties`. */
+/** JSON Schema as Joi exports it. It differs from ours: objects are closed, and a map has `patternProperties`. */
 type JoiExport = Omit<Draft, 'additionalProperties'> & {
   additionalProperties?: unknown;
   patternProperties?: Record<string, JsonSchema>;
@@ -10,9 +10,11 @@ type JoiExport = Omit<Draft, 'additionalProperties'> & {
 
 /**
  * Converts a Joi schema to JSON Schema: Joi's own export, plus the rules that the export lacks. Objects are open,
- * because unknown fields are ignored. Fields whose schema treats `null` as absent allow `null`. Numbers end at the
- * largest safe integer. Each `custom` rule is code, so it needs its JSON Schema in `.meta({ openapi })`. The pattern is
- * omitted with `.meta({ isOpaque: true })`. Throws for a schema that it cannot describe correctly.
+ * because unknown fields are ignored. Fields that treat `null` as absent allow `null`. Numbers end at the largest safe
+ * integer. Throws for a schema that it cannot describe correctly.
+ *
+ * A `custom` rule is code, so it needs its JSON Schema in `.meta({ openapi })`. `.meta({ isOpaque: true })` omits the
+ * pattern.
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   return complete(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schema.describe());

@@ -90,7 +90,10 @@ function List({ token }: { token: Tokens.List }) {
   );
 }
 
-/** On a phone, each row is a card that repeats the column names. A first column without a name holds the row names. */
+/**
+ * A table. On a phone, each row becomes a card that repeats the column names. If the first column has no name, it holds
+ * the names of the rows.
+ */
 function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   const names = header.map(({ tokens }) => plainText(tokens));
   const hasHead = names.some((name) => name !== '');

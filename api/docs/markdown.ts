@@ -19,12 +19,12 @@ export function parseMarkdown(text: string): ParsedPage {
 /** The info string of a code block: `ts file=receiver.ts` shows the file's name. */
 interface BlockInfo {
   language: string;
-  /** `run`, `given`, `output` and so on: tells the tests of the documentation how to use the block. */
+  /** `run`, `given`, `output` and so on. The tests of the documentation use the block accordingly. */
   mark: string;
   file?: string;
   /** The label of a block that is shown collapsed. */
   fold?: string;
-  /** `ts` or `python`: only for readers who use that language. */
+  /** `ts` or `python`, if the block is only for readers who use that language. */
   reader?: string;
 }
 
@@ -66,3 +66,12 @@ const slugOf = (text: string): string =>
 
 export const plainText = (tokens: readonly Token[]): string =>
   (tokens as Tokens.Generic[]).map((token) => (token.tokens ? plainText(token.tokens) : (token.text ?? ' '))).join('');
+
+/** A text as code, in Markdown. */
+export const code = (text: string): string => `\`${text}\``;
+
+/** A table in Markdown. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -50,7 +50,7 @@ export interface PathOperation {
   summary: string;
   description: string;
   tags: string[];
-  /** The document's own `security` if absent. */
+  /** The security of the operation; if absent, the document's `security` applies. */
   security?: readonly object[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: { 'application/json': Media } };

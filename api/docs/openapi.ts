@@ -94,7 +94,7 @@ export function openApiDocument(version: string): OpenApiDocument {
 
 const eventTag = ['Events', 'The requests that we send to your webhook URL.'] as const;
 
-/** `/v1/rides/{rideId}` */
+/** The path of an operation as OpenAPI writes it, such as `/v1/rides/{rideId}`. */
 const pathOf = (base: string, { path }: Operation): string =>
   (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
 

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
+import { code, table } from './markdown.ts';
 import type {
   ApiResponse,
   Header,
@@ -53,7 +54,7 @@ interface OperationEntry {
   operation: PathOperation;
 }
 
-/** Operations without their own `security` need a partner's key. */
+/** The operations of an audience. Those without their own `security` need a partner's key. */
 function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
@@ -152,7 +153,7 @@ function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   const described = resolve<JsonSchema>(document, schema);
   const members = described.anyOf?.map((member) => resolve<JsonSchema>(document, member)) ?? [];
   const objects = members.filter(({ properties }) => properties);
-  // Several alternatives, such as the events, have their own sections.
+  // A schema with several alternatives, such as the events, is shown in sections of its own.
   return objects.length === 1 ? (objects[0] as JsonSchema) : described;
 }
 
@@ -207,7 +208,7 @@ function errorRows(
   return Object.entries(responses).flatMap(([status, response]) => {
     const { description, content } = resolve<ApiResponse>(document, response as ApiResponse);
     const causes = description.split('\n\n');
-    // Skip the additional texts of an error: their names end with a number.
+    // Skips the additional texts of an error, whose names end with a number.
     const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
     return errors.flatMap(([name, { value }], index) =>
       isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
@@ -243,13 +244,6 @@ function resolve<T extends object>(document: OpenApiDocument, value: T | Ref): T
 }
 
 const number = (value = 0): string => value.toLocaleString('en-US');
-
-const code = (text: string): string => `\`${text}\``;
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** JSON with an indent of two spaces; small objects stay on one line. */
 function jsonText(value: object): string {

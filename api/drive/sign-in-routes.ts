@@ -7,7 +7,7 @@ import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey }
 import { goOffline } from '../../shared/drivers/positions.ts';
 import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';
-import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
 import type { PageRoute } from '../http/route.ts';
 import type { Middleware, RequestContext } from '../part.ts';
@@ -15,7 +15,8 @@ import { drivePage } from './drive-page.tsx';
 import { signInPage, tooManyPage } from './sign-in-page.tsx';
 
 /**
- * Wrong keys from one client's address. The limit is high, because drivers of one mobile network can share an address.
+ * The limit of wrong keys from one client's address. It is high, because drivers of one mobile network can share an
+ * address.
  */
 const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
 
@@ -39,12 +40,12 @@ export function signInRoutes(service: Context): PageRoute[] {
   const signIn: Middleware = async (ctx) => {
     const key = (await readForm(ctx)).text('key').trim();
     const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
-    // Counted before the key is checked, so that concurrent tries cannot exceed the limit.
+    // The try is counted before the key is checked, so that concurrent tries cannot exceed the limit.
     const tried = await charge(wrongDriverKeys, client, service.now());
     if (tried.isFull) return tooMany(ctx, tried.freesMs);
     const keyHash = hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
-    // A redirect, because a reload of an answer to this form would offer to send the key again.
+    // Redirects, because on a reload the browser would offer to send the key again.
     if (!driver) return redirectTo(ctx, '/drive?wrong');
     await tried.refund();
     await endOwnSession(ctx);
@@ -56,7 +57,7 @@ export function signInRoutes(service: Context): PageRoute[] {
   const signOut: Middleware = async (ctx) => {
     const driver = await signedIn(ctx);
     await endOwnSession(ctx);
-    // A signed-out driver cannot answer requests.
+    // The driver goes offline, because a signed-out driver cannot answer requests.
     if (driver) await goOffline(driver.driverId);
     cookie.clear(ctx);
     redirectTo(ctx, '/drive');
@@ -71,7 +72,7 @@ export function signInRoutes(service: Context): PageRoute[] {
     { method: 'GET', path: '/', handle: show },
     { method: 'POST', path: '/sign-in', handle: signIn },
     { method: 'POST', path: '/sign-out', handle: signOut },
-    // For a browser that reloads the answer of a form as a page.
+    // Redirects a browser that reloads the answer of a form as a page.
     { method: 'GET', path: '/sign-in', handle: (ctx) => redirectTo(ctx, '/drive') },
     { method: 'GET', path: '/sign-out', handle: (ctx) => redirectTo(ctx, '/drive') },
   ];
@@ -91,7 +92,7 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
 }
 
 /** The cookie that holds the token of a driver's session. */
-export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
+export const driverCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'driver_session');
 
 /** Finds the driver who is signed in; null if nobody is. */
 export function signedInDriver(service: Context): (ctx: RequestContext) => Promise<ActiveDriver | null> {
@@ -105,7 +106,7 @@ export function signedInDriver(service: Context): (ctx: RequestContext) => Promi
 
 /**
  * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request
- * looks up that key again: it must still be the driver's key, and the driver must be active.
+ * checks that this is still the key of the driver, and that the driver is active.
  */
 export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
   const cookie = driverCookie(service.config);

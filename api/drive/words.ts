@@ -25,8 +25,8 @@ export function mapAddress({ lat, lng }: Point, userAgent: string): string {
 }
 
 /**
- * The `tel:` URL of a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a
- * partner's text must not make the phone dial a service code.
+ * The `tel:` URL of a number, or undefined for a text without digits. Keeps only digits and a leading `+`, so that a
+ * partner's text cannot make the phone dial a service code.
  */
 export function callAddress(phone: string): string | undefined {
   const [, plus = '', digits = ''] = /^[^\d+]*(\+?)(.*)$/s.exec(phone) ?? [];
@@ -41,7 +41,7 @@ const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfor
 export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
   rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
 
-/** Minutes and seconds, and hours from one hour on. */
+/** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];

@@ -9,7 +9,10 @@ export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
 export interface Authenticators {
   authenticate: Authenticate;
-  /** For position reports, which all drivers send every few seconds: waits up to 250 ms so that many share one read. */
+  /**
+   * Waits up to 250 ms, so that many requests share one read. For position reports, which all drivers send every few
+   * seconds.
+   */
   authenticatePatiently: Authenticate;
 }
 

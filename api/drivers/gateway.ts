@@ -11,7 +11,10 @@ import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
 import { presentOwnRide } from './show-own-ride.ts';
 
-/** More than one, because a phone that lost its connection opens a new stream before the service notices the loss. */
+/**
+ * A driver may have several streams, because a phone that lost its connection opens a new one before the service
+ * notices the loss.
+ */
 const streamsPerDriver = 5;
 
 /** The drivers' operations in this process, for any kind of authentication. */

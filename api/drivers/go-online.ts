@@ -46,7 +46,7 @@ async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point):
     () => settleDriver(service, driver.driverId),
     (settled) => settled.rideId === null && settled.isActive,
   );
-  // Suspended after this request was authenticated, so settleDriver has put the driver offline again.
+  // The driver was suspended after this request was authenticated, so settleDriver has put the driver offline again.
   if (!isActive) throw new AppError('unauthorized');
   return rideId === null;
 }

@@ -51,7 +51,8 @@ export const listRequests: DriverOperation<'GET'> = {
 };
 
 /**
- * Shows the rides that are open to a driver, without passenger, notes and addresses: only the chosen driver sees these.
+ * Shows the rides that are open to a driver, without passenger, notes and addresses, which only the chosen driver may
+ * see.
  */
 export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer> => ({
   requests: requests.map(presentRequest),

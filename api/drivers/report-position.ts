@@ -31,7 +31,7 @@ export const reportPosition: DriverOperation<'PUT'> = {
   path: '/me/position',
   summary: 'Report your position',
   description:
-    'Reports your position; send it every few seconds. A report with an older `at` than the last one does not change the position, but still counts as a report. After 60 seconds without a report, no ride is opened to you until the next one.',
+    'Reports your position; send it every few seconds. A report changes the position only if its `at` is later than the last `at`, but every report keeps you available. After 60 seconds without a report, no ride is opened to you until you report again.',
   tag: 'driver',
   body: {
     schema,

@@ -33,7 +33,7 @@ export const showOutcome: DriverOperation<'GET'> = {
     }),
 };
 
-/** Shows no more of another driver's ride than `other_driver`. */
+/** The outcome for a driver. If another driver was chosen, it is only `other_driver`. */
 function present({
   ride: { _id: rideId, status, driver, cancelledBy },
   driverId,

@@ -62,7 +62,7 @@ function driverStep(
         },
         act: async ({ rideId, driverId, origin }) => ({
           rideId,
-          // A driver's step leads to no other status.
+          // Each step of a driver leads to one of the statuses of `StepTaken`.
           status: (await applyDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
         }),
         present: (result): StepTaken => result,

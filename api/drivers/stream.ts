@@ -1,13 +1,13 @@
 import type { DriverOperation } from './operation.ts';
 
-/** `api/streams/followed-drivers.ts` sends the events. */
+/** This operation only opens the stream; `api/streams/followed-drivers.ts` sends the events. */
 export const streamDriver: DriverOperation<'GET'> = {
   id: 'streamDriver',
   method: 'GET',
   path: '/stream',
   summary: 'Follow requests and ride',
   description:
-    'Server-sent events `requests` (the answer of List the requests) and `ride` (the answer of Show your ride): both at the start, then each within a second of a change. After a lost connection, open a new stream: it starts with the current state.',
+    'Server-sent events `requests` (the answer of List the requests) and `ride` (the answer of Show your ride). The service sends both on connecting, then each again within a second of a change. If the connection is lost, open a new stream: it starts with the current state.',
   tag: 'trip',
   answer: {
     status: 200,

@@ -4,16 +4,18 @@ import type { Middleware, RequestContext } from '../part.ts';
 import { answerFailure } from './handle-errors.ts';
 
 /**
- * Every request is answered within 3 s of its arrival, even if MongoDB hangs. The time during which the handler waits
- * for the body or for events does not count.
+ * Every request is answered within 3 s of its arrival, even if MongoDB hangs. Time in which the handler waits for the
+ * body or for events does not count.
  */
 const limitMs = 2_900;
 
 /**
  * The time limit of every request, in all parts: sends a 503 if the later steps have not begun a response in time. The
- * whole 503 is sent in the timer's tick, because Koa ignores every later write to a sent response. The late steps still
- * run to their end: if they create the ride, its rate-limit charge stays, otherwise the charge is refunded. Nothing
- * throws inside the timer, because that would end the process.
+ * whole 503 is sent in the timer's tick; then Koa ignores every later write to it. Nothing throws inside the timer,
+ * because that would end the process.
+ *
+ * The late steps still run to their end. If they create the ride, its rate-limit charge stays; otherwise the charge is
+ * refunded.
  */
 export const answerInTime =
   (log: Logger): Middleware =>
@@ -22,7 +24,7 @@ export const answerInTime =
       let timer: NodeJS.Timeout;
       const check = () => {
         const left = leftMs(ctx);
-        // The deadline has moved: the handler has waited in the meantime, or is still waiting.
+        // The handler has waited, or is still waiting, so the deadline has moved.
         if (left > 0) timer = setTimeout(check, left);
         // A stream counts as answered once its headers are sent.
         else if (!ctx.headerSent) refuse(ctx, log, resolve, reject);
@@ -56,7 +58,10 @@ function sendNow({ response, res }: RequestContext): void {
   res.end(text);
 }
 
-/** Call before a response that stays open begins: throws the error of the 503 if the time limit has already sent it. */
+/**
+ * Call it before beginning a response that stays open. If the time limit has already sent its 503, throws the same
+ * error.
+ */
 export function assertInTime({ state }: RequestContext): void {
   if (state.isLate) throw new AppError('unconfirmed');
 }
@@ -64,7 +69,7 @@ export function assertInTime({ state }: RequestContext): void {
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
 
-/** Call when the handler starts to wait: no time counts against the limit until the returned function is called. */
+/** Call it when the handler starts to wait. No time counts against the limit until the returned function is called. */
 export function pauseTimeLimit({ state }: RequestContext): () => void {
   const since = performance.now();
   state.waitsSince = since;

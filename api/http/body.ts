@@ -10,7 +10,7 @@ const limit = limitBytes as unknown as string;
 
 const parseJson = bodyParser({
   enableTypes: ['json'],
-  // readJsonBody has checked the Content-Type.
+  // Always true, because readJsonBody has already checked the Content-Type.
   detectJSON: () => true,
   jsonLimit: limit,
   // Unknown fields are ignored, and `__proto__` is an unknown field.
@@ -35,7 +35,8 @@ export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   if (!ctx.is('json', '+json')) {
     refuse(ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json');
   }
-  // No decompression: its stream could fail after the request was refused, when nothing listens to its errors.
+  // The body is not decompressed: a decompressing stream could fail after the request was refused, when nothing listens
+  // to its errors.
   if (!isPlain(ctx)) refuse('Content-Encoding is not supported');
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) refuse(notUtf8);
   await read(ctx, parseJson);
@@ -53,7 +54,7 @@ export interface Form {
 export async function readForm(ctx: RequestContext): Promise<Form> {
   if (!ctx.is('application/x-www-form-urlencoded') || !isPlain(ctx)) throw new AppError('invalid_request');
   await read(ctx, parseForm);
-  // Not the parser's own result, which turns `a[b]` into nested objects.
+  // Not the parser's own result: it turns `a[b]` into nested objects.
   const fields = new URLSearchParams(ctx.request.rawBody ?? '');
   return { text: (name) => fields.get(name) ?? '' };
 }
@@ -76,15 +77,16 @@ async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   } finally {
     resumeTimeLimit();
   }
-  // The parser replaces invalid UTF-8, so the stored text would differ from the text that was sent.
+  // The parser replaces invalid UTF-8, so the stored text would differ from the text that was sent. It is refused
+  // instead.
   if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
 }
 
 const broken = new WeakMap<IncomingMessage, AppError>();
 
 /**
- * Records that the rest of a request's body cannot be read, and fails a read in progress. The request's handler is
- * already running, so it sends the response: a handler that needs the body fails with this error, others continue.
+ * Records that the rest of a request's body cannot be read, and fails a read in progress. The handler is already
+ * running, so it sends the response: it fails with this error if it needs the body, and otherwise continues.
  */
 export function breakBody(request: IncomingMessage, error: AppError): void {
   broken.set(request, error);

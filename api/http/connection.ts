@@ -14,13 +14,13 @@ const maxWaiting = 16;
 const lingerMs = 1_000;
 
 /**
- * Handles the requests of one connection one after the other: a pipelined request begins when the previous request has
- * been answered. So each request gets its own response; a request that never began gets none.
+ * Handles the requests of one connection one after the other: a pipelined request begins when the previous one has been
+ * answered. So each request gets its own response, and a request that never began gets none.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: Handle;
-  /** The first one is being handled, the others are waiting. */
+  /** The first request is being handled; the others are waiting. */
   readonly #exchanges: { request: IncomingMessage; response: ServerResponse }[] = [];
   /** The last answered request, if it was answered before its whole body had arrived. */
   #unread?: IncomingMessage;
@@ -34,7 +34,7 @@ export class Connection {
   constructor(socket: Socket, handle: Handle) {
     this.#socket = socket;
     this.#handle = handle;
-    // Node resumes the socket after each message that it has parsed, which would undo our pause.
+    // Pauses again, because Node resumes the socket after each message that it has parsed.
     socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
@@ -59,18 +59,18 @@ export class Connection {
   }
 
   /**
-   * Call when Node cannot parse further input: answers the requests read so far, then sends an error in the form of the
-   * contract, section 7, and closes the connection.
+   * Call it when Node cannot parse further input. Answers the requests read so far, then sends an error in the form of
+   * the contract, section 7, and closes the connection.
    */
   refuse({ code = '' }: Partial<NodeJS.ErrnoException>): void {
     if (this.#isRefused) return;
-    // No bytes received, or the request has already been answered: close without a response.
+    // Closes without a response if no bytes were received or the request has already been answered.
     const isAnswered = this.#unread?.complete === false;
     if (code === 'ECONNRESET' || !this.#socket.writable || this.#socket.bytesRead === 0 || isAnswered) {
       this.#socket.destroy();
       return;
     }
-    // The request is late only because we have paused reading.
+    // Not a fault of the client: the request is late only because we have paused reading.
     if (this.#isPaused && code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     const error = new AppError(codes[code] ?? 'invalid_request');
     const last = this.#exchanges.at(-1);
@@ -98,7 +98,7 @@ export class Connection {
     this.#exchanges.shift();
     if (!request.complete) {
       this.#unread = request;
-      // Discard the rest of the body, because the next request follows it.
+      // Discards the rest of the body, because the next request follows it.
       request.resume();
     }
     if (!this.#socket.writable) return;

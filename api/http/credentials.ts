@@ -3,8 +3,8 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The key in a request's headers, or ''. If Authorization has the scheme Bearer, only it counts, even with an empty
- * token; otherwise X-Api-Key counts.
+ * The key in a request's headers, or ''. If Authorization has the scheme Bearer, its token is the key, even if it is
+ * empty; otherwise X-Api-Key is.
  */
 export function readApiKey(ctx: RequestContext): string {
   const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
@@ -12,15 +12,16 @@ export function readApiKey(ctx: RequestContext): string {
 }
 
 /**
- * A cookie that scripts cannot read and other sites' forms do not send. In production, browsers bind it to this host.
+ * A cookie that scripts cannot read and that forms of other sites do not send. In production, the prefix `__Host-`
+ * binds it to this host.
  */
-export interface OwnCookie {
+export interface HostCookie {
   read(ctx: RequestContext): string;
   write(ctx: RequestContext, value: string, lifetimeMs: number): void;
   clear(ctx: RequestContext): void;
 }
 
-export function ownCookie({ environment }: Pick<Config, 'environment'>, plainName: string): OwnCookie {
+export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string): HostCookie {
   const secure = environment === 'production';
   const name = secure ? `__Host-${plainName}` : plainName;
   const set = (ctx: RequestContext, value: string, maxAge: number) => {

@@ -15,7 +15,7 @@ export function findPart(parts: readonly Part[]): Middleware {
   };
 }
 
-/** For a path that no part owns, and for a request target that cannot be parsed. */
+/** Answers a request whose path no part owns, or whose target cannot be parsed. */
 const noPart: Part = {
   name: 'none',
   owns: () => true,
@@ -46,7 +46,7 @@ function hasValidHost({ headers, rawHeaders, httpVersion }: RequestContext['req'
   if (host === undefined) return httpVersion !== '1.1';
   let lines = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    // The length is compared first because this runs for every header of every request.
+    // The length is compared first, because this code runs for every header of every request.
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === 'host') lines += 1;
   }
@@ -65,7 +65,8 @@ interface RouterContext {
 }
 
 /**
- * The last step, reached if no route has answered. Throws a 405 if the path has routes for other methods, else a 404.
+ * The last step, for requests that no route has answered. Throws a 405 if the path has routes for other methods, else a
+ * 404.
  */
 export const refuseUnknownRoute: Middleware = async (ctx) => {
   const methods = (ctx as RouterContext).matched?.flatMap((route) => route.methods) ?? [];

@@ -4,8 +4,8 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The client's address, by which limits count requests. Each proxy appends the address that it saw to X-Forwarded-For,
- * so only the last `trustedHops` entries are trusted: entries further left are client-controlled.
+ * The client's address, by which limits count requests. Each proxy appends the address that it saw to X-Forwarded-For.
+ * So only the last `trustedHops` entries are trusted, and clients control the entries further left.
  */
 export function clientAddress(ctx: RequestContext, trustedHops: number): string {
   const forwarded = ctx
@@ -28,7 +28,10 @@ export function clientNetwork(address: string): string {
 
 type HttpsSettings = Pick<Config, 'environment' | 'trustedProxyHops'>;
 
-/** In production, refuses a request that did not arrive over HTTPS. No redirect: the key has already been exposed. */
+/**
+ * In production, refuses a request that did not arrive over HTTPS. It is not redirected, because its key has already
+ * been exposed.
+ */
 export function requireHttps(config: HttpsSettings): Middleware {
   return (ctx, next) => {
     if (!isSecure(ctx, config)) throw new AppError('https_required');
@@ -41,7 +44,7 @@ export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBase
   return (ctx, next) => {
     if (isSecure(ctx, config)) return next();
     ctx.status = 308;
-    // From the configured address, never from `Host` or a request target with a host: both are client-controlled.
+    // Redirects to the configured address, never to the one in `Host` or in the request target: clients control both.
     const address = new URL(config.publicBaseUrl);
     address.pathname = ctx.path;
     address.search = ctx.search;
@@ -50,13 +53,13 @@ export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBase
   };
 }
 
-/** True if a request may be answered: always outside production, in production if it arrived over HTTPS. */
+/** True if a request may be answered: in production only if it arrived over HTTPS. */
 const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsSettings): boolean =>
   environment !== 'production' || cameOverHttps(ctx, trustedProxyHops);
 
 /**
- * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it, so
- * values left of the trusted hops are client-controlled.
+ * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it. So
+ * clients control the values left of the trusted hops.
  */
 function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;

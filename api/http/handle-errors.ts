@@ -5,7 +5,7 @@ import type { Middleware, RequestContext } from '../part.ts';
 
 /**
  * The only place that turns an error into a response: its status and headers, and the body that the request's part
- * renders. A response of 400 or more that a part sent without an error gets the error code of its status.
+ * renders. If a part sends a status of 400 or more without an error, adds the error code of that status.
  */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {

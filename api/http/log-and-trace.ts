@@ -6,8 +6,10 @@ import type { Middleware, RequestContext } from '../part.ts';
 
 /**
  * Gives each request an id (the client's own if it is well-formed), returns it as X-Request-Id, and logs one line per
- * request with the ids of the ride and the caller. The line has the route's pattern, never the path, which can contain
- * a track token. Only in development it also has a path that matched no route, unless the path belongs to the live map.
+ * request with the ids of the ride and the caller.
+ *
+ * The line has the pattern of the route, never the path, which can contain a track token. Only in development it also
+ * has a path that matched no route, unless the path belongs to the live map.
  */
 export function logRequest({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -30,7 +32,7 @@ export function logRequest({ log, config }: Context): Middleware {
 }
 
 const requestId = /^[A-Za-z0-9_-]{8,64}$/;
-/** A client may send a key or signing secret by mistake: it must not be logged. */
+/** A client may send a key or signing secret by mistake, which must not be logged. */
 const looksLikeSecret = /svc_|whsec_/i;
 
 const givenRequestId = (given: string): string | undefined =>
@@ -60,7 +62,10 @@ function requestFacts(ctx: RequestContext) {
   return { requestId, method, route, status, ...ids };
 }
 
-/** The ride id in the path, or of the created ride. Only if well-formed: the path segment could be a secret. */
+/**
+ * The id of the ride in the path, or of the created ride. Returned only if it is well-formed, because the path segment
+ * could be a secret.
+ */
 function rideIdOf(ctx: object): string | undefined {
   const { params, body, status } = ctx as { params?: { rideId?: string }; body?: { rideId?: string }; status: number };
   const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);

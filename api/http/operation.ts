@@ -9,11 +9,13 @@ export interface Operation<M extends Method = Method> {
   /** `operationId` in the OpenAPI document, and the name in generated clients. */
   id: string;
   method: M;
-  /** Relative to the base. Each parameter, such as `:rideId`, must be in `pathParameters` (docs/openapi.ts). */
+  /**
+   * The path, relative to the base. Each parameter, such as `:rideId`, must be in `pathParameters` (docs/openapi.ts).
+   */
   path: string;
   /** A few words: the title of its section in the reference. */
   summary: string;
-  /** Markdown. */
+  /** The description, in Markdown. */
   description: string;
   tag: Tag;
   /** The schemas that the route validates with. */
@@ -24,15 +26,15 @@ export interface Operation<M extends Method = Method> {
   answer: {
     status: 200 | 201 | 204;
     description: string;
-    /** Absent for a 204. */
+    /** The schema of the body; absent for a 204. */
     schema?: JsonSchema;
-    /** JSON if absent. */
+    /** The media type; JSON if absent. */
     mediaType?: 'text/event-stream';
-    /** In addition to the headers that the documentation adds to every response of its kind. */
+    /** The headers that the documentation does not add to every response of its kind. */
     headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
     example?: object | string;
   };
-  /** In addition to the errors of every operation (`commonErrors` in docs/error-answers.ts). */
+  /** The errors that are not common to all operations (`commonErrors` in docs/error-answers.ts). */
   errors: readonly ErrorCode[];
 }
 

@@ -3,7 +3,7 @@ import type { Middleware, RequestContext, RequestState, RouteName } from '../par
 import type { Method, Operation } from './operation.ts';
 
 export interface Route {
-  /** Its method, path and documentation. */
+  /** The method, the path and the documentation of the route. */
   operation: Operation;
   handle: Middleware;
 }
@@ -82,7 +82,7 @@ type RouteInSteps<M extends Method> = <Caller, Input, Result>(
 export const list: RouteInSteps<'GET'> = inSteps;
 export const post: RouteInSteps<'POST'> = inSteps;
 export const put: RouteInSteps<'PUT'> = inSteps;
-/** A DELETE route: `delete` is a reserved word. */
+/** A DELETE route. Not called `delete`, which is a reserved word. */
 export const remove: RouteInSteps<'DELETE'> = inSteps;
 
 /** True if a path is the base, or below it. */

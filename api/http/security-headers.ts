@@ -2,11 +2,11 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
-/** For responses that are data: no page may frame them, and no browser may sniff or run them. */
+/** The headers of responses that are data: no page may frame them, and no browser may sniff or run them. */
 const protect = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xFrameOptions: { action: 'deny' },
-  // These matter only for documents that a browser shows.
+  // Omitted, because they matter only for documents that a browser shows.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -15,7 +15,7 @@ const protect = helmet({
   xXssProtection: false,
 });
 
-/** The same for every response, so helmet runs only once, at the start. */
+/** The headers are the same for every response, so helmet runs only once, at the start. */
 export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
 function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
@@ -27,7 +27,8 @@ function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
 
 /**
  * The security headers of pages. They permit only our own scripts, styles and images, and map tiles of `tileOrigin`.
- * `Referrer-Policy` is not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
+ * They replace helmet's `Referrer-Policy: no-referrer`, with which browsers send forms of our own pages with `Origin:
+ * null`.
  */
 export function pageHeaders({
   tileOrigin,
@@ -60,7 +61,7 @@ export function pageHeaders({
   return policy.set('Permissions-Policy', permissions.join(', '));
 }
 
-/** Device features. A page may use only those in its `uses`. */
+/** The features of a device that are blocked, except on pages that list them in `uses`. */
 const phoneFeatures = ['camera', 'geolocation', 'microphone', 'screen-wake-lock'] as const;
 
 interface PageHeaders {

@@ -28,7 +28,7 @@ const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 12_000,
   keepAliveTimeout: 30_000,
-  // Short, so that each check refuses few requests: it blocks all other requests while it runs.
+  // Each check blocks all other requests while it runs, so the interval is short and each check refuses few requests.
   connectionsCheckingInterval: 100,
 };
 
@@ -36,11 +36,14 @@ const timeouts = {
 export const silenceMs = 14_000;
 
 const serverOptions = {
-  // Node would refuse a missing Host without a body; `refuseMalformed` does it in the form of the contract.
+  // Node would refuse a missing Host with a response that has no body; `refuseMalformed` refuses it in the form of the
+  // contract.
   requireHostHeader: false,
 };
 
-/** Connections that may wait to be accepted. Further ones are dropped, and their clients retry after a second. */
+/**
+ * At most this many connections wait to be accepted. Further ones are dropped, and their clients retry after a second.
+ */
 const backlog = 4_096;
 
 /** Listens on the configured host and port. Throws ConfigError if that fails. */
@@ -54,7 +57,7 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
   });
   const enqueue: RequestListener = (request, response) => connections.get(request.socket)?.enqueue(request, response);
   server.on('request', enqueue);
-  // An unknown Expect header is ignored: Node itself would refuse it with a 417 without a body.
+  // Ignores an unknown Expect header, which Node itself would refuse with a 417 without a body.
   server.on('checkExpectation', enqueue);
   server.on('clientError', (error, socket) => connections.get(socket as Socket)?.refuse(error));
   server.on('connect', (_request, socket) => {
@@ -74,8 +77,9 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     port,
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
-      // Only stops listening. The close() of http also closes idle connections at once, and a request that a client
-      // sends at that moment would be lost. Instead the next response announces the close, after at most drainMs.
+      // Only stops listening. The close() of http would also close idle connections at once, and a request that a
+      // client sends at that moment would be lost. Instead, each response announces the close for drainMs; then idle
+      // connections are closed.
       NetServer.prototype.close.call(server);
       app.endHeld?.();
       for (const connection of connections.values()) connection.announceClose();

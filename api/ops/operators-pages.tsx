@@ -19,8 +19,8 @@ const lifetimeMs = 12 * 3_600_000;
 type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
 
 /**
- * The pages at the operators' port of the API: the queue board at `/ops/queues`, for operators who know OPS_TOKEN.
- * Others get a 404. Without that setting, the sign-in is a 404 too.
+ * The pages at the operators' port of the API: the queue board at `/ops/queues`, for operators who have signed in with
+ * OPS_TOKEN. Others get a 404. Without that setting, the sign-in page is a 404 too.
  */
 export async function operatorsPages(
   service: Context,
@@ -53,7 +53,7 @@ export function operatorsCookie(token: string, now: () => number) {
     isToken: (given: string): boolean => isSame(given, token),
     write(ctx: RequestContext): void {
       const until = String(now() + lifetimeMs);
-      // Not `secure`: the operators' port serves plain HTTP, on loopback or through a tunnel.
+      // Not `secure`, because the operators' port serves plain HTTP, on loopback or through a tunnel.
       const options = {
         httpOnly: true,
         sameSite: 'strict',
@@ -73,7 +73,10 @@ export function operatorsCookie(token: string, now: () => number) {
 /** Compares in constant time. Hashing gives both the same length, which timingSafeEqual requires. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
-/** Accepts OPS_TOKEN in a form, because an address stays in the browser's history, and sets the cookie. */
+/**
+ * Accepts OPS_TOKEN and sets the cookie. The token is sent in a form, because an address would stay in the browser's
+ * history.
+ */
 function signInPart(cookie: ReturnType<typeof operatorsCookie>): Part {
   const show = (ctx: RequestContext, isWrong: boolean) => {
     ctx.status = isWrong ? 403 : 200;

@@ -22,12 +22,12 @@ const descriptions: Record<PoolName, string> = {
   mail: 'sends one mail; mails that wait for a retry are under Delayed',
 };
 
-/** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
+/** The states that the board shows. BullMQ has more, but this service has no flows, priorities or paused queues. */
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * The board's adapter of a queue. Read-only: MongoDB decides what is pending, so re-running a job would only overwrite
- * the result of its first run.
+ * The board's adapter of a queue. It is read-only: MongoDB decides what is pending, so re-running a job would only
+ * overwrite the result of its first run.
  */
 function readOnlyQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
   return new (class extends Adapter {
@@ -67,7 +67,7 @@ function presentJob(job: Job): Job {
   return job;
 }
 
-/** Fixed at the bottom, where it covers nothing: the board's pages scroll in their own frame. */
+/** The banner is fixed at the bottom. It covers nothing there, because the board's pages scroll in their own frame. */
 const banner =
   '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
   'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
@@ -110,7 +110,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
         jobDetails: { defaultTab: 'Data' },
         hideDocsLink: true,
         hideRedisDetails: true,
-        // It would run CLIENT LIST at each poll; the metric rides_pool_takes_jobs shows more.
+        // The view of workers would run CLIENT LIST at each poll, and shows less than the metric rides_pool_takes_jobs.
         showWorkers: false,
         sortQueues: false,
       },

@@ -17,7 +17,7 @@ const types: Record<string, string> = {
 
 interface Asset {
   type: string;
-  /** By content coding; '' means uncompressed. */
+  /** The bodies by content coding; '' is the uncompressed one. */
   bodies: Map<string, Buffer>;
 }
 

@@ -69,7 +69,7 @@ export function errorPage(
   });
 }
 
-/** A copy of the message for a status, so that the caller can change it. */
+/** The message for a status. It is a copy, so that the caller can change it. */
 function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }

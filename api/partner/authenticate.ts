@@ -24,8 +24,8 @@ export function authenticate(service: Pick<Context, 'now'>): FindCaller {
 }
 
 /**
- * Finds the caller and, in the same round trip, the caller's ride that the path names. Throws a 401 or a 404; the 404
- * is the same for a ride of another key as for an unknown one.
+ * Finds the caller and, in the same round trip, the ride in the path. Throws a 401 or a 404. The 404 is the same for a
+ * ride of another key as for an unknown one.
  */
 export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   service: Pick<Context, 'now'>,
@@ -39,7 +39,10 @@ export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'ke
   };
 }
 
-/** Stores the caller that `find` finds for the request's secret key in the request's state, or throws a 401. */
+/**
+ * Calls `find` with the request's secret key, and stores the caller in the request's state. Throws a 401 if it finds
+ * none.
+ */
 async function admit<Result extends { caller: Caller }>(
   ctx: RequestContext,
   find: (secretKey: string) => Promise<Result | null>,
@@ -65,8 +68,10 @@ interface CallerAndRide<ProjectedRide> {
 /**
  * Reads a key and a ride in one round trip instead of two, and batches concurrent requests. Resolves with null if the
  * key is unknown, revoked or suspended; the ride is null if it belongs to another key. The read begins after the call,
- * so a revocation applies immediately. The ride is the majority-committed one, so a failover never retracts it; throws
- * NotYetCommitted if a newly elected primary does not have the ride yet.
+ * so a revocation applies immediately.
+ *
+ * The ride is in its majority-committed state, which no failover can roll back. Throws NotYetCommitted if the majority
+ * does not have the ride yet.
  */
 function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
@@ -84,7 +89,7 @@ function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>
             },
           },
         ],
-        // All documents in one reply: by default MongoDB sends only the first 101.
+        // The reply contains all documents: by default MongoDB's first reply has at most 101.
         { batchSize: 2 * asked.length + 1, ...timeLimit() },
       )
       .toArray();

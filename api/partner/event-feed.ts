@@ -7,17 +7,17 @@ import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
-import { limit, opaque } from './fields.ts';
+import { limit, opaqueCursor } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/** A time and the second part of a ride's id; the latter is empty if the cursor came from `now`. */
+/** A cursor contains a time and the second part of a ride's id. A cursor that came from `now` has only the time. */
 const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
-  after: opaque
+  after: opaqueCursor
     .pattern(cursorForm)
     .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
     .description(
@@ -107,7 +107,7 @@ interface PageRequest {
   limit: number;
 }
 
-/** A page, and the time (Unix ms) up to which the feed was read. */
+/** A page, and the time up to which the feed was read (Unix ms). */
 type ReadPage = FeedPage & { readUntil: number };
 
 /** Batches reads: requests that wait at the same cursor wake up together and share one read. */

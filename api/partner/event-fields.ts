@@ -7,7 +7,7 @@ import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from 
 import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './fields.ts';
 
-/** The fields and the long polling that the event feed and the events of a ride share (contract, section 10.3). */
+/** The event feed and the events of a ride share these fields and the long polling (contract, section 10.3). */
 
 export const waitSeconds = Joi.number()
   .integer()
@@ -83,7 +83,7 @@ export const exampleEvent: Shape<typeof feedEvent> = {
   requestId: 'desk-7f31c0a2',
 };
 
-/** The body keeps the order of fields in which it was sent, so its JSON text is the text that was signed. */
+/** The fields of the body keep the order in which they were sent, so its JSON text is the text that was signed. */
 export function presentEvent(
   rideId: string,
   { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
@@ -112,8 +112,8 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 }
 
 /**
- * Long polling: waits and reads again until `isEnough` or until the time is over. `again` also authenticates again, so
- * that a key that was revoked in the meantime sees nothing.
+ * Long polling: reads again after each wait, until `isEnough` or until the time is over. `again` also authenticates
+ * again, so that a key that is revoked during the wait sees nothing.
  */
 export async function waitFor<Result>(
   { method }: RequestContext,

@@ -69,7 +69,7 @@ export const fareHint: PartnerOperation<'GET'> = {
   path: '/fare-hint',
   summary: 'Get a fare hint',
   description:
-    'Shows the price per km of completed live rides that started near the pickup in the last 28 days. A test key gets a fixed sample. [Set a fare](https://rides.example/docs/fares#what-fares-come-to) explains which trips count and the meaning of `basis`.',
+    'Shows the price per km of completed live rides that started near the pickup in the last 28 days. A test key gets a fixed sample. [Set a fare](https://rides.example/docs/fares#what-rides-cost) explains which trips count and the meaning of `basis`.',
   tag: 'rides',
   query,
   answer: {

@@ -15,7 +15,7 @@ export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
 /** The maximum number of entries in a page. */
 export const limit = Joi.number().integer().min(1).max(100).empty('');
 /** A cursor. Its format may change, so the documentation does not describe it. */
-export const opaque = Joi.string().empty('').meta({ isOpaque: true });
+export const opaqueCursor = Joi.string().empty('').meta({ isOpaque: true });
 
 export const carType = { type: 'string', enum: carTypes, description: 'The kind of car.' } as const;
 

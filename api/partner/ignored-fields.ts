@@ -5,7 +5,10 @@ import type { RequestContext } from '../part.ts';
 
 const maxNames = 10;
 const nameForm = /^[A-Za-z_]\w{0,39}$/;
-/** A key, secret, token or phone number that was sent as a field name: it must not get into other systems' logs. */
+/**
+ * Matches a key, secret, token or phone number that was sent as a field name, and must not get into other systems'
+ * logs.
+ */
 const mayBeSecret = /svc_|whsec_|\d[A-Za-z]|\d{5}/i;
 
 /** The names of a schema's fields, with the fields inside each object. */
@@ -34,7 +37,7 @@ function addIgnored(names: Set<string>, part: object, known: KnownFields): void 
       if (nameForm.test(name) && !mayBeSecret.test(name)) names.add(name);
     } else if (inside.size > 0) {
       const value = (part as Record<string, unknown>)[name];
-      // A value of another type fails the validation.
+      // A value of another type is skipped here, because the validation refuses it.
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) addIgnored(names, value, inside);
     }
   }

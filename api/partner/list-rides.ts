@@ -6,7 +6,7 @@ import { type Ride, type RideStatus, rideStatuses } from '../../shared/rides/rid
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { reference } from '../rides/fields.ts';
-import { exampleRideId, limit, opaque } from './fields.ts';
+import { exampleRideId, limit, opaqueCursor } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
 
@@ -19,7 +19,7 @@ interface ListQuery {
   cursor?: string;
 }
 
-/** Unix ms, up to the year 5138. */
+/** A time in Unix ms, up to the year 5138. */
 const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 
 const query = Joi.object<ListQuery>({
@@ -30,7 +30,7 @@ const query = Joi.object<ListQuery>({
   createdBefore: time.description('Only rides that were created before this time, as Unix time in milliseconds.'),
   reference: reference.description('Only rides with exactly this reference.'),
   limit: limit.default(20).description('The maximum number of rides in a page.'),
-  cursor: opaque
+  cursor: opaqueCursor
     .pattern(/^ride_[0-9A-Za-z]{24}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
     .description('The `nextCursor` of the previous page. Default: the first page.'),

@@ -35,7 +35,10 @@ const answer = objectSchema(
 /** The five operations of the contract (sections 1 and 2.6). All others are additions (section 10). */
 const contractOperations: readonly Operation[] = [createRide, retrieveRide, listOffers, acceptOffer, cancelRide];
 
-/** The first additions keep their original order in the response; the others are ordered as in `partnerOperations`. */
+/**
+ * The additions that come first in the response, in their original order. The others are ordered as in
+ * `partnerOperations`.
+ */
 const firstAdditions: readonly Operation[] = [listRides, listRideEvents, listEvents, raiseFare, fareHint];
 
 /** Contract, section 2.6. */

@@ -10,8 +10,8 @@ export const warnings = {
   fare_not_in_cents: 'The fare has more than two decimals.',
   phone_without_digits: "The passenger's phone number has no digit.",
   max_price_below_fare:
-    'The `maxPrice` of `autoAccept` is below the fare, so an offer of your fare is not accepted automatically.',
-  unknown_query_parameter: 'The query has a parameter that the operation does not know. It is ignored.',
+    'The `maxPrice` of `autoAccept` is below the fare, so an offer at your fare is not accepted automatically.',
+  unknown_query_parameter: 'The query has a parameter that the operation does not know. This parameter is ignored.',
 } as const;
 
 export type Warning = keyof typeof warnings;
@@ -43,8 +43,8 @@ export function warnOfFare(ctx: RequestContext, fare: number): void {
 }
 
 /**
- * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. An invalid request
- * gets its 400 without warnings.
+ * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. The 400 of an
+ * invalid request has no warnings.
  */
 export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};

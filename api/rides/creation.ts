@@ -14,12 +14,12 @@ import {
   accountWindows,
   type Creation,
   keyWindows,
+  type LimitWindow,
   localLog,
   redisLog,
-  type Window,
   type WindowCount,
   type WindowCounts,
-} from './sliding-log.ts';
+} from './creation-limit.ts';
 
 /**
  * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
@@ -43,17 +43,21 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8) exactly over all processes, or only in this process while Redis is
- * away. If the operator has set a limit for accounts, all keys of an account are also counted together. Failed
- * creations are refunded. Throws `rate_limited`; Retry-After is the number of seconds until all exhausted windows have
- * room. Requests with the same Idempotency-Key count as one creation, even if concurrent.
+ * Counts a key's creations (contract, section 8), exactly over all processes. While Redis is unavailable, each process
+ * counts only its own. If the operator has set a limit for accounts, all keys of an account are also counted together.
+ * Requests with the same Idempotency-Key count as one creation, even if concurrent. Failed creations are refunded.
+ *
+ * Throws `rate_limited`. Retry-After is the number of seconds until all exhausted windows have room.
  */
 function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
   const chargeKey = chargeCreations(service, keyWindows);
   const { ridesPerAccountMinute } = service.config;
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
 
-  /** Not atomic, because the logs can be on two nodes of a Redis Cluster: a refused second charge refunds the first. */
+  /**
+   * Charges the account, then the key; if the key is refused, refunds the account. The two charges are not atomic,
+   * because their logs can be on two nodes of a Redis Cluster.
+   */
   async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
     const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
@@ -75,7 +79,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
       return ride;
     } catch (error) {
       if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
-      // After a conflict the charge stays: it belongs to the ride that the other request with this Idempotency-Key created.
+      // After a conflict the charge stays, because it belongs to the ride that the other request with this key created.
       else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
       throw error;
     }
@@ -91,14 +95,17 @@ const both = (one: Charge, other: Charge): Charge => ({
   },
 });
 
-/** With an Idempotency-Key, retries share this charge, so it is not refunded. */
+/**
+ * Refunds the charge once it is certain that the ride was not created. With an Idempotency-Key it is never refunded,
+ * because retries share the charge.
+ */
 async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
   if (input.idempotencyKey === undefined && !(await error.wasCreated())) await charged.refund();
 }
 
 function chargeCreations(
   { redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>,
-  windows: readonly Window[],
+  windows: readonly LimitWindow[],
 ) {
   const shared = redisLog(redis, windows);
   const local = localLog(now, windows);
@@ -127,17 +134,18 @@ function chargeCreations(
     const refund = async () => {
       await log.refund(id, creation);
     };
-    // A failed refund costs the key one creation for an hour: better than hiding the original error.
+    // A failed refund is ignored: it costs the key one creation for an hour, which is better than hiding the original
+    // error.
     return { headers: limitHeaders(counted), refund: () => refund().catch(() => {}) };
   };
 }
 
-type Counted = Window & WindowCount;
+type Counted = LimitWindow & WindowCount;
 
-const countsOf = (windows: readonly Window[], { counts }: WindowCounts): Counted[] =>
+const countsOf = (windows: readonly LimitWindow[], { counts }: WindowCounts): Counted[] =>
   windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
 
-/** The 429, which names the exhausted window that has room last. */
+/** The 429. It names the exhausted window that has room last. */
 function refusal(windows: readonly Counted[]): AppError {
   const exhausted = windows.filter(({ count, limit }) => count >= limit);
   const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);

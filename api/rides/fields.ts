@@ -6,7 +6,7 @@ export const text = Joi.string()
   .allow('')
   .empty(null)
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
-  // JSON Schema needs no keyword for it: its strings are always well-formed Unicode.
+  // The rule needs no keyword in JSON Schema, whose strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
@@ -20,7 +20,7 @@ export const textUpTo = (length: number) =>
 /** An empty reference counts as absent, because a search for it makes no sense. */
 export const reference = textUpTo(64).empty(Joi.valid(null, ''));
 
-/** US dollars. */
+/** An amount in US dollars. */
 export const money = Joi.number().greater(0);
 export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
 

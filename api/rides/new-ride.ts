@@ -107,7 +107,7 @@ const toLimits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ ma
 
 const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
 
-/** Without this, BSON would store undefined fields as null. */
+/** Removes undefined fields, which BSON would store as null. */
 function omitUndefined<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -6,7 +6,7 @@ import { watch } from './watch.ts';
 
 interface Follower {
   stream: Stream;
-  /** Hash of the key that opened the stream. */
+  /** The hash of the key that opened the stream. */
   keyHash: string;
   /** The last text that was sent for each event name. */
   shown: Map<string, string>;
@@ -34,7 +34,7 @@ export function followDrivers(
         }
       }
     },
-    // Also the longest time that a stream continues after its key was revoked.
+    // The polling interval. A stream continues for at most this long after its key was revoked.
     pollMs: 2_000,
     onNews: (note) => wake.onRideChange((_rideId, driverIds) => driverIds.forEach(note)),
     log,

@@ -3,14 +3,16 @@ import { silenceMs } from '../http/serve.ts';
 import type { RequestContext } from '../part.ts';
 
 export interface HeldRequest {
-  /** Resolves with true on release; with false when its time is over, at shutdown, or when the client disconnects. */
+  /**
+   * Resolves with true on release, and with false when the time is over, at shutdown, or when the client disconnects.
+   */
   over: Promise<boolean>;
   release(): void;
 }
 
 /**
- * Requests that wait before they are answered (long polls). Neither the time limit of requests nor that of silent
- * connections applies to them. Shutdown ends their wait.
+ * Requests that wait before they are answered (long polls). The time limits of requests and of silent connections do
+ * not apply to them. A shutdown ends their wait.
  */
 export class HeldRequests {
   readonly #held = new Set<() => void>();

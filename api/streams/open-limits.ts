@@ -2,14 +2,18 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
-/** A client that may hold at most `most` open. `kind` names it in the error message, e.g. "key". */
+/**
+ * A client, which may hold at most `most` streams or requests open. `kind` names it in the error message, e.g. "key".
+ */
 interface LimitedClient {
   id: string;
   kind: string;
   most: number;
 }
 
-/** Limits the streams or waiting requests that this process holds open: at most `all` in total. */
+/**
+ * Limits the streams or waiting requests that this process holds open to `all` in total, and to a number per client.
+ */
 export function openLimits(code: LimitCode, all: number) {
   const counts = new Map<string, number>();
   let total = 0;
@@ -24,7 +28,10 @@ export function openLimits(code: LimitCode, all: number) {
   }
 
   return {
-    /** Adds one to the count of each client. Throws `code` at a limit. Call the returned function once when it ends. */
+    /**
+     * Adds one to the count of each client. Throws `code` at a limit. Call the returned function once, when the stream
+     * or request ends.
+     */
     enter(clients: readonly LimitedClient[]): () => void {
       for (const { id, kind, most } of clients) {
         if ((counts.get(id) ?? 0) >= most) throw tooMany(code, `at most ${most} for each ${kind}`);

@@ -3,7 +3,7 @@ import type { Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
 interface SessionStreams {
-  /** Ends the stream when the session of this token ends, at most about 2 s later. */
+  /** Adds a stream, which ends at most about 2 s after the session of this token. */
   add(stream: Stream, token: string): void;
   close(): void;
 }

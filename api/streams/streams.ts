@@ -3,9 +3,15 @@ import { assertInTime } from '../http/answer-in-time.ts';
 import type { RequestContext } from '../part.ts';
 import { openLimits } from './open-limits.ts';
 
-/** The server closes a connection that is silent for 14 s, and some proxies close it sooner. */
+/**
+ * A comment is sent this often, because the server closes a connection that is silent for 14 s, and some proxies do so
+ * sooner.
+ */
 const beatMs = 10_000;
-/** A slower client is disconnected: its next stream begins with the current state instead of a long backlog. */
+/**
+ * A client with more unsent bytes is disconnected. Its next stream begins with the current state instead of a long
+ * backlog.
+ */
 const maxUnsentBytes = 65_536;
 /** At shutdown, clients have this long to read the rest of their streams. */
 const defaultLingerMs = 1_000;
@@ -23,8 +29,8 @@ export interface Streams {
   open(ctx: RequestContext, client: string): Stream;
   readonly count: number;
   /**
-   * Ends all streams; later ones end immediately, so that their clients reconnect to another process. Cuts the
-   * connections of clients that do not read the rest in time.
+   * Ends all streams. Later ones end immediately, so that their clients reconnect to another process. Cuts the
+   * connections of clients that do not read the rest of their stream in time.
    */
   endAll(): void;
   close(): void;

@@ -16,13 +16,16 @@ const pollMs = 2_000;
 const failure = 'events for long polls could not be read';
 const maxPolls = { perKey: 200, perAccount: 1_000 };
 
-/** Waits for events of a key after a cursor of its feed, which had none when read up to `readUntil` (Unix ms). */
+/**
+ * A wait for events of a key after a cursor of its feed. No event followed the cursor when the feed was read up to
+ * `readUntil` (Unix ms).
+ */
 interface AfterCursor {
   after: FeedCursor | null;
   readUntil: number;
 }
 
-/** Waits for events of a ride with a number above `afterSeq`. */
+/** A wait for events of a ride with a number above `afterSeq`. */
 interface AfterSeq {
   rideId: string;
   afterSeq: number;

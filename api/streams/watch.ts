@@ -9,7 +9,7 @@ const maxPolled = 100;
 interface WatchOptions<Watcher> {
   /** Reads all of these ids in one query, and passes changes to the watchers of each id. */
   look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
-  /** Each id is read at least this often, because news can be lost. */
+  /** Each id is read at least this often (ms), because news can be lost. */
   pollMs: number;
   /** Subscribes `note` to the ids that may have changed, watched or not. Returns a function that unsubscribes. */
   onNews?(note: (id: string) => void): () => void;
@@ -19,7 +19,7 @@ interface WatchOptions<Watcher> {
 }
 
 export interface Watch<Watcher> {
-  /** Adds a watcher of an id. Call the returned function when it leaves. */
+  /** Adds a watcher of an id. Call the returned function to remove it. */
   join(id: string, watcher: Watcher): () => void;
   /** Reads an id now, or right after the look in progress. */
   lookNow(id: string): void;

@@ -22,7 +22,7 @@ const base = '/track';
 const tokenForm = /^[0-9A-Za-z]{22}$/;
 const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
 
-/** The same text for every invalid link, so that guessing tokens reveals nothing. */
+/** Every invalid link gets the same text, so that guessing tokens reveals nothing. */
 const noSuchLink = {
   title: 'This link is no longer valid',
   text: 'A live map is available until 24 hours after its ride has ended.',
@@ -38,7 +38,7 @@ export function trackPart(service: Context, wake: Wake): Part {
     complete: withReportedPosition,
     stateOf: trackState,
     isLast: ({ status }) => hasEnded(status),
-    // The car is moving, so a new time means a new position.
+    // While the car moves, a new time means a new position.
     isAlwaysNews: ({ position }) => position !== undefined,
     pollMs: 2_000,
   });

@@ -26,7 +26,7 @@ export interface TrackState {
   arrivesAt?: number;
   /** The last known position of the car. */
   position?: Point & { heading: number; at: number };
-  /** The current drive of a simulated driver. The browser computes the position at any time from it. */
+  /** The current drive of a simulated driver, from which the browser computes the position at any time. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
   /** The reason for the cancellation: no driver was found, or someone cancelled. */
   endedBy?: 'no_driver' | 'cancelled';

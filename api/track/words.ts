@@ -35,7 +35,7 @@ export function shownSteps(state: TrackState): StepView[] {
 
 /** If the last position report is older than this, the page shows no ETA. */
 export const oldReportMs = 15_000;
-/** If it is older than this, the page says so. */
+/** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
 
 interface Words {

@@ -31,7 +31,7 @@ export async function listedDrivers(): Promise<ListedDriver[]> {
   );
 }
 
-/** Two lines per driver, so that the id is never truncated. Other long texts are. */
+/** Lists each driver on two lines, so that the id is never truncated. Other long texts are truncated. */
 export function tableOf(drivers: readonly ListedDriver[], columns = 80): string[] {
   if (drivers.length === 0) return [`No drivers. Make one: ${invocation('drivers')} create --help`];
   const rows = drivers.map(({ driverId, carType, seats, key, ...driver }) => [

@@ -31,7 +31,7 @@ export async function listedKeys(email?: string): Promise<ListedKey[]> {
   }));
 }
 
-/** Two lines per key, so that its id and webhook URL are never truncated. A long name is. */
+/** Lists each key on two lines, so that its id and webhook URL are never truncated. A long name is truncated. */
 export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80): string[] {
   if (keys.length === 0) return [`No keys. Make one: ${invocation('keys')} create --name NAME --mode test`];
   const rows = keys.map((key) => [

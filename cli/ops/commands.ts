@@ -43,7 +43,8 @@ user name on this system.`,
   examples: ['PROGRAM queues', 'PROGRAM suspend --help'],
   async connect(env, work) {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
-    // Standard output contains only the answer, and a command must not wait for the trace collector.
+    // Logs and traces are off: standard output contains only the answer, and a command must not wait for the trace
+    // collector.
     const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
     try {
       await work(ctx);
@@ -223,7 +224,10 @@ function timeOf(option: string, given: string | undefined): Date {
   return at;
 }
 
-/** The operator's name for the audit log: --by, or the system user, who may have no name in a container. */
+/**
+ * The operator's name for the audit log: the option --by, or else the system user. In a container that user may have no
+ * name.
+ */
 function nameOf({ by }: { by?: string }): string {
   if (by !== undefined) return by;
   try {

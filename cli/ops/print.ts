@@ -56,7 +56,7 @@ function waitingLines(waiting: BacklogReport['waitingByKey']): string[] {
   return rows.length > 0 ? ['', ...aligned([['KEY WITH WAITING EVENTS', 'RIDES', 'FAILED', 'NAME'], ...rows])] : [];
 }
 
-/** The result of the last stretch of a full sweep (workers/periodic/sweeper/sweep.ts). */
+/** The result of the last turn of a full sweep (workers/periodic/sweeper/sweep.ts). */
 export type SweepAnswer = { swept: true; seconds: number } & Partial<
   Record<'timers' | 'deliveries' | 'attempts' | 'mails' | 'visited' | 'failed', number>
 >;

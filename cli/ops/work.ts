@@ -8,7 +8,7 @@ import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { mostAtOnce, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
+import { maxResends, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 
 export async function setPaused(
   ctx: Context,
@@ -75,18 +75,24 @@ export async function resendAll(
   return sent;
 }
 
-/** One call resends at most 500 events. The next call skips events that are pending or delivered. */
+/**
+ * `redeliverFailed` resends at most 500 events, so it is called until none is left. It skips events that are pending or
+ * delivered.
+ */
 async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, accountId: string): Promise<number> {
   for (let sent = 0; ; ) {
     const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
     sent += batch;
-    if (batch < mostAtOnce) return sent;
+    if (batch < maxResends) return sent;
   }
 }
 
 type AuditFields = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
 
-/** Records who did it in the audit log of the affected account, or of the operator's account if there is none. */
+/**
+ * Records the operator's name in the audit log of the affected account, or of the operator's account if none is
+ * affected.
+ */
 export async function recordAudit(ctx: Context, by: string, { accountId, ...entry }: AuditFields): Promise<void> {
   const ofAccount = accountId ?? (await accountOf(operatorEmail))._id;
   await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());

@@ -52,7 +52,7 @@ export function partnerWith(key: string, baseUrl: string): Partner {
   };
 }
 
-/** An event as the receiver got it. Do not trust the body unless `isVerified`. */
+/** An event as the receiver got it. Do not trust the body unless `isVerified` is true. */
 export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };
 
 /** The fields of an event's body that the demo reads. */

@@ -77,7 +77,7 @@ export async function playLiveRide(
     const chosen = await acceptCheapest(timeline, partner, ride);
     for (const status of statuses) {
       let received = await nextLive();
-      // Drivers still offer until they are notified that the ride is gone.
+      // Skips further offers: drivers make them until they are notified that the ride is gone.
       while (status === 'driver_arriving' && received.body.offer) received = await nextLive();
       checkName(received, `ride.status ${status}`);
       checkChosen(received, chosen);

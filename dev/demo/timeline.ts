@@ -48,7 +48,10 @@ type Trip = { pickup: Place; destination: Place };
 
 const pollEveryMs = 300;
 
-/** Shows the car's position as the timeline's progress, until stopped. The API does not limit reads. */
+/**
+ * Shows the car's position as the progress of the timeline, until stopped. It may read often, because the API does not
+ * limit reads.
+ */
 export function watchRide(timeline: Timeline, partner: Partner, rideId: string, trip: Trip) {
   const stopping = new AbortController();
   const watching = (async () => {

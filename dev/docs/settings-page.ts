@@ -13,7 +13,7 @@ interface Described {
   whens?: Condition[];
 }
 
-/** A setting that is required only beside another one. */
+/** A setting that is required only if another one is set. */
 interface Condition {
   ref: { path: string[] };
   is: Described;
@@ -21,13 +21,13 @@ interface Condition {
 
 const introduction = `# Settings
 
-\`npm run docs:settings\` makes this page from the rules in \`shared/base/settings.ts\`: change the descriptions there.
+\`npm run docs:settings\` generates this page from the rules in \`shared/base/settings.ts\`: change the descriptions there.
 
-Settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset. If a setting is missing
-or wrong, the process does not start, and prints a line for each.
+Settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset. If a
+setting is missing or wrong, the process does not start, and prints one line for each such setting.
 
 "Read by" names the processes that use a setting: \`API\`, \`workers\` (the processes of every pool), one pool, or one of the commands
-\`migrate\`, \`keys\`, \`drivers\` and \`ops\`. A required setting is required only there.
+\`migrate\`, \`keys\`, \`drivers\` and \`ops\`. A required setting is required only by the processes that read it.
 `;
 
 const heading = ['| setting | default | values | read by | meaning |', '|---|---|---|---|---|'];

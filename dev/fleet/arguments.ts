@@ -33,7 +33,7 @@ Examples
     --area 52.52,13.4,8 --url https://rides.example`;
 
 export interface FleetArguments {
-  /** Undefined with --keys. */
+  /** The number of drivers; undefined with --keys. */
   drivers?: number;
   keysFile?: string;
   area: Area;
@@ -62,7 +62,7 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   };
 }
 
-/** Joins the option and its value: a negative latitude looks like an option to the parser. */
+/** Joins the area option with its value, because the parser would read a negative latitude as an option. */
 function withJoinedArea(args: readonly string[]): string[] {
   const at = args.indexOf('--area');
   const value = args[at + 1];

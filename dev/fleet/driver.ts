@@ -10,13 +10,16 @@ interface DriverOptions {
   client: GatewayClient;
   car: Car;
   behaviour: Behaviour;
-  /** A separate sequence for each kind of choice, so that it does not depend on the timing of the others. */
+  /**
+   * The sources of the driver's choices. Each kind of choice has its own sequence, so that it does not depend on the
+   * timing of the others.
+   */
   random: { bids: Random; trips: Random };
-  /** The next destination of an idle driver; undefined to stay. */
+  /** Returns the next destination of an idle driver; undefined to stay. */
   wander(): Point | undefined;
-  /** The car's real-life speed, for the driver's estimate of the arrival time. */
+  /** The speed of the car in real life, from which the driver estimates the arrival time. */
   kmh: number;
-  /** Speed-up of thinking and boarding, compared to real life. */
+  /** The factor by which the driver decides and boards faster than in real life. */
   speed: number;
   reportMs: number;
   figures: Figures;
@@ -43,7 +46,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     if (ending.signal.aborted) return;
     figures.errors += 1;
     figures.lastError = (error as Error).message;
-    // The key is revoked or suspended: every further request would fail.
+    // The key is revoked or suspended, so every further request would fail.
     if (error instanceof Refusal && error.status === 401) end();
   }
   function end(): void {
@@ -128,7 +131,10 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     );
   }
 
-  /** The caller ignores errors: the service takes a silent driver offline automatically. */
+  /**
+   * Withdraws the driver's offers, goes offline and cancels the driver's ride. The caller ignores errors, because the
+   * service takes a silent driver offline anyway.
+   */
   async function leave(): Promise<void> {
     for (const [rideId, { offerId }] of seen) if (offerId) await client.withdraw(rideId, offerId).catch(() => {});
     await client.goOffline();
@@ -148,7 +154,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   };
 }
 
-/** Resolves with undefined for a 409: another driver was faster, or the ride is gone. */
+/** Resolves with undefined if the answer is a 409: another driver was faster, or the ride is gone. */
 async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error) => {
     if (error instanceof Refusal && error.status === 409) return undefined;

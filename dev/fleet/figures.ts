@@ -39,10 +39,12 @@ function partsOf({ online, requests, offers, underWay, completed, cancelled, err
 }
 
 const everyMs = 250;
-/** The interval if the output is not a terminal, because then no line can be rewritten. */
+/** The interval of lines on an output that is not a terminal, where a line cannot be rewritten. */
 const quietMs = 5_000;
 
-/** Shows a fleet's figures in a line that is rewritten. Call the result to stop with the last figures. */
+/**
+ * Shows a fleet's figures in a line that is rewritten. Returns a function that stops this and shows the last figures.
+ */
 export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
   const { isTTY } = out;
   const show = () => {

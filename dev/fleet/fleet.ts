@@ -18,11 +18,11 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** Determines the drivers' positions, behaviours and choices. */
+  /** The seed from which the drivers' positions, behaviours and choices follow. */
   seed: number;
-  /** Speed-up of the cars, compared to real life. */
+  /** The factor by which cars are faster than in real life. */
   drivingSpeed: number;
-  /** Speed-up of the drivers' decisions, compared to real life. */
+  /** The factor by which drivers decide faster than in real life. */
   thinkingSpeed: number;
   reportMs?: number;
   /** The behaviour of all drivers. By default each driver has a different one. */
@@ -39,13 +39,13 @@ export interface Fleet {
 
 const cityKmh = 30;
 const wanderKm = 0.5;
-/** The share of idle drivers who start a drive at a report. */
+/** At each report, this share of the idle drivers starts a drive. */
 const wanderShare = 0.2;
 const atOnce = 25;
 
 /**
  * Puts a driver online for each key. If the service refuses a driver or cannot be reached, takes the others offline and
- * rejects with that error. `ending` stops the start.
+ * rejects with that error. `ending` aborts the start.
  */
 export async function startFleet(options: FleetOptions, ending?: AbortSignal): Promise<Fleet> {
   const figures = noFigures();
@@ -94,7 +94,7 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
 const placeIn = ({ km, ...middle }: Area, random: Random): Point =>
   pointAt(middle, km * Math.sqrt(random()), random() * 360);
 
-/** A point that is a short drive away. A driver whom a ride has led out of the area returns to it. */
+/** A point a short drive away if that is in the area, else any point of the area. */
 function nearbyIn(area: Area, from: Point, random: Random): Point {
   const near = placeIn({ ...from, km: wanderKm }, random);
   const isInside = haversineKm(area, near) <= area.km;

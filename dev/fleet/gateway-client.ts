@@ -43,7 +43,7 @@ export interface GatewayClient {
   withdraw(rideId: string, offerId: string): Promise<void>;
   takeStep(rideId: string, step: Step): Promise<void>;
   ride(): Promise<OwnRide | null>;
-  /** The events until the stream or `signal` ends. */
+  /** The events of the stream, until it ends or `signal` aborts. */
   stream(signal: AbortSignal): AsyncGenerator<DriverNews>;
 }
 

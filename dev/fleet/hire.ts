@@ -42,14 +42,14 @@ export async function hireDrivers(
   return hired;
 }
 
-/** Revokes drivers, because their keys are lost when the fleet ends. */
+/** Revokes drivers. Nobody can use them anymore, because their keys are lost when the fleet ends. */
 export async function dismissDrivers(driverIds: readonly string[]): Promise<void> {
   for (let from = 0; from < driverIds.length; from += atOnce) {
     await Promise.all(driverIds.slice(from, from + atOnce).map(dismiss));
   }
 }
 
-/** Ignores an AppError: an operator may have revoked the driver already. */
+/** Revokes a driver. Ignores an AppError, because an operator may have revoked the driver already. */
 async function dismiss(driverId: string): Promise<void> {
   await revokeDriver(driverId).catch((error) => {
     if (!(error instanceof AppError)) throw error;
@@ -61,7 +61,7 @@ function personOf(seed: number, index: number, onlyCar?: CarType): NewDriver {
   const carType = onlyCar ?? carTypeOf(random);
   return {
     name: `${oneOf(random, firstNames)} ${oneOf(random, lastNames)}`,
-    // Numbers that are reserved for fiction.
+    // These numbers are reserved for fiction.
     phone: `+1202555${String(100 + (index % 100)).padStart(4, '0')}`,
     vehicle: `${oneOf(random, cars[carType])}, ${oneOf(random, colours)}`,
     plate: `F ${1_000 + index}`,

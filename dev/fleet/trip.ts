@@ -10,7 +10,7 @@ interface Driving {
   car: Car;
   behaviour: Pick<Behaviour, 'cancels'>;
   random: Random;
-  /** Speed-up of the driver, compared to real life. */
+  /** The factor by which the driver is faster than in real life. */
   speed: number;
   /** Reports the car's position to the service. Called before each step. */
   report(): void;

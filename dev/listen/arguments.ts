@@ -38,10 +38,10 @@ export interface ListenArguments {
   key: string;
   forward: URL;
   secret: string;
-  /** Whether the secret was generated for this run. */
+  /** True if the secret was generated for this run. */
   isNewSecret: boolean;
   after: string;
-  /** The service's address without its versioned base; undefined for the newest stack's. */
+  /** The service's address without its versioned base. If undefined, the address of the newest stack is used. */
   url?: string;
 }
 

@@ -17,7 +17,7 @@ interface FeedPage {
   cursor: string | null;
 }
 
-/** A permanent error: do not retry. */
+/** A permanent error, after which nothing is retried. */
 class Refusal extends Error {
   override name = 'Refusal';
 }
@@ -38,8 +38,8 @@ const shortestPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
 /**
- * The pages of a key's feed, each once, until the signal aborts. The first page is returned at once, so that the feed
- * continues from its cursor. Retries while the service does not answer. Throws Refusal.
+ * The pages of a key's feed, each one once, until the signal aborts. The first page is returned at once, so that its
+ * cursor is known. Retries while the service does not answer. Throws Refusal.
  */
 export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
   let after = feed.after;
@@ -59,7 +59,7 @@ export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<
     failures = 0;
     yield answer;
     after = answer.cursor ?? after;
-    // A service that is stopping ends a long poll early.
+    // An early answer without events comes from a service that is stopping.
     const isEarly = wait > 0 && answer.events.length === 0 && performance.now() - askedAt < shortestPauseMs;
     if (isEarly) await sleep(shortestPauseMs, signal);
     wait = waitSeconds;

@@ -10,14 +10,14 @@ const run = promisify(execFile);
 export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
-/** The running downloads of this process, by folder: servers that start at the same time share them. */
+/** The running downloads of this process, by folder. Servers that start at the same time share them. */
 const fetches = new Map<string, Promise<string>>();
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
  * Downloads packages with apt and unpacks them into a folder of the project's cache. Needs no root privileges and
- * installs nothing. Without `release`, also downloads the dependencies that this machine lacks; with it, only the named
- * packages of that release. Resolves with the folder, which a later call reuses without a download.
+ * installs nothing. Without `release`, also downloads the dependencies that this machine lacks; with `release`,
+ * downloads only the named packages of that release. Resolves with the folder. Later calls reuse it without a download.
  */
 export async function unpackedPackages(
   names: string[],
@@ -70,7 +70,8 @@ async function download(work: string, names: string[], release: string | undefin
     return running;
   };
   say(`reading the package lists of ${release ?? 'this system'} with apt (about 10 MB)`);
-  // `update` succeeds even if a list could not be downloaded. Its warning explains a later failure.
+  // Keeps the warnings: `update` succeeds even if a list could not be downloaded, and then its warning explains the
+  // later failure.
   const { stderr: warnings } = await apt('update');
   // `download` ignores dependencies: packages of another release need not match the ones installed here.
   const command = release ? ['download'] : ['install', '--download-only', '--no-install-recommends', '--reinstall'];
@@ -101,7 +102,7 @@ function aptConfig(work: string, ownSources: boolean): string {
     'Debug::NoLocking "true";',
     // As root, apt would switch to a user who may not enter the project's folder.
     'APT::Sandbox::User "root";',
-    // Container images add hooks here that clean the system's caches.
+    // Removes hooks that container images add to clean the caches of the system.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',
@@ -118,7 +119,10 @@ async function unpack(work: string): Promise<void> {
   for (const name of packages) await run('dpkg', ['-x', path.join(archives, name), path.join(work, 'root')]);
 }
 
-/** If another process has finished first, keeps its folder, which has the same contents. */
+/**
+ * Moves the unpacked files to their folder. If another process has finished first, keeps that process's folder, which
+ * has the same contents.
+ */
 async function moveInto(folder: string, unpacked: string): Promise<void> {
   await fs.rename(unpacked, folder).catch(async (error) => {
     if (!(await exists(folder))) throw error;

@@ -29,7 +29,9 @@ async function existing(dirs: string[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** Downloads the files that only tests need. Without them, the tests that set MongoDB's clock fail with the reason. */
+/**
+ * Downloads the files that only tests need. Without them, the tests that set MongoDB's clock fail and name the reason.
+ */
 export async function prepareTests(say: Say): Promise<void> {
   if (process.platform !== 'linux') return;
   await faketimeLibrary(say).catch((error: Error) => say(`npm test needs another library: ${error.message}`));

@@ -11,20 +11,22 @@ const stopRequested = new Promise<void>((resolve) => {
   process.once('SIGTERM', resolve);
   process.once('disconnect', resolve);
 });
-// Ignore these: Ctrl-C reaches every process of the terminal, but the API still needs the database to finish its work.
+// Ignores these signals: Ctrl-C reaches every process of the terminal, but the API still needs the database to finish
+// its work.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 
-// The engine creates its socket in TMPDIR. In this folder, the next start finds and removes a killed engine's socket.
+// The engine creates its socket in TMPDIR. With a fixed folder, the next start finds and removes the socket of a killed
+// engine.
 process.env.TMPDIR = socketsDir;
 const engine = await openWhenFree();
-// The callback ignores the error if the parent has ended.
+// The callback ignores an error, which means that the parent has ended.
 process.send?.({ socketPath: engine.socketPath }, () => {});
 await stopRequested;
 await engine.close();
 process.exit(0);
 
-/** Retries for 2 s: the engine of a killed run may still be closing its data. */
+/** Opens the engine. Retries for 2 s, because the engine of a killed run may still be closing its data. */
 async function openWhenFree(): Promise<EmbeddedMongodb> {
   const deadline = Date.now() + 2_000;
   for (;;) {

@@ -58,7 +58,7 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
 
   const stop = async () => {
     await endChild(child, exited, stopGraceMs);
-    // If this engine was killed, another one may have replaced it and use the folder.
+    // If this engine was killed, another one may have replaced it, and may use the folder now.
     if ((await fs.readlink(socketPath).catch(() => undefined)) !== listensAt) return;
     await fs.rm(socketPath);
     await fs.rm(runDir, { recursive: true, force: true });
@@ -67,12 +67,12 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
   return { url, pid: child.pid ?? 0, stop, exited };
 }
 
-/** A short path for sockets, the same at every start on one `dataDir`. */
+/** A short path for sockets, which is the same at every start with the same `dataDir`. */
 function runDirOf(dataDir: string): Promise<string> {
   return namedTemporaryFolder(crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10));
 }
 
-/** Removes the sockets of killed engines. The engine at `socketPath` locks the data, so no other one is alive. */
+/** Removes the sockets of killed engines. Only the engine at `socketPath` can be alive, because it locks the data. */
 async function removeOldSockets(runDir: string, socketPath: string): Promise<void> {
   const old = (await contentsOf(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
   for (const name of old) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
@@ -105,8 +105,8 @@ const newerReleases = { ubuntu: 'noble', debian: 'trixie' };
 const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' };
 
 /**
- * The command that runs a script with a C library new enough for the MongoDB engine. On an older system, the loader and
- * the C library of a newer release are downloaded into the project's cache; everything else is the system's.
+ * The command that runs a script with a C library new enough for the MongoDB engine. On an older system, it downloads
+ * the loader and the C library of a newer release into the project's cache; everything else comes from the system.
  */
 async function engineCommand(script: string): Promise<string[]> {
   const node = nodeCommand(script);
@@ -117,7 +117,7 @@ async function engineCommand(script: string): Promise<string[]> {
   return [loader, '--library-path', [...own, ...libraryDirs('/')].join(':'), ...node];
 }
 
-/** Whether this system's C library is too old for the engine. Throws if it is not glibc. */
+/** True if this system's C library is too old for the engine. Throws if it is not glibc. */
 export function needsNewerLibc(): boolean {
   return process.platform === 'linux' && !isNewEnough(glibcVersion());
 }

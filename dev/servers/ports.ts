@@ -16,16 +16,18 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
 
 /**
  * A port of 127.0.0.1 that was free a moment ago. It is below the range from which Linux and macOS choose the ports of
- * outgoing connections, so only another server can bind it first: retry a failed bind.
+ * outgoing connections. So only another server can bind it first; if the bind fails, retry with another port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(16_000, 32_000);
-    if ((await portProblem(port, '127.0.0.1')) === undefined) return port;
+    const problem = await portProblem(port, '127.0.0.1');
+    if (problem === undefined) return port;
+    if (problem !== 'EADDRINUSE') throw new Error(`No port of 127.0.0.1 can be opened (${problem})`);
   }
 }
 
-/** The system's code if a port cannot be listened on (`EADDRINUSE`, `EADDRNOTAVAIL`), else undefined. */
+/** The system's code if the port cannot be bound (`EADDRINUSE`, `EADDRNOTAVAIL`), else undefined. */
 export async function portProblem(port: number, host: string): Promise<string | undefined> {
   try {
     await close(await listen(port, host));

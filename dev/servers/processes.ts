@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url';
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** The command that runs a TypeScript file in a single process. The `tsx` command would start a second one. */
+/** The command that runs a TypeScript file in a single process, while the `tsx` command would start a second one. */
 export function nodeCommand(script: string, args: string[] = []): string[] {
   return [process.execPath, '--import', tsx, script, ...args];
 }
 
 export interface RunningProcess {
   pid: number;
-  /** Ends the process cleanly, or by force after a few seconds. May be called again. */
+  /** Ends the process cleanly, or by force after a few seconds. May be called more than once. */
   stop(): Promise<void>;
   /** Resolves when the process has ended, with a text that describes the reason. */
   exited: Promise<string>;
@@ -40,7 +40,7 @@ export async function endChild(child: ChildProcess, exited: Promise<string>, gra
   clearTimeout(force);
 }
 
-/** Whether a process is running. A zombie, which has ended but was not reaped by its parent, is not. */
+/** True if a process is running. A zombie, which has ended but was not reaped by its parent, is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -52,7 +52,8 @@ export function isAlive(pid: number): boolean {
 
 function isZombie(pid: number): boolean {
   try {
-    // The state follows the name in parentheses. The name may contain any character, so search the last `) `.
+    // The state follows the name in parentheses. The name may contain any character, so this searches for the last `)
+    // `.
     return fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? true;
   } catch {
     return true;
@@ -74,9 +75,9 @@ const guarded = new Set<number>();
 let guard: ChildProcess | undefined;
 
 /**
- * Ends a child within 3 s after this process ends, also if it was killed. The child cannot do that itself: Redis has no
- * such option, and a Node process can hang. So a small shell process, the guard, outlives this process and ends its
- * children.
+ * Ends a child within 3 s after this process ends, even if this process was killed. The child cannot do that on its
+ * own: Redis has no such option, and a Node process can hang. So a small shell process, the guard, outlives this
+ * process and ends its children.
  */
 export function endWithThisProcess(child: ChildProcess): void {
   const { pid } = child;
@@ -95,7 +96,7 @@ function updateGuard(): void {
 }
 
 function startGuard(): ChildProcess {
-  // In its own process group, so that a Ctrl-C or a closed terminal does not end it.
+  // The guard has its own process group, so that a Ctrl-C or a closed terminal does not end it.
   const started = spawn('sh', ['-c', guardScript], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   started.unref();
   (started.stdin as Socket).unref();

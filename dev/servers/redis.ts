@@ -12,13 +12,13 @@ const stopGraceMs = 5_000;
 const startMs = 20_000;
 
 /**
- * `hz`: timer checks of Redis per second. At its default of 10, jobs' timers are up to 0.1 s late. `args`: additional
- * arguments, which precede the settings.
+ * `hz`: how often Redis checks its timers per second. At its default of 10, the timers of jobs are up to 0.1 s late.
+ * `args`: additional arguments, which precede the settings.
  */
 export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number; args?: string[] };
 
 /**
- * Starts a Redis only for this process, on 127.0.0.1 and a free port unless one is given. First ends the Redis of a
+ * Starts a Redis for this process only, on 127.0.0.1 and on the given or a free port. Before that, ends the Redis of a
  * killed run on the same `dataDir`.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
@@ -35,7 +35,7 @@ async function startOn(port: number, options: RedisOptions): Promise<RunningServ
     cwd: options.dataDir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // In its own process group: a Ctrl-C must not end Redis before the API has finished its work.
+    // Redis has its own process group, because a Ctrl-C must not end it before the API has finished its work.
     detached: true,
   });
   endWithThisProcess(child);
@@ -63,8 +63,8 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     appendonly: appendonly ? 'yes' : 'no',
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
-    // Jobs are small hashes with values over the default limit of 64 bytes. The compact format halves their memory.
-    // This is the setting's older name, which every version knows.
+    // Jobs are small hashes with values over the default limit of 64 bytes. With a higher limit, Redis uses a compact
+    // format, which halves their memory. The name is the older one, which every version knows.
     'hash-max-ziplist-value': '1024',
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
@@ -77,7 +77,7 @@ async function waitUntilItAnswers(port: number, child: ChildProcess, exited: Pro
   while (Date.now() < deadline) {
     const death = await Promise.race([ended, sleep(10)]);
     if (death) throw new Error(`Redis did not start on port ${port}: ${failureLine(output()) || death.reason}`);
-    // Another server on this port would also answer. In that case ours could not bind the port and has died.
+    // If another server on this port answers, ours could not bind the port and has died.
     if ((await ask(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
   }
   throw new Error(`Redis did not answer on port ${port} within ${startMs / 1000} s`);
@@ -148,8 +148,8 @@ const staleGraceMs = 5_000;
 const pidFileOf = (dataDir: string) => path.join(dataDir, 'redis.pid');
 
 /**
- * Ends the Redis of a killed run on `dataDir`. Process ids are reused, so the process must be a Redis or Valkey whose
- * working directory is this folder.
+ * Ends the Redis of a killed run on `dataDir`. Process ids are reused, so it ends only a Redis or Valkey whose working
+ * directory is this folder.
  */
 export async function endStaleRedis(dataDir: string): Promise<void> {
   const pid = Number(await fs.readFile(pidFileOf(dataDir), 'utf8').catch(() => ''));

@@ -7,7 +7,10 @@ import { isAlive } from './processes.ts';
 const prefix = 'rides-';
 const ownerFile = 'owner';
 
-/** Creates a temporary folder that belongs to this process, by default in the system's one. The caller removes it. */
+/**
+ * Creates a temporary folder that belongs to this process. Its parent is by default the system's temporary folder. The
+ * caller removes it.
+ */
 export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
   const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
   await own(folder);
@@ -30,13 +33,14 @@ export async function removeAbandonedFolders(parent = os.tmpdir()): Promise<void
     if (!name.startsWith(prefix)) continue;
     const folder = path.join(parent, name);
     const owner = await ownerOf(folder);
-    // In another container that shares this folder, the id belongs to a different process.
+    // The process id counts only in its own namespace: in another container that shares this folder, the same id
+    // belongs to a different process.
     const isOurs = owner?.pidNamespace === pidNamespace();
     if (isOurs && !isAlive(owner.pid)) await fs.rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The contents of a folder, without the file that names its owner. */
+/** The contents of a folder, except the file that names its owner. */
 export async function contentsOf(folder: string): Promise<string[]> {
   return (await fs.readdir(folder)).filter((name) => name !== ownerFile);
 }
@@ -46,7 +50,7 @@ interface Owner {
   pidNamespace: string;
 }
 
-/** Identifies the processes that see each other's ids, on Linux. */
+/** Identifies the group of processes that can see each other's ids; Linux only. */
 const pidNamespace = (): string => (process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '');
 
 const own = (folder: string) =>

@@ -3,13 +3,13 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { hostsOf } from './settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
-/** A command's arguments without `--port`, and the settings of the selected stack or server. */
+/** The arguments of a command without `--port`, and the settings of the selected stack or server. */
 interface Selection {
   argv: string[];
   settings(): Promise<NodeJS.ProcessEnv>;
 }
 
-/** Selects the stack for a command of `program`: a running one, or the server that the environment names. */
+/** Selects the stack for a command of `program`: a running one, or the server in the environment. */
 export function selectStack(program: string, args: string[]): Selection {
   const { port, argv } = takePort(args);
   return { argv, settings: () => settingsOf(program, port) };
@@ -31,7 +31,10 @@ async function settingsOf(program: string, port: number | undefined): Promise<No
   return { ...process.env, SERVICE_ENV: process.env.SERVICE_ENV || 'development', ...stack?.env };
 }
 
-/** The newest stack, or the one of `--port`. With MONGO_URL, only a stack on that server: it has the SECRETS_KEY. */
+/**
+ * The newest stack, or the one of `--port`. With MONGO_URL it must be a stack on that server, because only that stack
+ * has the server's SECRETS_KEY.
+ */
 function chosen(stacks: StackState[], port: number | undefined): StackState | undefined {
   const { MONGO_URL, SECRETS_KEY } = process.env;
   if (MONGO_URL && SECRETS_KEY) return undefined;

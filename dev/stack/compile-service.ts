@@ -11,9 +11,9 @@ const cache = path.join(root, '.cache');
 const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
 
 /**
- * Compiles the service and the developer's API as for production, but without checking types, into a new folder of the
- * project's cache, from where the packages resolve. Compiled processes start more than twice as fast as from source.
- * Also bundles the assets, which processes that run from source use too. The caller removes the folder.
+ * Compiles the service and the developer's API as for production, but without checking types. Compiled processes start
+ * more than twice as fast as from source. The result is a new folder of the project's cache, from where imports of
+ * packages resolve; the caller removes it. Also bundles the assets, which processes that run from source use too.
  */
 export async function compileService(): Promise<string> {
   await fs.mkdir(cache, { recursive: true });
@@ -29,7 +29,7 @@ export async function compileService(): Promise<string> {
   }
 }
 
-/** Throws with the first syntax error, in one line. */
+/** Compiles a project into a folder. Throws the first syntax error, in one line. */
 export async function compile(project: string, folder: string): Promise<void> {
   const args = [compiler, '-p', project, '--outDir', folder, '--pretty', 'false'];
   await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout, message }) => {

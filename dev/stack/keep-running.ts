@@ -3,10 +3,12 @@ import type { RunningProcess } from '../servers/processes.ts';
 
 const shortestWaitMs = 200;
 const longestWaitMs = 5_000;
-/** A process that ran this long restarts after the shortest wait. After a shorter run the wait doubles. */
+/**
+ * After a run of at least this long, a process restarts after the shortest wait. After a shorter run the wait doubles.
+ */
 const stableAfterMs = 10_000;
 
-export type Supervised<T> = { first: T; stop(): Promise<void> };
+export type RestartingProcess<T> = { first: T; stop(): Promise<void> };
 
 /**
  * Starts a process and restarts it whenever it dies, until `stop`. Rejects when the first start fails, because a retry
@@ -16,7 +18,7 @@ export async function keepRunning<T extends RunningProcess>(
   name: string,
   start: () => Promise<T>,
   say: (line: string) => void,
-): Promise<Supervised<T>> {
+): Promise<RestartingProcess<T>> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const first = await start();
@@ -44,7 +46,8 @@ export async function keepRunning<T extends RunningProcess>(
       if (signal.aborted) return;
       waitMs = Date.now() - startedAt > stableAfterMs ? shortestWaitMs : waitMs * 2;
       waitMs = await restart(reason, Math.min(waitMs, longestWaitMs));
-      // `stop` was called during the restart and has stopped only the previous process.
+      // `stop` was called during the restart, and has stopped only the previous process. So the new one is stopped
+      // here.
       if (signal.aborted) await current.stop();
     }
   }

@@ -19,8 +19,9 @@ export function onlyLocal(what: string, route: string): Middleware {
 }
 
 /**
- * Whether peer and host name are this machine: with DNS rebinding, another site's name can lead here. A page of another
- * site that uses our name sends its origin, and a proxy that forwards requests adds its headers.
+ * True if the request comes from this machine and is for a host name of this machine. The host name matters, because
+ * another site's name can lead here (DNS rebinding). A page of another site that uses our name sends its own origin,
+ * and a proxy that forwards requests adds its headers; such requests are not local.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';

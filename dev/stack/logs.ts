@@ -4,7 +4,7 @@ import { mailBoxPath } from './local-pages.ts';
 
 /** Processes write their lines up to 0.1 s late, so lines are held this long and sorted by time. */
 const heldMs = 200;
-/** Repeated reads are counted. This is the interval for printing the counts. */
+/** Repeated reads are counted, and the counts are printed at this interval. */
 const repeatsMs = 10_000;
 
 type Line = { at: number; name: string; text: string; entry?: LogEntry };
@@ -97,7 +97,10 @@ type LogEntry = {
 
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
-/** Hidden because another line has the same information: a job's line repeats that of the ride's step. */
+/**
+ * These lines are hidden, because another line has the same information: the line of a ride's step repeats the line of
+ * its job.
+ */
 const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed', 'fares counted']);
 const textWidth = 28;
 const longestPath = 40;
@@ -125,7 +128,7 @@ export function parseEntry(line: string): LogEntry | undefined {
 function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
   const isFromTools =
     route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
-  // Each driver reports every few seconds.
+  // Drivers report every few seconds, so successful reports are hidden.
   const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);
 }
@@ -160,7 +163,7 @@ function row({ time, rideId = '', level, error }: LogEntry, text: string, result
 }
 
 function request({ method, route = '', path }: LogEntry): string {
-  // A client may put terminal control characters into a path.
+  // Replaces terminal control characters, which a client may put into a path.
   const shownPath = path?.replace(/[^\x20-\x7e]/g, '?').slice(0, longestPath);
   return `${method} ${shownPath ?? route.replace(':rideId', ':id')}`;
 }

@@ -13,7 +13,10 @@ import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;
 
-/** The page that lists the mails of a development stack, which only sends them with SMTP_URL. Only for this machine. */
+/**
+ * The page that lists the mails of a development stack, for this machine only. The stack sends mails only if SMTP_URL
+ * is set.
+ */
 export function mailBox(service: Context): Part {
   return {
     name: 'mail box',
@@ -38,7 +41,7 @@ function showMails({ config, now }: Context): Middleware {
 
 interface ShownMail {
   mail: MailRow;
-  /** Null once it is erased. */
+  /** The text of the mail; null once it is erased. */
   text: MailText | null;
 }
 

@@ -7,7 +7,7 @@ import type { TestKey } from './test-key.ts';
 
 type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
   key?: TestKey;
-  /** A text such as `is ready after 5.1 s`. */
+  /** The state of the stack, such as `is ready after 5.1 s`. */
   state: string;
 };
 

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import readline from 'node:readline';
 import { endChild, endWithThisProcess, exitOf, type RunningProcess } from '../servers/processes.ts';
 
-/** A service stops within `SHUTDOWN_GRACE_MS`. After this much more it counts as hanging and is killed. */
+/** A service must stop within `SHUTDOWN_GRACE_MS`. After this much more time, it counts as hanging and is killed. */
 const killMarginMs = 500;
 
 type ServiceOptions = {
   name: string;
-  /** A compiled file. */
+  /** The compiled file that the process runs. */
   script: string;
   args?: string[];
   env: NodeJS.ProcessEnv & { SHUTDOWN_GRACE_MS: string };
@@ -20,7 +20,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProc
   const child = spawn(process.execPath, args, {
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // In its own process group: a Ctrl-C reaches only the stack, which then ends its services in order.
+    // The service has its own process group: a Ctrl-C reaches only the stack, which then ends its services in order.
     detached: true,
   });
   endWithThisProcess(child);

@@ -18,7 +18,7 @@ export async function stackSettings(
     ...more,
     SERVICE_ENV: 'development',
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
-    // Seven processes cannot share a port.
+    // Port 0, because seven processes cannot share a port.
     ...(process.env.OPS_PORT && { OPS_PORT: '0' }),
     // A short grace period, so that a developer does not wait for an attempt to a hanging receiver.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
@@ -36,8 +36,8 @@ export function reachableHost(host = ''): string {
 }
 
 /**
- * The key that encrypts signing secrets is stored with the data that it encrypts. All stacks of this checkout share one
- * key for databases of MONGO_URL, because such a database refuses a start with another key.
+ * The key that encrypts signing secrets, stored with the data that it encrypts. For databases of MONGO_URL, all stacks
+ * of this checkout share one key, because such a database refuses a start with another key.
  */
 async function keptSecretsKey(folder: string): Promise<string> {
   const file = path.join(folder, 'secrets-key');
@@ -57,7 +57,7 @@ export function givenServers() {
   return {
     mongo: MONGO_URL,
     redis: REDIS_URL,
-    /** The same for display, without user and password. */
+    /** The same addresses for display, without user and password. */
     named: {
       mongo: MONGO_URL && `${hostsOf(MONGO_URL)} (MONGO_URL)`,
       redis: REDIS_URL && `${hostsOf(REDIS_URL)} (REDIS_URL)`,
@@ -66,7 +66,7 @@ export function givenServers() {
 }
 
 /**
- * Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. Does not check a cluster
+ * Throws if no Redis answers at REDIS_URL, because the services would start and wait for it. Does not check a cluster
  * or sentinels.
  */
 export async function checkRedis(): Promise<void> {
@@ -98,7 +98,7 @@ export const hostsOf = (url: string): string =>
 
 /**
  * Downloads the missing programs and libraries for the local servers, and reports each one. Later starts download
- * nothing. A server in MONGO_URL or REDIS_URL needs no download.
+ * nothing. Nothing is downloaded for a server in MONGO_URL or REDIS_URL.
  */
 export async function prepareServers(say: Say): Promise<void> {
   if (!process.env.MONGO_URL && needsNewerLibc()) await newerLibc(say);

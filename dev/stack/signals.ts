@@ -6,8 +6,8 @@ import { endWithThisProcess } from '../servers/processes.ts';
 const checkEveryMs = 1_000;
 
 /**
- * A signal that aborts at the first SIGINT, SIGTERM or SIGHUP, or when the output is closed. Further signals are
- * ignored: npm and users send them twice, and the stack must still end its processes, within a few seconds.
+ * A signal that aborts at the first SIGINT, SIGTERM or SIGHUP, or when the output is closed. Ignores further signals:
+ * npm and users send them twice, and the stack still needs a few seconds to end its processes.
  */
 export function endSignal(): AbortSignal {
   const ending = new AbortController();
@@ -27,7 +27,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Calls `end` when the reader of a pipe has closed it. Node notices that only when it writes, and a quiet stack writes
- * nothing. GNU tail watches its output and ends with SIGPIPE. With another tail, this process notices at its next line.
+ * nothing. So GNU tail watches the output: it ends with SIGPIPE when the pipe is closed. With another tail, this
+ * process notices at its next line.
  */
 function onOutputClosed(end: () => void): void {
   if (!fs.fstatSync(1).isFIFO()) return;
@@ -38,14 +39,14 @@ function onOutputClosed(end: () => void): void {
   tail.once('exit', (_code, signal) => signal === 'SIGPIPE' && end());
 }
 
-/** Calls `end` when npm has ended: a killed npm forwards no signal. */
+/** Calls `end` when npm has ended, because a killed npm forwards no signal. */
 function onNpmGone(end: () => void): void {
   const npm = process.ppid;
   if (!process.env.npm_lifecycle_event) return;
   setInterval(() => process.ppid !== npm && end(), checkEveryMs).unref();
 }
 
-/** Waits. Resolves with false if the signal aborts first. */
+/** Waits for `ms`. Resolves with false if the signal aborts first. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   return setTimeout(ms, !signal.aborted, { signal }).catch(() => false);
 }

@@ -15,7 +15,7 @@ export type StackState = {
   port: number;
   url: string;
   startedAt: string;
-  /** The servers of MONGO_URL and REDIS_URL for display; empty for the stack's own. */
+  /** The servers of MONGO_URL and REDIS_URL, for display; empty for the stack's own servers. */
   servers: { mongo: string; redis: string };
   env: StackEnv;
 };

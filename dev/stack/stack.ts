@@ -9,7 +9,7 @@ import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
-import { keepRunning, type Supervised } from './keep-running.ts';
+import { keepRunning, type RestartingProcess } from './keep-running.ts';
 import { startService } from './service.ts';
 import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';
@@ -18,7 +18,7 @@ type StackOptions = {
   port: number;
   /** The folder of all data of the stack. */
   dataDir: string;
-  /** Whether Redis keeps its data across restarts, as MongoDB always does. */
+  /** True if Redis keeps its data across restarts, as MongoDB always does. */
   keepQueues: boolean;
   /** Settings of the services, in addition to this process's environment. */
   settings?: NodeJS.ProcessEnv;
@@ -42,13 +42,13 @@ export type Stack = {
  * Restarts each one that dies. If one cannot be started, stops the others and rejects.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const started: Supervised<RunningProcess>[] = [];
+  const started: RestartingProcess<RunningProcess>[] = [];
   const keep = async <T extends RunningProcess>(name: string, start: () => Promise<T>): Promise<T> => {
     const kept = await keepRunning(name, start, options.say);
     started.push(kept);
     return kept.first;
   };
-  // The first ones started are the servers. They stop last: the services need them to end cleanly.
+  // The servers are started first and stop last, because the services need them to end cleanly.
   let serverCount = 0;
   let build = '';
   const stop = async () => {
@@ -59,7 +59,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const compile = async () => {
     build = await compileService();
   };
-  // MongoDB before Redis: the engine locks its data, so a second stack on the same folder fails before it touches Redis.
+  // MongoDB starts before Redis: its engine locks the data, so a second stack on the same folder fails before it
+  // touches Redis.
   const startServers = async (secretsKeys: SecretsKeys) => {
     const MONGO_URL = await mongoUrl(options, keep);
     await withDatabase(MONGO_URL, () => migrate(secretsKeys));
@@ -70,7 +71,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   try {
     await fs.mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-    // Check the settings before anything starts, so that an invalid one is reported once.
+    // Checks the settings before anything starts, so that an invalid one is reported once.
     const given = { ...options.settings, PORT: String(options.port) };
     const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
     await removeAbandonedFolders();
@@ -116,7 +117,7 @@ async function redisUrl({ dataDir, keepQueues, progress }: StackOptions, keep: K
   let port: number | undefined;
   const start = async () => {
     const server = await startRedis({ dataDir: path.join(dataDir, 'redis'), appendonly: keepQueues, port });
-    // A restart uses the same port, where its clients reconnect.
+    // A restart uses the same port, to which clients reconnect.
     port = Number(new URL(server.url).port);
     return server;
   };

@@ -12,8 +12,8 @@ import type { StackEnv } from './stack-state.ts';
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
 
 /**
- * The stack's test key, the same at every start. MongoDB has only its hash, so the key is stored in the stack's folder.
- * Creates a new one at the first start, and after the key was rotated or revoked.
+ * The stack's test key, which is the same at every start. MongoDB has only its hash, so the key is stored in the
+ * stack's folder. A new key is created at the first start, and after the key was rotated or revoked.
  */
 export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
@@ -40,7 +40,7 @@ async function readIfValid(env: StackEnv, dataDir: string): Promise<TestKey | un
   return caller && { ...kept, ...(await deliverySettings(readConfig(env), caller.keyId)) };
 }
 
-/** One file per database, since MONGO_URL may name another one at the next start. */
+/** Each database has its own file, since MONGO_URL may name another database at the next start. */
 function fileOf(env: StackEnv, dataDir: string): string {
   const database = createHash('sha256').update(env.MONGO_URL).digest('hex').slice(0, 8);
   return path.join(dataDir, `test-key-${database}.json`);

@@ -2,7 +2,9 @@ import { lineWidth, styled, type Terminal } from './style.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
-/** If the output is not a terminal, no line can be rewritten: progress is then printed after this much silence. */
+/**
+ * An output that is not a terminal has no line that can be rewritten. Progress is then printed after this much silence.
+ */
 const quietMs = 5_000;
 
 type MovingLine = {
@@ -13,7 +15,7 @@ type MovingLine = {
   end(): void;
 };
 
-/** An animated last line that shows what the command is waiting for, and since when. */
+/** An animated last line, which shows what the command is waiting for and how long it has waited. */
 export function createMovingLine(out: Terminal = process.stdout, startedAt = Date.now()): MovingLine {
   let current = '';
   let lastLineAt = Date.now();

@@ -1,3 +1,4 @@
+import Joi from 'joi';
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
@@ -8,7 +9,10 @@ export interface Account {
   createdAt: Date;
   /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
-  /** The time since which the operator refuses its keys; its dashboard is read-only (keys/suspend-account.ts). */
+  /**
+   * Set while the operator has suspended the account: its keys are refused and its dashboard is read-only
+   * (keys/suspend-account.ts).
+   */
   suspendedAt?: Date;
 }
 
@@ -28,6 +32,19 @@ export const AccountModel = mongoose.model<Account>('Account', accountSchema);
 
 /** The account of the keys that are created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
+
+const emailForm = Joi.string()
+  .trim()
+  .lowercase()
+  .email({ tlds: { allow: false }, minDomainSegments: 2, allowUnicode: false })
+  .invalid(operatorEmail)
+  .required();
+
+/** A typed e-mail address in lower case; null if it is not valid. */
+export function readEmail(typed: string): string | null {
+  const { value, error } = emailForm.validate(typed);
+  return error ? null : value;
+}
 
 /**
  * Resolves with the account of an e-mail address, and creates it on first use. Upper and lower case count as the same.

@@ -38,7 +38,7 @@ export interface AuditEntry {
   keyId?: string;
   /** The ride, driver or pool, for an action of the operator. */
   about?: string;
-  /** The person of the operator who did it. Not shown to the account. */
+  /** The operator's employee who did it. Not shown to the account. */
   by?: string;
   at: Date;
   /** The address of the client, or `commandLine`. */
@@ -62,7 +62,7 @@ const auditSchema = new mongoose.Schema<AuditEntry>(
   { versionKey: false, autoIndex: false },
 );
 auditSchema.index({ accountId: 1, at: -1, _id: -1 });
-// Finds expired entries (workers/periodic/retention).
+// The retention finds expired entries with this index (workers/periodic/retention).
 auditSchema.index({ at: 1 });
 
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');

@@ -40,7 +40,7 @@ export function isOneOf(secretTexts: readonly string[], given: string): boolean 
 }
 
 /**
- * For each listed SECRETS_KEY, in their order: 32 base62 characters (190 bits) derived from the key and a text. The
+ * For each listed SECRETS_KEY, in their order: 32 base62 characters (190 bits) derived from that key and a text. The
  * same text always gives the same results, and nobody can derive them without SECRETS_KEY.
  */
 export function secretsFor({ keys }: Secrets, purpose: Purpose, text: string): [string, ...string[]] {

@@ -4,7 +4,7 @@ import { isMacOf, macOf } from './derived-keys.ts';
 
 /**
  * A device is a browser that has signed in with an address before (OWASP: device cookies). It has its own rate-limit
- * bucket, so a stranger who uses up the tries of an address does not lock its owner out.
+ * bucket. So a stranger who uses up the tries of an address does not lock out its owner.
  */
 
 /** A new device cookie: a random id, and an HMAC that binds it to the address. */

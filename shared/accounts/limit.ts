@@ -4,18 +4,21 @@ import { collection, isDuplicate } from '../base/mongo/collection.ts';
 
 /** A rate limit: at most `most` charges within any `perMs`. */
 export interface Limit {
-  /** Unique; a part of the bucket's id. */
+  /** A unique name, which is part of the id of each bucket. */
   name: string;
   most: number;
   perMs: number;
-  /** The pause before the next charge, by the number of charges within `perMs`; no pause beyond the end of the list. */
+  /**
+   * The pause before the next charge, indexed by the number of charges within `perMs`. Beyond the end of the list there
+   * is no pause.
+   */
   pausesMs?: readonly number[];
 }
 
 interface LimitRow {
   _id: string;
   taken: { id: string; at: Date }[];
-  /** The number of charges in a fixed window (chargeWindow). */
+  /** The number of charges in the window, for a fixed window (chargeWindow). */
   count?: number;
   expiresAt: Date;
 }
@@ -44,8 +47,8 @@ export type ChargeResult =
 
 /**
  * Charges the bucket `of` once, unless the limit is reached. A charge is one update of one document, so concurrent
- * requests of all processes together never exceed the limit. The same `id` is charged only once, so a form that is sent
- * again is not charged again.
+ * requests never exceed the limit, in any number of processes. The same `id` is charged only once, so sending a form
+ * again costs nothing.
  */
 export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
   const { taken } = await countIn(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
@@ -62,7 +65,7 @@ export async function refund(limit: Limit, of: string, id: string): Promise<void
 
 /**
  * Reads a bucket without charging it, so a refused request stores nothing. `waitMs` is the time until the limit admits
- * another charge: 0 while it has room, or if this `id` is already charged (`isCounted`).
+ * another charge; it is 0 while there is room and for an `id` that is already charged (`isCounted`).
  */
 export async function readLimit(
   limit: Limit,
@@ -81,7 +84,7 @@ function waitOf({ most, perMs, pausesMs = [] }: Limit, taken: LimitRow['taken'],
   return times.length === 0 ? 0 : Math.max(...times) + (pausesMs[times.length] ?? 0) - nowMs;
 }
 
-/** Removes charges that have left the window, then adds the new one if the limit admits it. */
+/** Adds a charge if the limit admits it, after removing the charges that have left the window. */
 async function countIn(
   { most, perMs, pausesMs = [] }: Limit,
   _id: string,
@@ -92,7 +95,7 @@ async function countIn(
   const isThere = { $in: [one.id, '$taken.id'] };
   const hasRoom = { $lt: [{ $size: '$taken' }, most] };
   const pauseMs = { $ifNull: [{ $arrayElemAt: [pausesMs, { $size: '$taken' }] }, 0] };
-  // The maximum of an empty list is null, which is less than every time.
+  // Without charges the maximum is null, which is less than every time, so nothing is paused.
   const isPaused = { $gt: [{ $max: '$taken.at' }, { $subtract: [one.at, pauseMs] }] };
   const isOpen = { $and: [{ $not: [isThere] }, hasRoom, ...(pausesMs.length > 0 ? [{ $not: [isPaused] }] : [])] };
   const change = [
@@ -105,8 +108,8 @@ async function countIn(
 }
 
 /**
- * Charges the current fixed window of `perMs` (for example a clock hour). Resolves with 0, or, if the window is full,
- * with the time until its end (ms). A window is stored as one number, so the cost does not depend on `most`.
+ * Charges the current fixed window of `perMs` (for example a clock hour). Resolves with 0 if it was charged, else with
+ * the time until the window ends (ms). A window is stored as one number, so the cost does not depend on `most`.
  */
 export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
   const { _id, endMs } = windowOf({ name, perMs }, nowMs);
@@ -117,7 +120,7 @@ export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number):
     return 0;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Either the window is full, or two first charges collided: then the document exists now.
+    // Either the window is full, or another request inserted its document at the same time: update the document.
     const { matchedCount } = await limits.updateOne(isOpen, { $inc: { count: 1 } });
     return matchedCount > 0 ? 0 : endMs - nowMs;
   }
@@ -139,7 +142,7 @@ async function retryDuplicate<T>(count: () => Promise<T>): Promise<T> {
   try {
     return await count();
   } catch (error) {
-    // Two first charges collided: the other one has inserted the document.
+    // Another request inserted the document at the same time, so the repeat updates it.
     if (!isDuplicate(error)) throw error;
     return count();
   }

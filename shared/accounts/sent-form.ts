@@ -1,12 +1,15 @@
 import { sha256 } from '../base/ids.ts';
 
-/** A dashboard form that was sent. Each form has a one-time id (form id), so sending it again repeats its response. */
+/**
+ * A dashboard form that was sent. Each form has a one-time id (form id), by which a repeated form is recognized and
+ * gets the same response.
+ */
 export interface SentForm {
   /**
    * Identifies the form in the document that it changes. A hash, so that a stored id cannot be used to send the form.
    */
   id: string;
-  /** The token of the session that sent it. Not stored. Secrets are derived from it. */
+  /** The token of the session that sent the form. It is never stored; secrets are derived from it. */
   session: string;
 }
 
@@ -25,7 +28,10 @@ export interface AppliedForm {
   isChange: boolean;
 }
 
-/** The number of forms that a document keeps. A form that is sent again after this many others counts as a new one. */
+/**
+ * A document keeps the last forms that changed it. Once this many others follow, a form that is sent again counts as a
+ * new one.
+ */
 export const keptForms = 50;
 
 /** For this long, a repeated form adds the audit entry and the mail if its first sending failed to add them. */

@@ -12,7 +12,9 @@ export interface Session {
   createdAt: Date;
   lastUsedAt: Date;
   expiresAt: Date;
-  /** The last time that a sign-in code or link was verified in it. Missing in sessions of an earlier version. */
+  /**
+   * The last time that a sign-in code or link was verified in this browser. Missing in sessions of an earlier version.
+   */
   verifiedAt?: Date;
   /** At sign-in: the browser's readable name, and the client's network. */
   browser?: string;
@@ -34,24 +36,27 @@ interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
   /**
    * Starts a session and resolves with its token: 256 random bits, which only the browser's cookie stores. With a given
-   * token, a repeat changes nothing.
+   * token, a repeated call changes nothing.
    */
   start(owner: Owner, nowMs: number, given?: SessionStart): Promise<string>;
-  /** Concurrent finds share one query; with `windowMs` each waits that long for others. */
+  /**
+   * Creates a function that finds owners; concurrent finds share one query. With `windowMs`, each find waits that long
+   * for others.
+   */
   finder(windowMs?: number): FindOwner<Owner>;
-  /** Resolves with true if a session that was just read has not ended. Records its use. */
+  /** Records the use of a session that was just read. Resolves with false if the session has ended. */
   use(session: Session, nowMs: number): Promise<boolean>;
   /** Resolves with the given tokens whose session has not ended. Does not count as a use. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
   end(token: string): Promise<void>;
-  /** Ends every session of an owner, by the first of the owner's fields. */
+  /** Ends every session of an owner. */
   endAll(ownerId: string): Promise<void>;
 }
 
 /**
- * Stores the sessions of one kind of owner in their own collection. The first of the owner's fields is its id. A
- * session ends at the latest `longestMs` after its start.
+ * Stores the sessions of one kind of owner in their own collection. The first of the owner's fields identifies the
+ * owner. A session ends at the latest `longestMs` after its start.
  */
 export function sessionStore<Owner extends Record<string, string>>(
   name: string,
@@ -80,7 +85,7 @@ export function sessionStore<Owner extends Record<string, string>>(
 
   const endAfter = (createdAt: Date, nowMs: number) =>
     new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));
-  /** Checks the start too, because an earlier version wrote later ends. */
+  /** The start is checked too, because an earlier version wrote later ends. */
   const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
     expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
 

@@ -7,7 +7,7 @@ import { type Session, sessionStore } from './session-store.ts';
 const dayMs = 24 * 3_600_000;
 /** A session ends at the latest this long after sign-in (contract, section 1). */
 const longestSessionMs = 90 * dayMs;
-/** For this long after a code or link was verified, the session may see secrets and create live keys. */
+/** A session may see secrets and create live keys for this long after a code or link was verified in it. */
 const codeIsRecentMs = 12 * 3_600_000;
 
 /** The browsers in which users of an account have signed in to the dashboard. */
@@ -19,12 +19,12 @@ export const SessionModel = sessions.model;
 export const livingSessions = sessions.living;
 export const endSession = sessions.end;
 
-/** The facts of a browser that the account's list of browsers shows. */
+/** The fields of a session that the account's list of browsers shows. */
 type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
  * Starts a session of an account after a sign-in code or link was verified, and resolves with its token. With a given
- * token, a repeat changes nothing.
+ * token, a repeated call changes nothing.
  */
 export const startSession = (
   accountId: string,

@@ -8,17 +8,19 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const mailsToAddress: Limit = { name: 'code-mails-to', most: 5, perMs: hourMs };
 const mailsForClient: Limit = { name: 'code-mails-for', most: 20, perMs: hourMs };
-/** No pause before the first five tries, because people mistype. Then the pause about doubles, up to an hour. */
+/**
+ * The first five tries have no pause, because people mistype. Then the pause about doubles each time, up to an hour.
+ */
 const pausesMs = [0, 0, 0, 0, 0, 1, 2, 4, 8, 15, 30, ...Array<number>(9).fill(60)].map((minutes) => minutes * minuteMs);
 export const wrongCodes: Limit = { name: 'wrong-codes-of-day', most: 20, perMs: dayMs, pausesMs };
 /** After this many wrong codes within a day, the owner of the address gets a mail. */
 export const reportedWrongCodes = 10;
 
-/** The facts of a browser that the limits use. */
+/** A browser that signs in. Its device or the typed address selects its rate-limit bucket. */
 export interface Browser {
   /** The token in the browser's cookie: 256 random bits. */
   token: string;
-  /** The device id of a browser that has signed in with this address before (device.ts). */
+  /** The device id, if the browser has signed in with this address before (device.ts). */
   device: string | null;
 }
 
@@ -48,7 +50,7 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
     readLimit(mailsForClient, client, nowMs, id),
     readLimit(mailsToAddress, of, nowMs, id),
   ]);
-  // A mail that is charged to its address is charged to the total, too.
+  // A mail that is already charged to its address is already charged to the total, too.
   const isCountedInAll = browser.device !== null || ofAddress.isCounted;
   const inAll = isCountedInAll ? null : { name: 'code-mails', most: perHour, perMs: hourMs };
   const inAllMs = inAll ? await readWindow(inAll, nowMs) : 0;
@@ -68,10 +70,10 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
   return { tooMany: 'in all', freesMs: fullForMs };
 }
 
-/** Counts a try to enter a code before the code is checked: at most 20 a day, with growing pauses. */
+/** Counts a try to enter a code, before the code is checked: at most 20 tries a day, with growing pauses. */
 export const countTry = (browser: Browser, email: string, id: string, nowMs: number): Promise<ChargeResult> =>
   charge(wrongCodes, bucketOf(browser, email), nowMs, id);
 
-/** Removes the try of a correct code, which does not count. */
-export const uncountTry = (browser: Browser, email: string, id: string): Promise<void> =>
+/** Removes the try of a correct code: only wrong codes count. */
+export const refundTry = (browser: Browser, email: string, id: string): Promise<void> =>
   refund(wrongCodes, bucketOf(browser, email), id);

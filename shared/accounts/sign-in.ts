@@ -1,35 +1,20 @@
-import Joi from 'joi';
 import type { Config } from '../base/config.ts';
 import { sha256 } from '../base/ids.ts';
-import { operatorEmail } from './account.ts';
 import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
-import { type Browser, chargeMail, countTry, type MailRefusal, uncountTry } from './sign-in-limits.ts';
+import { type Browser, chargeMail, countTry, type MailRefusal, refundTry } from './sign-in-limits.ts';
 import { type SignIn, signIns } from './sign-in-row.ts';
 
 /**
- * Sign-in by a code or a link that is sent to an e-mail address. Nothing here reads accounts: addresses with and
- * without an account get the same mail by the same steps.
+ * Sign-in by a code or a link that is sent to an e-mail address. Nothing here reads accounts, so addresses with and
+ * without an account get the same mail in the same way.
  */
 
 export const codeLifetimeMs = 15 * 60_000;
-/** The code page and the link work for this long after the last request for a mail, because mails can be late. */
+/** The code page and the link work for this long after the last request for a code, because mails can be late. */
 export const signInLifetimeMs = 3_600_000;
 const triesOfCode = 5;
 /** 22 base64url characters are 132 bits. */
 const linkLength = 22;
-
-const emailForm = Joi.string()
-  .trim()
-  .lowercase()
-  .email({ tlds: { allow: false }, minDomainSegments: 2, allowUnicode: false })
-  .invalid(operatorEmail)
-  .required();
-
-/** A typed e-mail address in lower case; null if it is not valid. */
-export function readEmail(typed: string): string | null {
-  const { value, error } = emailForm.validate(typed);
-  return error ? null : value;
-}
 
 /** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
 export function readCode(typed: string): string | null {
@@ -49,17 +34,17 @@ interface CodeRequest {
   next?: string;
 }
 
-/** The id of a request for a code. A form that is sent again has the same id, so it is mailed and charged only once. */
+/** The id of a request for a code. Sending the form again gives the same id, so only one mail is sent and charged. */
 export const codeRequestId = ({ email, browser, formId }: Pick<CodeRequest, 'email' | 'browser' | 'formId'>): string =>
   sha256(`${browser.token} ${email} ${formId}`);
 
 type NewCode = { code: string; link: string } | MailRefusal;
 
 /**
- * Creates a sign-in code and a link to send to an address. The code works for 15 minutes, the link for an hour, both
+ * Creates a sign-in code and a link to send to an address. The code works for 15 minutes and the link for an hour, both
  * only in this browser; using either one consumes both. While the browser has a live code, another request gives the
- * same code: mails can be late, and an attacker then has only one code to guess. Limited per address, per client and in
- * total (sign-in-limits.ts).
+ * same code: mails can be late, and an attacker then has only one code to guess. The limits per address, per client and
+ * in total apply (sign-in-limits.ts).
  */
 export async function newCode(
   { secrets, signInMailsPerHour }: Settings,
@@ -109,7 +94,7 @@ export async function newCode(
   const row = (await signIns.findOneAndUpdate({ _id }, change, options)) as SignIn;
   const mac = row.codes.at(-1)?.mac ?? '';
   const candidates = codesOf(secrets, browser, email, row.codeSeed ?? '');
-  // The first SECRETS_KEY may have changed since the code was created.
+  // The stored code may be derived from another SECRETS_KEY than the first one, which may have changed since.
   const code = candidates.find((one) => isMacOf(secrets, 'sign-in codes', macText(browser, email, one), mac)) ?? fresh;
   const [link = ''] = linksOf(secrets, browser, email, row.linkSeed ?? '');
   return { code, link };
@@ -117,7 +102,7 @@ export async function newCode(
 
 const macText = ({ token }: Browser, email: string, code: string): string => `${token} ${email} ${code}`;
 
-/** The codes that are derived from a seed, one for each SECRETS_KEY. */
+/** The codes derived from a seed, one with each SECRETS_KEY. */
 const codesOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
   macsOf(secrets, 'new codes', macText(browser, email, seed)).map((mac) =>
     String(Buffer.from(mac, 'base64url').readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
@@ -150,7 +135,7 @@ function liveCodeOf({ codes }: SignIn, nowMs: number): SignIn['codes'][number] |
   return newest && newest.tries < triesOfCode && newest.expiresAt.getTime() > nowMs ? newest : undefined;
 }
 
-/** A verified code or link. `isDone`: this form has completed the sign-in before. */
+/** The result of a verified code or link. `isDone`: this form has completed the sign-in before. */
 export interface Proof {
   result: 'right';
   email: string;
@@ -162,9 +147,12 @@ export interface Proof {
 
 export type CodeResult =
   | Proof
-  /** `triesLeft`: of this code; at 0 a new code is needed. `wrongToday`: in the bucket, including this one. */
+  /**
+   * `triesLeft`: the tries that this code still has; at 0 a new code is needed. `wrongToday`: the wrong codes of the
+   * last day in the rate-limit bucket, including this one.
+   */
   | { result: 'wrong'; triesLeft: number; wrongToday: number }
-  /** No code can be entered. */
+  /** The browser has no code that can be entered. */
   | { result: 'no code' }
   | { result: 'too many'; freesMs: number };
 
@@ -176,9 +164,9 @@ interface CodeEntry {
 }
 
 /**
- * Enters a code for the address of this browser's code request. Each try is counted before the code is compared, so
- * concurrent tries cannot exceed the limits: 5 per code, 20 a day over all codes. A correct code works once; the form
- * that entered it can be sent again.
+ * Enters a code for the address for which this browser requested one. Each try is counted before the code is compared,
+ * so concurrent tries cannot exceed the limits: 5 per code, 20 a day over all codes. A correct code works once; sending
+ * the same form again repeats the result.
  */
 export async function enterCode(
   { secrets }: Pick<Settings, 'secrets'>,
@@ -190,7 +178,8 @@ export async function enterCode(
   const isRight = (mac: string) => isMacOf(secrets, 'sign-in codes', macText(browser, email, code), mac);
   const live = open.used ? { mac: open.used.mac } : liveCodeOf(open, nowMs);
   if (!live) return { result: 'no code' };
-  // If the code has changed, the same digits in the same form are a new guess.
+  // The id of the try contains the stored code: the same digits in the same form are a new guess once the code has
+  // changed.
   const guess = `${macText(browser, email, code)} ${formId} ${live.mac}`;
   const tryId = macOf(secrets, 'sign-in codes', guess).slice(0, linkLength);
   if (!open.used) {
@@ -204,11 +193,13 @@ export async function enterCode(
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
   } else if (!isRight(live.mac)) return { result: 'no code' };
   const proof = await use(open, live.mac, formId, nowMs);
-  await uncountTry(browser, email, tryId);
+  await refundTry(browser, email, tryId);
   return proof ?? { result: 'no code' };
 }
 
-/** Counts a try once. Resolves with the number of tries of this code; with null if it can no longer be entered. */
+/**
+ * Counts a try once. Resolves with the number of tries of this code; with null if the code can no longer be entered.
+ */
 async function countTryOfCode(
   { _id, email }: SignIn,
   mac: string,
@@ -226,7 +217,8 @@ async function countTryOfCode(
 }
 
 /**
- * Checks a link. Resolves with its address and next page; with null if it is not for this browser or no longer works.
+ * Checks a link. Resolves with its address and next page; with null if the link is not for this browser or no longer
+ * works.
  */
 export async function openLink(
   { secrets }: Pick<Settings, 'secrets'>,
@@ -240,8 +232,8 @@ export async function openLink(
 }
 
 /**
- * Uses a link. No limit applies, because nobody guesses 132 bits. It works once; the form that used it can be sent
- * again.
+ * Uses a link. No limit applies, because nobody guesses 132 bits. The link works once; sending the same form again
+ * repeats the result.
  */
 export async function enterLink(
   settings: Pick<Settings, 'secrets'>,
@@ -264,7 +256,7 @@ async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: n
 }
 
 /**
- * Records that the form has completed the sign-in: if it is sent again, it does not restart a session that has ended.
+ * Records that the form has completed the sign-in, so that sending it again does not restart a session that has ended.
  */
 export async function noteSignedIn(token: string, formId: string): Promise<void> {
   await signIns.updateOne({ _id: sha256(token), 'used.formId': formId }, { $set: { 'used.isDone': true } });

@@ -1,8 +1,8 @@
 import mongoose from 'mongoose';
 
 /**
- * A dashboard form that an earlier version recorded before it applied the form. This version stores the form's id
- * together with its change (sent-form.ts), and only deletes these documents once they have expired
+ * A dashboard form, as an earlier version recorded it before applying it. This version stores the form's id together
+ * with the change that it makes (sent-form.ts). It only deletes these documents once they have expired
  * (workers/periodic/retention).
  */
 interface Submission {

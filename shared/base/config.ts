@@ -13,8 +13,8 @@ export interface Config {
   tripTimeoutMs: number;
   simulationSpeed: number;
   /**
-   * The dispatch rounds of a live ride: each `afterMs` after the creation, within `radiusKm` of the pickup. After the
-   * last one, a round every `repeatMs`.
+   * The dispatch rounds of a live ride. Each runs `afterMs` after the creation and searches within `radiusKm` of the
+   * pickup. After the last one, a round runs every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
@@ -32,7 +32,10 @@ export interface Config {
   ridesPerAccountMinute: number;
   /** Limit on sign-in mails per clock hour, for all browsers that have not signed in before. */
   signInMailsPerHour: number;
-  /** Days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
+  /**
+   * The numbers of days after which the personal data of an ended ride, the ride itself, and an audit entry are
+   * deleted.
+   */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
   /** Fallback tariff of fare hints, in US dollars, for areas with too few rides. */
   fareTariff?: { base: number; perKm: number };
@@ -51,7 +54,7 @@ export interface Config {
     mail: number;
   };
   mailFrom: string;
-  /** Kept separate, so that dumping the rest never prints them. */
+  /** Kept separate, so that dumping the other settings never prints the secrets. */
   secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
 }
 
@@ -61,12 +64,14 @@ export interface TraceSettings {
   share: number;
 }
 
-/** Settings are missing or invalid. The message has one line per setting, with its name and never its value. */
+/**
+ * Thrown if settings are missing or invalid. The message has one line per setting, with its name and never its value.
+ */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** The connected database lacks an index or a value that `migrate` creates. */
+/** Thrown if the connected database lacks an index or a value that `migrate` creates. */
 export class NotMigrated extends ConfigError {
   constructor(what: string) {
     super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/cli/migrate.js)`);
@@ -77,13 +82,13 @@ type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
 /**
  * Reads and checks every setting of the service. Throws ConfigError with one line per missing or invalid setting.
- * `without` names required settings that this process does not use; if unset, they are an empty string or list.
+ * `without` names required settings that this process does not use: if unset, they become an empty string or list.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   { without = [] }: { without?: readonly Setting[] } = {},
 ): Readonly<Config> {
-  // Compose files pass an unset setting on as an empty variable (`${NAME:-}`).
+  // Compose files pass an unset setting as an empty variable (`${NAME:-}`), so an empty variable counts as unset.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const needed = settings.fork([...without], (setting) => setting.optional());
   const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });

@@ -14,7 +14,7 @@ export interface Context {
   tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
-  /** See `MongoClock`. For the expiry of claims: a forward step of the clock must not end a claim early. */
+  /** For the expiry of claims, which a forward step of the clock must not end early. See `MongoClock`. */
   nowBeforeSteps(withinMs: number): number;
   close(): Promise<void>;
 }

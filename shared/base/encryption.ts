@@ -13,7 +13,7 @@ const tagBytes = 16;
 
 /** One key of `SECRETS_KEY`. Printing a KeyObject does not show the key. */
 export interface SecretsKey {
-  /** Names the key in each ciphertext. Derived from the key by HMAC, so it reveals nothing about it. */
+  /** Identifies the key in each ciphertext. Derived from the key by HMAC, so it reveals nothing about the key. */
   readonly id: string;
   readonly key: KeyObject;
 }
@@ -21,7 +21,7 @@ export interface SecretsKey {
 /** The keys of `SECRETS_KEY`: the first encrypts, all decrypt. */
 export type SecretsKeys = readonly [SecretsKey, ...SecretsKey[]];
 
-/** The ciphertext names a key that this process does not have. */
+/** Thrown if a ciphertext names a key that this process does not have. */
 export class SecretsKeyMissing extends Error {
   override name = 'SecretsKeyMissing';
   constructor(id?: string) {
@@ -29,7 +29,7 @@ export class SecretsKeyMissing extends Error {
   }
 }
 
-/** A ciphertext of a known key does not decrypt: it was modified or belongs to another record. */
+/** Thrown if a ciphertext of a known key does not decrypt: it was modified or belongs to another record. */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {
@@ -62,7 +62,7 @@ export function encrypt(plain: string, [first]: SecretsKeys, belongsTo: string):
 
 /**
  * Decrypts a ciphertext of the record `belongsTo`. Throws SecretsKeyMissing or SecretDamaged. A ciphertext that names
- * no key is tried with every key; if none decrypts it, its key may be missing, so it throws SecretsKeyMissing.
+ * no key is tried with every key. If none decrypts it, its key may be missing, so SecretsKeyMissing is thrown.
  */
 export function decrypt(text: string, keys: SecretsKeys, belongsTo: string): string {
   if (!text.startsWith(namedPrefix)) return decryptUnnamed(text, keys, belongsTo);

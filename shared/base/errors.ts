@@ -34,7 +34,7 @@ const errorTable = {
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   body_erased: [410, 'The body of this event has been erased, so it cannot be sent again'],
   payload_too_large: [413, 'The request body is larger than 16384 bytes'],
-  // The message of each 429 continues with the limit that was reached.
+  // Each 429 adds the limit that was reached to this message (limitReached).
   rate_limited: [429, 'Rate limit exceeded'],
   too_many_streams: [429, 'Too many open streams'],
   too_many_waiting: [429, 'Too many requests are waiting for events'],
@@ -51,7 +51,7 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 /** The status, the code and the text of an error, as a caller gets them. */
 export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCode; text: string } {
   const [status, text] = errorTable[code];
-  // Callers see both as `unavailable`: after any 503 the write may have succeeded.
+  // Callers see `unconfirmed` as `unavailable`, too: after any 503 the write may have succeeded.
   return { status, code: code === 'unconfirmed' ? 'unavailable' : code, text };
 }
 
@@ -107,7 +107,7 @@ export class AppError extends Error {
 export function describeError(error: unknown): { name: string; code?: string | number; at?: string } {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { code?: string | number };
-  // The stack starts with name and message, and a line of a message can look like a stack frame.
+  // A line of the message can look like a stack frame, so the message is removed from the start of the stack.
   const message = `${error.name}: ${error.message}`;
   const frames = error.stack
     ?.slice(

@@ -6,7 +6,7 @@ export interface Point {
 export const earthRadiusKm = 6371.0088;
 export const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
 
-/** The great-circle distance in km. Not turf's: it returns NaN for antipodal points. Pure. */
+/** The great-circle distance in km. Replaces turf's function, which returns NaN for antipodal points. Pure. */
 export function haversineKm(from: Point, to: Point): number {
   const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
   const halfLng = Math.sin(radians(to.lng - from.lng) / 2);
@@ -14,5 +14,5 @@ export function haversineKm(from: Point, to: Point): number {
   return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
-/** The same to two decimals (contract, section 2.1). */
+/** The great-circle distance in km, to two decimals (contract, section 2.1). */
 export const greatCircleKm = (from: Point, to: Point): number => Number(haversineKm(from, to).toFixed(2));

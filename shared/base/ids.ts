@@ -18,12 +18,13 @@ export function derivedBase62(length: number, bytesOf: (block: number) => Buffer
 }
 
 /**
- * Drops bytes from 248 on, the largest multiple of 62 in a byte: they would make the first digits more likely.
+ * Drops bytes from 248 on, the largest multiple of 62 in a byte: they would make the first characters of base62 more
+ * likely.
  */
 const digitsOf = (bytes: Buffer): string =>
   [...bytes.filter((byte) => byte < 248)].map((byte) => base62[byte % 62]).join('');
 
-/** A number in base62, padded with zeros on the left: strings of equal width sort like their numbers. */
+/** A number in base62, padded with zeros on the left, so that strings of equal width sort like their numbers. */
 export function toBase62(value: number, width: number): string {
   let text = '';
   for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text;
@@ -34,12 +35,14 @@ export function toBase62(value: number, width: number): string {
 export const fromBase62 = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
 
-/** Starts with the time, so new rides are adjacent in the index: inserts stay fast with millions of rides. */
+/**
+ * A ride id starts with the time, so new rides are adjacent in the index, and inserts stay fast with millions of rides.
+ */
 export function newRideId(nowMs: number): string {
   return firstRideId(nowMs) + randomBase62(16);
 }
 
-/** Sorts before the id of every ride created at this time or later, and after the ids of all earlier rides. */
+/** The smallest id of a ride created at this time: it sorts after the ids of all earlier rides. */
 export const firstRideId = (atMs: number): string => `ride_${toBase62(atMs, 8)}`;
 
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
@@ -47,21 +50,24 @@ export const newKeyId = (): string => `key_${randomBase62(14)}`;
 export const newDriverId = (): string => `driver_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
-/** Starts with the time, so that mails sort by their age. */
+/** A mail id starts with the time, so that mails sort by their age. */
 export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
 /**
- * The ids of a mail and of an audit entry that a form causes, derived from its form id and its purpose. Sending the
- * form again therefore adds only the entries that are missing.
+ * The ids of a mail and of an audit entry that a form causes, derived from its form id and its purpose. So sending the
+ * form again adds only the missing ones.
  */
 export const derivedMailId = (...from: string[]): string => `mail_${sha256(from.join(' ')).slice(0, 40)}`;
 export const derivedAuditId = (...from: string[]): string => `audit_${sha256(from.join(' ')).slice(0, 40)}`;
-/** Sorts before the id of every attempt from this time (Unix ms) on: attempt ids start with the time. */
+/** The smallest id of an attempt made at this time (Unix ms), because attempt ids start with the time. */
 export const firstAttemptId = (atMs: number): string => `att_${toBase62(atMs, 8)}`;
 export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + randomBase62(14);
-/** About 131 bits of entropy: the tracking page needs no key, so its address must not be guessable. */
+/**
+ * The token in the address of a tracking page. The page needs no key, so the address must not be guessable: about 131
+ * bits of entropy.
+ */
 export const newTrackToken = (): string => randomBase62(22);
 
-/** Derived from the ride and the event's number, so every attempt of an event sends the same id. */
+/** The id of an event, derived from its ride and number, so that every attempt sends the same id. */
 export function eventId(rideId: string, seq: number): string {
   return `evt_${rideId.replace(/^ride_/, '')}_${seq}`;
 }
@@ -70,8 +76,8 @@ export function eventId(rideId: string, seq: number): string {
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key and of an offer that a form creates, derived from its form id: sending the form again cannot insert
- * a second one.
+ * The ids of a key and of an offer that a form creates, derived from its form id. So sending the form again cannot
+ * insert a second one.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const derivedOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;

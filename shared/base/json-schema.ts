@@ -1,6 +1,6 @@
-/** A JSON Schema (draft 2020-12): the part of it that describes responses and events. Pure. */
+/** The subset of JSON Schema (draft 2020-12) that describes responses and events. Pure. */
 export interface JsonSchema {
-  /** Names the schema: the OpenAPI document lists it under `components.schemas`. */
+  /** The name under which the OpenAPI document lists the schema in `components.schemas`. */
   readonly title?: string;
   readonly $ref?: string;
   readonly description?: string;

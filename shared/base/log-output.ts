@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Lines within 100 ms share a write: one write per line would cost more than handling the request. */
 const batchMs = 100;
 const batchSize = 16_000;
-/** Maximum characters of one write, so a failed write drops few lines. */
+/** The maximum length of one write (characters). Small enough that a failed write drops few lines. */
 const writeSize = 64_000;
-/** Pause before the next try when the reader is slow. */
+/** The pause before a write is retried because the reader is slow. */
 const retryMs = 10;
-/** Maximum characters that wait for a slow reader. Further lines are dropped, so memory stays bounded. */
+/** At most this many characters wait for a slow reader. Further lines are dropped, so memory stays bounded. */
 const maxWaiting = 1_000_000;
 /** Time limit for writing the last lines when the process ends. */
 const lastWriteMs = 200;
@@ -17,22 +17,27 @@ export interface LogOutput {
   /** Adds a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
   write(line: string): void;
   /**
-   * Calls back when all lines are written or dropped, at the latest after 200 ms. Calls back with an error, after
-   * `blockedMs`, if a write blocks (a stopped terminal, a hanging disk): its thread then keeps the process from
-   * exiting.
+   * Calls back when all lines are written or dropped, at the latest after 200 ms. If a write blocks (a stopped
+   * terminal, a hanging disk), calls back with an error after `blockedMs`: the thread of that write keeps the process
+   * from exiting.
    */
   flush(done: (blocked?: Error) => void): void;
-  /** Writes waiting lines synchronously, for up to 200 ms. For the `exit` event: no event loop runs after it. */
+  /**
+   * Writes waiting lines synchronously, for up to 200 ms. Used in the `exit` event, after which the event loop no
+   * longer runs.
+   */
   flushSync(): void;
   /** Called with the number of dropped lines when writing works again. */
   onDropped?: (lines: number) => void;
 }
 
 /**
- * Writes lines to a file descriptor in batches. A full disk, a closed pipe or a reader that stopped reading loses
- * lines but never ends the process. A pipe's descriptor must be non-blocking: a blocked write holds a thread, and the
- * process cannot exit before that thread ends. pino's own destination is not used because at exit it retries every
- * error forever. A write counts as blocked after `blockedMs`, because writes can be slow on a busy machine.
+ * Writes lines to a file descriptor in batches. A full disk, a closed pipe or a reader that stopped reading loses lines
+ * but never ends the process. The descriptor of a pipe must be non-blocking: a blocked write holds a thread, and the
+ * process cannot exit before that thread ends.
+ *
+ * A write counts as blocked only after `blockedMs`, because writes can be slow on a busy machine. pino's own
+ * destination is not used: at exit it retries every error forever.
  */
 export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput {
   let waiting: string[] = [];

@@ -108,7 +108,9 @@ const isPlain = (value: unknown): boolean =>
 
 export type { Logger };
 
-/** The process has one output. At the end it loses lines only if the process is killed. */
+/**
+ * All loggers of the process share this output. At the end of the process it loses lines only if the process is killed.
+ */
 const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 
@@ -118,7 +120,7 @@ process.once('exit', output.flushSync);
  * later line reports how many.
  */
 export function createLogger(level: string, processName: string): Logger {
-  // Opening process.stdout makes a pipe non-blocking.
+  // Reading process.stdout opens it, which makes a pipe non-blocking.
   if (level !== 'silent') void process.stdout;
   const options = {
     level,

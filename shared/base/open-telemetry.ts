@@ -40,7 +40,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': `rides-${processName}` })),
-    // Sampled where the service begins a trace; every later span follows that decision, also in other processes.
+    // The service decides where it begins a trace; every later span follows that decision, also in other processes.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
   });
@@ -77,7 +77,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
       const atLatest = new Promise<void>((resolve) => {
         limit = setTimeout(resolve, stopMs);
       });
-      // The exporter has already logged a failure.
+      // Errors are ignored here, because the exporter has already logged them.
       await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
       clearTimeout(limit);
       for (const api of [trace, context, propagation]) api.disable();
@@ -88,8 +88,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /**
- * The trace that a client has started. Neither its flag nor its id decides whether the trace is kept, because the
- * client chooses both. Its `tracestate` is dropped: it may contain anything.
+ * Continues the trace that a client has started. Neither its flag nor its id decides whether the trace is kept, because
+ * the client chooses both. Its `tracestate` is dropped, because it may contain anything.
  */
 function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
   const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
@@ -118,8 +118,8 @@ const attributesOf = (fields: object): Attributes =>
 const jobSpanKinds: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];
 
 /**
- * BullMQ's telemetry, limited to spans for adding and running a job. BullMQ also creates spans for its regular
- * maintenance, and each of them would start a trace.
+ * BullMQ's telemetry, limited to the spans for adding and running a job. BullMQ's spans for its regular maintenance are
+ * dropped, because each of them would start a trace.
  */
 function jobTelemetry(tracerName: string): Telemetry {
   const { tracer, contextManager } = new BullMQOtel({ tracerName });
@@ -146,7 +146,7 @@ function withoutTexts(span: JobSpan): JobSpan {
   return span;
 }
 
-/** Replaces a span that is not created: code inside it belongs to the enclosing span. */
+/** Replaces a span that is not created. Code inside it belongs to the enclosing span. */
 const noSpan: JobSpan = {
   setSpanOnContext: (context) => context,
   setAttribute() {},

@@ -5,11 +5,11 @@ import type { RedisClient } from './redis/redis-nodes.ts';
 import type { TimerName } from './terms.ts';
 import type { Tracing } from './tracing.ts';
 
-/** Each queue has one worker pool of the same name. */
+/** The names of the worker pools. Each pool runs the jobs of the queue with the same name. */
 export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
 export type PoolName = (typeof poolNames)[number];
 
-/** Job data holds ids only: the worker reads everything else from MongoDB. */
+/** The data of a job contains only ids: the worker reads everything else from MongoDB. */
 export interface TimerJob {
   rideId: string;
   timer: TimerName;
@@ -57,7 +57,7 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
       skipVersionCheck: true,
       skipWaitingForReady: true,
       defaultJobOptions: { attempts: 1 },
-      // BullMQ's own event stream, which only developer tools read.
+      // Limits BullMQ's own event stream, which only developer tools read.
       streams: { events: { maxLen: 1_000 } },
       telemetry: tracing?.jobs,
     });
@@ -79,19 +79,19 @@ interface NewJob {
   id: string;
   name: string;
   data: TimerJob | DeliveryJob | AttemptJob | MailJob;
-  /** On MongoDB's clock. Without it the job is due at once. */
+  /** The due time on MongoDB's clock. Without it, the job is due at once. */
   dueAt?: Date;
   /**
-   * Adds the job even while one with the same id is active. In an outage Redis may give a job to a worker that never
-   * receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second job finds
-   * nothing to do.
+   * Adds the job even while one with the same id is active. During an outage Redis may give a job to a worker that
+   * never receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second one
+   * finds nothing to do.
    */
   evenIfActive?: boolean;
 }
 
 /**
- * Adds a job. Never rejects: MongoDB already holds the work, and the sweeper adds a missing job later. Resolves with
- * whether Redis accepted the job.
+ * Adds a job. Never rejects, because MongoDB already holds the work and the sweeper adds a missing job later. Resolves
+ * with true if Redis accepted the job.
  */
 export async function addJob(
   ctx: { queues: Queues; log: Logger; now(): number },

@@ -13,10 +13,13 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** This setting may be printed, so it must not contain a password. */
+/** Refuses an address that may contain a password, because this setting may be printed. */
 const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes are below /v1 and /api/v1; other links are built from the address without them. */
+/**
+ * Refuses an address that contains /v1: the API's routes are below /v1 and /api/v1, and other links are built from the
+ * address without them.
+ */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
@@ -24,7 +27,7 @@ const durationMs = Joi.number()
   .min(1)
   .max(30 * 24 * 3_600_000)
   .unit('ms');
-/** The only duration that is passed to setTimeout: above 2^31 - 1 ms (24.8 days) Node would wait only 1 ms. */
+/** Bounded because it is passed to setTimeout: above 2^31 - 1 ms (24.8 days), Node would wait only 1 ms. */
 const graceMs = Joi.number()
   .integer()
   .min(1)
@@ -34,7 +37,7 @@ const graceMs = Joi.number()
 const concurrency = Joi.number().integer().min(1).max(10_000);
 const dollars = Joi.number().max(100_000).unit('USD');
 const count = Joi.number().integer().min(1).max(1_000_000);
-/** A minimum, so that retention never deletes data that other features still read. */
+/** A number of days with a minimum, so that retention never deletes data that other features still read. */
 const days = (least: number) => Joi.number().integer().min(least).max(3_650).unit('days');
 
 /**
@@ -43,7 +46,7 @@ const days = (least: number) => Joi.number().integer().min(least).max(3_650).uni
  */
 export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.Schema>>>> = {
   'Environment and servers': {
-    // The strict mode is the default: only dev/ sets "development".
+    // Strict by default: only dev/ sets "development".
     SERVICE_ENV: Joi.string()
       .valid('production', 'development')
       .default('production')
@@ -87,7 +90,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       })
       .description('Encrypts signing secrets and mails, and signs sign-in codes.')
       .note('32 random bytes in base64 (`openssl rand -base64 32`), or a comma-separated list of such keys.')
-      .note('The first key encrypts, all decrypt ([rotation](operations.md#rotating-secrets_key)).')
+      .note(
+        'The first key encrypts, and every key of the list decrypts ([rotation](operations.md#rotating-secrets_key)).',
+      )
       .tag('API', 'webhooks', 'webhooks-slow', 'mail', 'migrate', 'keys'),
   },
   Addresses: {
@@ -131,7 +136,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API'),
     PICKUP_TIMEOUT_MS: durationMs
       .default(2 * 3_600_000)
-      .description('How long a ride may stay in `driver_arriving`, and then in `arrived`, before it is cancelled.')
+      .description(
+        'How long a ride may stay in `driver_arriving`, and after that in `arrived`, before it is cancelled.',
+      )
       .tag('API', 'workers'),
     TRIP_TIMEOUT_MS: durationMs
       .default(12 * 3_600_000)
@@ -154,27 +161,32 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both increasing, like 3@0,6@20,12@60',
       })
       .description('The dispatch rounds of a live ride: the radius around the pickup, and the time since its creation.')
-      .note('Both increase, to at most 500 km and 3600 s.', 'A ride between cities starts with the last radius.')
+      .note(
+        'Each round must have a later time than the one before, and no smaller radius; the maximum is 500 km and 3600 s.',
+        'For a ride between cities, every round uses the last radius.',
+      )
       .example('KM@SECONDS,KM@SECONDS')
       .meta({ default: '3@0,6@20,12@60' })
       .tag('dispatch'),
     DISPATCH_REPEAT_MS: durationMs
       .default(30_000)
-      .description('After the last dispatch round, how often a ride is opened to drivers who were not asked yet.')
+      .description('How often a ride is opened to drivers who were not asked yet, after the last dispatch round.')
       .tag('dispatch'),
   },
   'Fare hints': {
     FARE_HINT_BASE: dollars
       .min(0)
-      .description('The base price of a ride in your tariff; 0 if only the price per km is set.')
+      .description('The base price of a ride in your tariff.')
+      // Not a Joi default: the tariff exists only if it is set.
+      .meta({ default: '0' })
       .tag('API'),
     FARE_HINT_PER_KM: dollars
       .greater(0)
       .required()
       .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
       .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' })
-      .description('The price per km in your tariff, which the fare hint uses where too few rides are known.')
-      .note('Without it there is no hint in that case.')
+      .description('The price per km in your tariff. The fare hint uses the tariff where it knows too few rides.')
+      .note('Without a tariff, there is no hint for such places.')
       .tag('API'),
   },
   Webhooks: {
@@ -197,7 +209,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
           '{{#label}} is only for development: in production the process does not start with it',
       })
       .description('Exact origins that may receive webhooks although they are neither HTTPS nor public.')
-      .note('In production the process does not start with it.')
+      .note('In production, a process refuses to start if this is set.')
       .example('http://127.0.0.1:4000,http://127.0.0.1:4001')
       .tag('API', 'webhooks', 'webhooks-slow', 'keys'),
   },
@@ -205,8 +217,11 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     SMTP_URL: Joi.string()
       .custom((url, helpers) => (/^smtps?:\/\/[^/?]/.test(url) && URL.canParse(url) ? url : helpers.error('smtp')))
       .messages({ smtp: '{{#label}} must be an address like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587' })
-      .description('The mail server; without it nobody can sign in to the dashboard.')
-      .note('In production a password is sent only over TLS.', '`npm run dev` lists mails at `/dev/mail` instead.')
+      .description('The mail server. Without it, nobody can sign in to the dashboard.')
+      .note(
+        'In production, a password is sent only over TLS.',
+        'If this is unset, `npm run dev` lists mails at `/dev/mail`.',
+      )
       .example('smtps://USER:PASSWORD@HOST:465')
       .example('smtp://HOST:587')
       .tag('API', 'mail', 'keys'),
@@ -223,17 +238,21 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API', 'mail', 'keys'),
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
-      .description('The most mails with a sign-in code that are sent in a clock hour to browsers that never signed in.')
-      .note('Mails to known browsers are not counted.')
+      .description(
+        'The maximum number of mails with a sign-in code per clock hour, requested by browsers that have never signed in.',
+      )
+      .note('Mails that known browsers request are not counted.')
       .tag('API'),
     MAX_KEYS_PER_ACCOUNT: count
       .default(20)
-      .description('The most active keys that an account can have if it creates them in the dashboard.')
+      .description('The maximum number of active keys of an account that creates a key in the dashboard.')
       .note('The command line has no such limit.')
       .tag('API'),
     NEW_KEYS_PER_DAY: count
       .default(20)
-      .description('The most keys that an account can create in the dashboard in any 24 hours, including revoked ones.')
+      .description(
+        'The maximum number of keys that an account can create in the dashboard in any 24 hours, including revoked ones.',
+      )
       .note('The command line has no such limit.')
       .tag('API'),
     ACCOUNT_RIDES_PER_MINUTE: Joi.number()
@@ -241,83 +260,99 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .min(0)
       .max(1_000_000)
       .default(0)
-      .description('The most rides that all keys of an account together can create in any 60 seconds.')
-      .note('The limit of each key applies too.', '0 means no such limit.')
+      .description('The maximum number of rides that all keys of an account together can create in any 60 seconds.')
+      .note('The limit of each key applies too.', '0 means that there is no such limit.')
       .tag('API'),
   },
   'Live maps and streams': {
     TILE_URL: Joi.string()
       .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
       .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })
-      .description('The map tiles of the live map; without them its background is plain.')
+      .description('The address of the map tiles for the live map. Without it, the background of the map is plain.')
       .example('https://HOST/{z}/{x}/{y}.png')
       .tag('API'),
     TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
     MAX_STREAMS: count
       .default(10_000)
-      .description('The most streams of each kind that a process holds open.')
+      .description('The maximum number of streams of each kind that a process holds open.')
       .note("The kinds are live maps, test rides in the dashboard, drivers' streams, and long polls for events.")
       .tag('API'),
     MAX_STREAMS_PER_CLIENT: count
       .default(20)
-      .description('The most live maps of one network (an IPv4 address or an IPv6 /64) that a process holds open.')
-      .note('The same for test rides of one account in the dashboard.', 'Beyond a limit, a live map polls every 5 s.')
+      .description(
+        'The maximum number of live maps of one network (an IPv4 address or an IPv6 /64) that a process holds open.',
+      )
+      .note(
+        'The same limit applies to the test rides that one account has open in the dashboard.',
+        'A live map beyond a limit polls every 5 s.',
+      )
       .tag('API'),
     MAX_STREAMS_PER_RIDE: count
       .default(1_000)
-      .description('The most live maps of one ride that a process holds open.')
-      .note('The same for a test ride in the dashboard.')
+      .description('The maximum number of live maps of one ride that a process holds open.')
+      .note('The same limit applies to a test ride that is open in the dashboard.')
       .tag('API'),
   },
   Retention: {
     // The link to a live map and an Idempotency-Key are valid for 24 hours.
     ERASE_AFTER_DAYS: days(2)
       .default(30)
-      .description("Days after a ride's end until its [personal data](operations.md#retention) is erased.")
+      .description(
+        "The number of days after a ride's end until its [personal data](operations.md#retention) is erased.",
+      )
       .tag('workers'),
     // Two months, so that the statement of the last full month is closed.
     DELETE_RIDES_AFTER_DAYS: days(62)
       .default(396)
-      .description("Days after a ride's end until it is deleted.")
-      .note('It is never deleted before its day is summed and its month is closed.', 'Sums and statements stay.')
+      .description("The number of days after a ride's end until it is deleted.")
+      .note(
+        'A ride is never deleted before its day is summed and its month is closed.',
+        'Sums and statements are kept.',
+      )
       .tag('workers'),
     DELETE_AUDIT_AFTER_DAYS: days(30)
       .default(365)
-      .description("Days until an entry of an account's audit log is deleted.")
+      .description("The number of days until an entry of an account's audit log is deleted.")
       .tag('workers'),
   },
   Concurrency: {
     BIDDING_CONCURRENCY: concurrency
       .default(50)
-      .description('Concurrent jobs of each process of the pool `bidding`.')
+      .description('The number of concurrent jobs in each process of the pool `bidding`.')
       .tag('bidding'),
     SIMULATOR_CONCURRENCY: concurrency
       .default(100)
-      .description('Concurrent steps of each process of the pool `simulator`; a step mostly waits for MongoDB.')
+      .description(
+        'The number of concurrent steps in each process of the pool `simulator`. A step mostly waits for MongoDB.',
+      )
       .tag('simulator'),
     DISPATCH_CONCURRENCY: concurrency
       .default(50)
-      .description('Concurrent jobs of each process of the pool `dispatch`.')
+      .description('The number of concurrent jobs in each process of the pool `dispatch`.')
       .tag('dispatch'),
     WEBHOOKS_CONCURRENCY: concurrency
       .default(500)
-      .description('Concurrent attempts of each process of the pool `webhooks`.')
-      .note('If the limit of open files (`ulimit -n`) is too low, the process makes fewer and logs it.')
+      .description('The number of concurrent attempts in each process of the pool `webhooks`.')
+      .note(
+        'If the limit of open files (`ulimit -n`) is too low, the process makes fewer concurrent attempts and logs a warning.',
+      )
       .tag('webhooks'),
     WEBHOOKS_SLOW_CONCURRENCY: concurrency
       .default(500)
-      .description('Concurrent attempts of each process of the pool `webhooks-slow`; waiting ones cost only a socket.')
-      .note('The limit of open files applies here too.')
+      .description(
+        'The number of concurrent attempts in each process of the pool `webhooks-slow`. A waiting attempt costs only a socket.',
+      )
+      .note('The limit of open files applies as for `WEBHOOKS_CONCURRENCY`.')
       .tag('webhooks-slow'),
     MAIL_CONCURRENCY: concurrency
       .default(10)
-      .description('Concurrent mails of each process of the pool `mail`.')
+      .description('The number of mails that each process of the pool `mail` sends concurrently.')
       .tag('mail'),
   },
   Operation: {
     SHUTDOWN_GRACE_MS: graceMs
       .default(9_000)
-      .description('How long running work may take after SIGTERM, SIGINT or SIGHUP.')
+      .description('How long work in progress may continue after SIGTERM, SIGINT or SIGHUP.')
       .note('`npm run dev` sets 3000.')
       .tag('API', 'workers'),
     OPS_HOST: Joi.string()
@@ -328,8 +363,10 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .integer()
       .min(0)
       .max(65_535)
-      .description("The operators' port of each process: `/healthz`, `/readyz`, `/metrics`, and in the API `/ops`.")
-      .note('Without it there is no such port; 0 means any free port, which the log names.')
+      .description(
+        "The operators' port, on which each process serves `/healthz`, `/readyz` and `/metrics`, and the API also `/ops`.",
+      )
+      .note('Without it, there is no such port. 0 means any free port, which the log names.')
       .tag('API', 'workers'),
     // Long enough that nobody can guess it.
     OPS_TOKEN: Joi.string()
@@ -338,7 +375,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
       })
       .description("The token for [the queues](operations.md#the-queues) at `/ops` on the API's operators' port.")
-      .note('20 to 200 characters without spaces.', 'Without it there is no such page.')
+      .note('20 to 200 characters without spaces.', 'Without it, the queue pages are off.')
       .tag('API'),
     OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
       .custom(withoutUser)
@@ -347,19 +384,19 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
           '{{#label}} must be an address without user and query: put passwords in OTEL_EXPORTER_OTLP_HEADERS',
       })
       .description('The OpenTelemetry collector that receives the [traces](operations.md#traces).')
-      .note('Without it there are none.')
+      .note('Without it, no traces are sent.')
       .example('http://HOST:4318')
       .tag('API', 'workers'),
     OTEL_TRACES_SAMPLER_ARG: Joi.number()
       .min(0)
       .max(1)
       .default(1)
-      .description('The share of traces that is sent.')
+      .description('The share of all traces that is sent; 1 means every trace.')
       .tag('API', 'workers'),
     LOG_LEVEL: Joi.string()
       .valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
       .default('info')
-      .description('The least severe level that is logged, as JSON lines on standard output.')
+      .description('The least severe level that is logged. The log is JSON lines on standard output.')
       .tag('API', 'workers'),
   },
 };
@@ -424,7 +461,7 @@ function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
   const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
   const keys = bytes.map(secretsKey);
-  // Ciphertexts name their key by this id.
+  // The ids must differ, because ciphertexts identify their key by its id.
   const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
   return areDistinct ? keys : helpers.error('secretsKey.twice');
 }

@@ -11,15 +11,18 @@ export type SimulatorStep =
   | 'driver_cancel';
 
 /**
- * `expire` ends the bidding time, `stall` cancels a trip without progress. In a live ride, `dispatch` starts the next
- * dispatch round, which sends the ride to more drivers, and `driver` runs settleDriver after a driver is assigned or
- * freed. `auto_accept` accepts an offer within the ride's autoAccept limits.
+ * `expire` ends the bidding time. `stall` cancels a trip without progress. `auto_accept` accepts an offer within the
+ * ride's autoAccept limits. In a live ride, `dispatch` starts the next dispatch round, which sends the ride to more
+ * drivers, and `driver` runs settleDriver after a driver is assigned or freed.
  */
 export type TimerName = 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
 
 /** The mode of a key and of the rides it creates (contract, section 5.2). A test ride has a simulated driver. */
 export type Mode = 'live' | 'test';
 
-/** The types of cars (contract, section 2.1). Every car can take a `regular` ride; the others need that type. */
+/**
+ * The types of cars (contract, section 2.1). Every car can take a `regular` ride. A `comfort` or `family` ride needs a
+ * car of that type.
+ */
 export const carTypes = ['regular', 'comfort', 'family'] as const;
 export type CarType = (typeof carTypes)[number];

@@ -16,12 +16,12 @@ export interface SpanStart {
   name: string;
   /** `server` for a request that this process answers, `client` for one that it sends. */
   kind: 'server' | 'client';
-  /** The W3C header of the incoming request, whose trace the span continues. */
+  /** The W3C header `traceparent` of the incoming request. The span continues its trace. */
   traceparent?: string;
 }
 
 export interface SpanEnd {
-  /** Replaces the start's name, if the final name is known only at the end. */
+  /** The final name of the span, if it is known only at the end. */
   name?: string;
   hasFailed: boolean;
   fields: object;

@@ -6,8 +6,8 @@ const channel = 'rides:changed';
 const againMs = 1_000;
 
 /**
- * Notifies every process that a ride has changed, with the affected driver ids. Lossy: waiters also poll every 2 s, so
- * this awaits nothing and never fails.
+ * Notifies every process that a ride has changed, with the affected driver ids. Waits for nothing and never fails: a
+ * notification may be lost, because waiters also poll every 2 s.
  */
 export function publishRideChange(
   { redis }: Pick<Context, 'redis'>,
@@ -33,7 +33,7 @@ export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' |
   const listeners = new Set<Listener>();
   const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   let isClosed = false;
-  // In a cluster the first try may find no node. ioredis only repeats later subscriptions.
+  // In a cluster the first try may find no node, and ioredis repeats only later subscriptions.
   const subscribe = () =>
     subscriber.subscribe(channel).catch(() => {
       if (!isClosed) setTimeout(subscribe, againMs).unref();

@@ -1,12 +1,12 @@
 import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-circle.ts';
 
 /**
- * The earth is divided into cells of about these widths (km), so that an ordinary index finds nearby drivers. A
- * 2dsphere index reads every driver in rings that it chooses itself: near a crowd of drivers that took 60 to 600 ms;
- * cells take 1 to 3 ms.
+ * The earth is divided into cells of about these widths (km), so that an ordinary index finds nearby drivers: a search
+ * takes 1 to 3 ms. A 2dsphere index reads every driver in rings that it chooses itself, which took 60 to 600 ms near a
+ * crowd of drivers.
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
-/** Cells of one width cover a radius of up to this many widths. */
+/** Cells of one width are used up to a distance of this many widths. */
 const reach = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
@@ -43,9 +43,9 @@ interface Zone {
 }
 
 /**
- * The cells that cover a circle, in zones, nearest first. They contain every place within the radius and some places
- * slightly further away; cells at the border of two zones are in both. Cells and rings near the middle are narrow.
- * Zones are computed lazily. Pure.
+ * The cells that cover a circle, in zones, the nearest first. They contain every place within the radius, and some
+ * places slightly further away. Cells at the border of two zones are in both. Zones further out have wider cells and
+ * rings, and are computed only when they are needed. Pure.
  */
 export function* zonesAround(middle: Point, radiusKm: number): Generator<Zone> {
   let fromKm = 0;
@@ -75,7 +75,7 @@ function cellsBetween(middle: Point, fromKm: number, toKm: number, level: number
   ) {
     const columns = columnsIn(row, width);
     const lat = middleOf(row, width);
-    // In a row with few cells, they are up to twice as wide as `width`.
+    // In a row with few cells, a cell is up to twice as wide as `width`.
     const halfDiagonal = Math.hypot(width, (360 * kmPerDegree * Math.cos(radians(lat))) / columns) / 2 + 0.01 * width;
     for (const column of columnsNear(middle, lat, toKm + halfDiagonal, columns)) {
       const km = haversineKm(middle, { lat, lng: ((column + 0.5) / columns) * 360 - 180 });

@@ -7,7 +7,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
-/** A driver's live offer on a ride; without `offerId`, the driver's moving ride. */
+/** A ride that a driver is bound to: by a live offer, or, without `offerId`, as its driver. */
 export interface Commitment {
   rideId: string;
   offerId?: string;
@@ -31,9 +31,7 @@ export interface DriverRecord {
   rotatedAt?: Date;
   suspendedAt?: Date;
   revokedAt?: Date;
-  /**
-   * The time at which the driver was suspended or revoked. Set until the driver's rides and offers have been ended.
-   */
+  /** When the driver was suspended or revoked. Set until the driver's rides and offers have been ended. */
   leavesSince?: Date;
   /** For a resumed driver: the ride and offers from before the resume that must still be ended. */
   left?: Commitment[];
@@ -108,8 +106,8 @@ export const hashOfDriverKey = (secretKey: string): string | null =>
 
 /**
  * Resolves with the driver whose key has this hash; with null if there is none, or if the driver is suspended or
- * revoked. Reads the database each time, so a change applies from the next request, in every process. With `windowMs`
- * it waits that long for other requests and reads their keys in the same query.
+ * revoked. Reads the database each time, so a change applies from the next request, in every process. With `windowMs`,
+ * waits that long for other requests and reads their keys in the same query.
  */
 export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<ActiveDriver | null> {
   const find = batchedFind<DriverRecord>(drivers, 'hash', activeDriverFields, timeLimit, windowMs);
@@ -124,8 +122,8 @@ function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats
 }
 
 /**
- * The browsers in which a driver has signed in to the driver's page. A session stores the hash of the key that started
- * it, so it ends when that key is rotated or revoked. It does not store the key.
+ * The browsers in which a driver has signed in to the driver's page. A session stores not the key that started it but
+ * its hash, so the session ends when the key is rotated or revoked.
  */
 export const driverSessions = sessionStore<{ driverId: string; keyHash: string }>('DriverSession', 'driversessions', [
   'driverId',

@@ -48,9 +48,9 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
 }
 
 /**
- * Refuses the driver's key from its next request until `resumeDriver`, and ends the driver's sessions permanently. The
- * workers then withdraw the driver's offers and cancel the driver's moving ride. Like every change below, throws
- * `not_found` for a driver who is unknown or revoked.
+ * Suspends a driver: refuses the driver's key from its next request until `resumeDriver`, and ends the driver's
+ * sessions permanently. The workers then withdraw the driver's offers and cancel the driver's moving ride. Like every
+ * change below, throws `not_found` for a driver who is unknown or revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
   const now = await mongoNow();

@@ -27,7 +27,7 @@ interface Search {
   now: Date;
 }
 
-/** MongoDB reads ring after ring and stops when it has found this many times the requested number of drivers. */
+/** MongoDB reads ring after ring until it has found the requested number of drivers times this. */
 const surplus = 1.5;
 
 /**
@@ -38,7 +38,8 @@ export async function findNearby(needs: RideNeeds, { radiusKm, passed, limit, no
   const { pickup } = needs;
   const usable = usableFor(needs, passed, now);
   const found = new Map<string, NearbyDriver>();
-  // One query for each zone: every ring and cell in a query costs time, and in a city the first zone is enough.
+  // Each zone has its own query, because every ring and cell in a query costs time, and in a city the first zone is
+  // enough.
   for (const { toKm, rings } of zonesAround(pickup, radiusKm)) {
     for (const { _id, lat, lng, requests } of await readRings(rings, usable, Math.ceil(limit * surplus))) {
       found.set(_id, { driverId: _id, pickupKm: haversineKm(pickup, { lat, lng }), requests });
@@ -75,15 +76,15 @@ export const maxRequests = 5;
 /** A driver's list of requests that has room for another ride. */
 export interface RequestList {
   driverId: string;
-  /** The stored list. */
+  /** The list as it is stored. */
   requests: readonly string[];
   /** The requests that are still open for offers: at most four. */
   open: readonly string[];
 }
 
 /**
- * Adds a ride to the request lists of drivers who are still available and whose list is unchanged. Resolves with the
- * drivers whose list now contains the ride. So no driver gets a sixth open request from concurrent dispatch rounds.
+ * Adds a ride to the request lists of drivers who are still available and whose lists are unchanged, so that concurrent
+ * dispatch rounds never give a driver a sixth open request. Resolves with the drivers whose lists now contain the ride.
  */
 export async function addToRequestLists(
   rideId: string,

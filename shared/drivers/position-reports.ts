@@ -17,13 +17,13 @@ interface Waiter {
 }
 
 export interface PositionReports {
-  /** Resolves when the report, or a newer one of the same driver, is written. Rejects when MongoDB is unavailable. */
+  /** Resolves when this report, or a newer one of the same driver, is written. Rejects if MongoDB is unavailable. */
   add(driverId: string, report: Report): Promise<void>;
 }
 
 /**
- * Writes drivers' reports in batches, at most one report per driver and second: the newest. A driver who reports more
- * often waits up to a second for the response.
+ * Writes drivers' reports in batches: for each driver, at most the newest report of each second. A driver who reports
+ * more often waits up to a second for the response.
  */
 export function positionReports({ now }: Pick<Context, 'now'>): PositionReports {
   const waiting = new Map<string, PendingReport>();

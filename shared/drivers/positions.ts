@@ -18,7 +18,7 @@ export interface DriverPosition {
   heading: number;
   /** The time of the position, never in the future. See `shownAt`. */
   at: Date;
-  /** The last report's time on the phone's clock. It may be wrong, so it only orders the reports of the phone. */
+  /** The time of the last report by the phone's clock, which may be wrong. It only orders the reports of this phone. */
   phoneAt?: Date;
   /** The time of the driver's last report or `goOnline`, by MongoDB's clock. */
   seenAt: Date;
@@ -27,15 +27,15 @@ export interface DriverPosition {
   /** True if the driver wants rides. */
   isOnline: boolean;
   /**
-   * The number of times that the driver went online, so that a late `goOffline` of the service does not undo a newer
+   * Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer
    * `goOnline`.
    */
   onlines?: number;
   /** The driver's moving ride. The rides are authoritative; this copy keeps busy drivers out of the index. */
   rideId?: string;
-  /** The number of writes of `rideId`, so that an older state never replaces a newer one. */
+  /** Counts the writes of `rideId`, so that an older state never replaces a newer one. */
   rideNotes?: number;
-  /** Online and without a ride. The index of places contains only available drivers. */
+  /** True if the driver is online and without a ride. The index of places contains only available drivers. */
   available: boolean;
   carType?: CarType;
   seats?: number;
@@ -47,7 +47,7 @@ const positionSchema = new mongoose.Schema({ _id: String }, { strict: false, ver
 /** Finds available drivers by place, car type and seats. */
 export const placesIndex = { cells: 1, carType: 1, seats: 1 } as const;
 positionSchema.index(placesIndex, { partialFilterExpression: { available: true } });
-// Finds the drivers who have not reported for a minute, to mark them as not available. They leave both indexes.
+// Finds the drivers who have not reported for a minute and must be marked as unavailable. They then leave both indexes.
 positionSchema.index({ seenAt: 1 }, { partialFilterExpression: { available: true } });
 
 export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'positions');
@@ -101,8 +101,8 @@ export async function goOnline(
 }
 
 /**
- * Puts a driver offline: the driver receives no further requests. An active ride continues. With `counts` it does
- * nothing if the driver has gone online since they were read.
+ * Puts a driver offline: the driver receives no further requests. An active ride continues. With `counts`, does nothing
+ * if the driver has gone online since the counts were read.
  */
 export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 'onlines'>): Promise<void> {
   const filter = { _id: driverId, ...(counts && { onlines: counts.onlines ?? { $exists: false } }) };
@@ -111,14 +111,14 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
 
 const minReportMs = 1_000;
 /**
- * If no report was written for this long, a report of any time is written: the phone's clock may have been set back.
+ * If no report was written for this long, the next one is written whatever its phone time, because the phone's clock
+ * may have been set back.
  */
 const staleForMs = 60_000;
 
 /**
- * Writes reports of different drivers in one command. A report leaves the position unchanged if it is older than the
- * last one by the phone's clock, or if another process wrote a report within the last second. It still updates
- * `seenAt`.
+ * Writes reports of different drivers in one command. A report changes only `seenAt` if it is older than the last one
+ * by the phone's clock, or if another process wrote a report within the last second.
  */
 export async function writeReports(reports: ReadonlyMap<string, Report>, now: Date): Promise<void> {
   const entries = [...reports];
@@ -139,12 +139,12 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
   if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
 }
 
-/** The phone's time, unless it is in the future or more than a minute old: then `now`. */
+/** The time reported by the phone, or `now` if that time is in the future or more than a minute old. */
 function shownAt(at: Date | undefined, now: Date): Date {
   return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
 }
 
-/** Inserts the document of a driver who has none yet. For other drivers only `seenAt` and `available` change. */
+/** Inserts a document for each driver who has none yet. For the other drivers, only `seenAt` and `available` change. */
 async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
     reports.map(([driverId, { heading = 0, at, ...place }]) => {
@@ -161,7 +161,10 @@ async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date)
   );
 }
 
-/** Removes drivers who have not reported for a minute from the index. Their next report adds them again. */
+/**
+ * Removes drivers who have not reported for a minute from the index of available drivers. Their next report adds them
+ * again.
+ */
 export async function dropSilent(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(
@@ -172,16 +175,17 @@ export async function dropSilent(now: Date): Promise<number> {
   return modifiedCount;
 }
 
-/** The counters that a run reads first, so that it changes the position only if no other run was faster. */
+/** Counters that a run reads first. It then changes the position only if no other run has changed them. */
 type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
-/** Resolves with null for a driver who has never been online and never reported. */
+/** Reads the counters of a driver. Resolves with null for a driver who has never been online and never reported. */
 export const readCounts = (driverId: string): Promise<PositionCounts | null> =>
   positions.findOne<PositionCounts>({ _id: driverId }, { ...timeLimit(), projection: { onlines: 1, rideNotes: 1 } });
 
 /**
- * Records the driver's moving ride, or none. Read `counts` first, then the rides. Resolves with false, and changes
- * nothing, if another run has recorded a ride since. Compares counters, not times: MongoDB's clock can be set back.
+ * Records the driver's moving ride, or none. The caller must read `counts` first, then the rides. Resolves with false,
+ * and changes nothing, if another run has recorded a ride since. Compares counters, not times, because MongoDB's clock
+ * can be set back.
  */
 export async function noteRide(driverId: string, rideId: string | null, counts: PositionCounts): Promise<boolean> {
   const { rideNotes } = counts;

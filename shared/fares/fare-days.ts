@@ -8,7 +8,7 @@ import { cellAt } from '../drivers/cells.ts';
 /** Prices per km of the completed live rides that were created on one day, for one car type and one pickup cell. */
 export interface FareDay {
   _id: string;
-  /** `2026-11-05` */
+  /** The day, such as `2026-11-05`. */
   day: string;
   trips: number;
   /** The trips by account. The code does not reveal the account. */
@@ -18,20 +18,21 @@ export interface FareDay {
 }
 
 /**
- * Minimums of a hint, so that it reveals no partner's prices: trips, accounts, and the maximum share of one account.
+ * A hint needs at least this many trips and accounts, and no account may have a larger share of the trips. So it
+ * reveals no partner's prices.
  */
 export const leastTrips = 20;
 export const leastAccounts = 10;
 export const mostOfOneAccount = 1 / 3;
 
-/** The code of an account in the counts of a place: the same every day, but different at every place. */
+/** Replaces an account's id in the counts of a place. The code is the same every day, but different at every place. */
 export const accountCode = (place: string, accountId: string): string => sha256(`${place} ${accountId}`).slice(0, 12);
 
 /** The number of days that a hint uses. */
 export const keptDays = 28;
 
 const cellKm = 5;
-/** Different from the levels of the drivers' cells (drivers/cells.ts). */
+/** The level of these cells, which differs from the levels of the drivers' cells (drivers/cells.ts). */
 const cellLevel = 5;
 
 /**
@@ -40,8 +41,8 @@ const cellLevel = 5;
 export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pickup, cellKm, cellLevel)}_${carType}`;
 
 /**
- * Sorts by place and then by day, so that the days of a place are one range. Earlier versions stored counts of accepted
- * offers, with account ids, under ids that begin with a digit. Hints ignore these.
+ * The id sorts by place and then by day, so that the days of a place are one range. Earlier versions stored counts of
+ * accepted offers, with account ids, under ids that begin with a digit; hints ignore these.
  */
 export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
 export const ofEarlierVersions = { _id: { $lt: ':' } } as const;
@@ -58,7 +59,7 @@ export const fareDays = collection<FareDay>(FareDayModel);
 
 /** The progress of the counts. One document. */
 interface FareProgress {
-  /** Earlier versions use the id `fares`. */
+  /** Not `fares`, the id that earlier versions use. */
   _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;

@@ -25,7 +25,7 @@ export interface Quartiles {
 /** The sources of the prices of a hint. */
 export const fareBases = ['rides', 'tariff', 'sample'] as const;
 
-/** A fare is `base` plus the price per km, in USD. */
+/** A hint for a fare: `base` plus the distance times the price per km, in USD. */
 export interface FareHint {
   basis: (typeof fareBases)[number] | null;
   base: number;
@@ -52,8 +52,8 @@ export async function fareHint(
 }
 
 /**
- * The recent prices of completed live rides from near a pickup, in USD per km, to 5 %. Null if the rides or their
- * accounts are too few, because the hint could reveal the prices of one account. The counts change once a day.
+ * The recent prices of completed live rides near a pickup, in USD per km, rounded to 5 %. Null if the rides or their
+ * accounts are so few that the hint could reveal the prices of one account. The counts change once a day.
  */
 export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number): Promise<Quartiles | null> {
   const place = placeOf(pickup, carType);

@@ -21,7 +21,7 @@ export interface ApiKey {
   createdAt: Date;
   lastUsedAt?: Date;
   rotatedAt?: Date;
-  /** The last roll of the signing secret. Missing if an earlier version rolled it. */
+  /** The time of the last roll of the signing secret. Missing if an earlier version rolled it. */
   rolledAt?: Date;
   revokedAt?: Date;
   /** The time since which the operator refuses this key, or all keys of its account (suspend-account.ts). */
@@ -31,13 +31,13 @@ export interface ApiKey {
   place?: number;
   /** The consecutive failed deliveries, until one succeeds (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
-  /** The times of the last 24 hours at which the account got a mail about this key's failing deliveries. */
+  /** When the account got mails about this key's failing deliveries, within the last 24 hours. */
   outageMailsAt?: Date[];
   /** The last time that a worker held delivery settings for longer than 250 ms (delivery-settings.ts). */
   settingsHeldAt?: Date;
-  /** The earliest time of the key's next redelivery: resends are throttled. */
+  /** The earliest time at which the key's next redelivery may start: resends are throttled. */
   nextRedeliveryAt?: Date;
-  /** The dashboard forms that created or changed it, newest last. */
+  /** The dashboard forms that created or changed the key, newest last. */
   forms?: AppliedForm[];
 }
 
@@ -74,11 +74,11 @@ const keySchema = new mongoose.Schema<ApiKey>(
 );
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
-// Finds the revoked keys that never had a ride (workers/retention).
+// The retention finds the revoked keys that never had a ride with this index (workers/retention).
 keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt: { $exists: true } } });
 // Lists the active keys of an account, and pages of its revoked keys (list-keys.ts).
 keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
-// Concurrent creations cannot use the same slot, so an account never exceeds its key limit (places.ts).
+// Unique, so that concurrent creations cannot use the same slot and exceed the key limit of the account (places.ts).
 keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
 keySchema.index({ signingSecret: 1 });
@@ -121,7 +121,7 @@ export async function findCaller(secretKey: string, nowMs: number): Promise<Call
 }
 
 /**
- * The caller of a key that was just read; null for an unknown, revoked or suspended key. Records the use of the key.
+ * The caller of a key that was just read; null if the key is unknown, revoked or suspended. Records the use of the key.
  */
 export function toActiveCaller(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
@@ -132,19 +132,17 @@ export function toActiveCaller(
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }
 
-/**
- * The time of this process's last write of `lastUsedAt` by key, oldest first. Only keys used within the last minute.
- */
+/** When this process last wrote `lastUsedAt`, by key, oldest first. Contains only keys used within the last minute. */
 const notedAt = new Map<string, number>();
 
 /**
- * Writes `lastUsedAt` at most once per key, minute and process, because concurrent requests all read the same old
- * value. The request does not wait for the write. A lost write is harmless, since `lastUsedAt` only shows which keys
- * are in use. The next request retries a failed write.
+ * Writes `lastUsedAt` at most once per minute for each key and process; without this limit, all concurrent requests
+ * would write it, because they read the same old value. The request does not wait for the write. A lost write is
+ * harmless, since `lastUsedAt` only shows which keys are in use. The next request retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
   for (const [id, at] of notedAt) {
-    // A time far in the future means that the clock was set back: such an entry counts as old.
+    // A time far in the future means that the clock was set back, so the entry counts as old.
     if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
     notedAt.delete(id);
   }

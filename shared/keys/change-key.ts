@@ -11,7 +11,7 @@ export type KeyOwner = { accountId: string } | 'anyone';
 
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
 
-/** A change of a key that was just read. */
+/** A change to a key that was just read. */
 interface KeyChange {
   set?: Partial<ApiKey>;
   unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt', 1>>;
@@ -24,7 +24,7 @@ interface KeyChange {
 export interface ChangedKey {
   /** The key before the change. */
   before: ApiKey;
-  /** The effect of the form: of this request, or of an earlier request with the same form. */
+  /** The effect of the form, made by this request or by an earlier one with the same form. */
   applied: AppliedForm;
   /** True if an earlier request with the same form made the change, so this one changed nothing. */
   isRepeat: boolean;
@@ -35,8 +35,8 @@ const maxRounds = 20;
 
 /**
  * Changes an active key, once per form: the same update writes the change and the form's id. `decide` gets the stored
- * key and MongoDB's clock. It runs again if a field of `on` has changed since the read; its errors are rethrown. Throws
- * `not_found` for a key that is unknown, revoked or of another owner.
+ * key and MongoDB's clock, and runs again if a field in `on` has changed since the read. Rethrows the errors of
+ * `decide`. Throws `not_found` for a key that is unknown, revoked or of another owner.
  */
 export async function changeKey(
   keyId: string,

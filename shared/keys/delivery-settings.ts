@@ -10,21 +10,24 @@ import { type ApiKey, keys } from './api-key.ts';
 export interface DeliverySettings {
   webhookUrl?: string;
   signingSecret: string;
-  /** The last deliveries failed (`failing` of the key); the next success clears it. */
+  /** Set if the last deliveries failed (`failing` of the key). The next success clears it. */
   isFailing?: true;
 }
 
-/** The maximum age of settings when a request is written with them, from the start of their read (ms, monotonic). */
+/**
+ * The maximum age of settings when a request is written with them (ms, monotonic), counted from the start of their
+ * read.
+ */
 export const settingsMaxAgeMs = 250;
-/** The same for settings from `holdDeliverySettings`. */
+/** The maximum age of settings from `holdDeliverySettings`. */
 export const heldSettingsMaxAgeMs = 2_000;
 
 /**
- * A hold with a time further away than this is ignored. The margin is large because MongoDB's clock may step by an
+ * A hold counts if its time is within this much of now. The margin is large because MongoDB's clock may step by an
  * hour.
  */
 const heldLatelyMs = 2 * 3_600_000;
-/** Requests that were just written are still in flight, and a timer can fire early. */
+/** An additional wait, because a request that was just written is still in flight and a timer can fire early. */
 const marginMs = 50;
 
 const fields = { webhookUrl: 1, signingSecret: 1, failing: 1 } as const;
@@ -42,8 +45,8 @@ export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: s
 }
 
 /**
- * Like `deliverySettings`, but the settings may be used for 2 s, and the key records that. For a MongoDB that answers
- * more slowly than the normal maximum age. `untilSettingsApply` waits for such uses.
+ * Like `deliverySettings`, but the settings may be used for 2 s, for a MongoDB that answers more slowly than the normal
+ * maximum age. Records on the key that settings are held, so that `untilSettingsApply` waits for them.
  */
 export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
   const found = await keys.findOneAndUpdate(

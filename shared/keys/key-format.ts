@@ -4,9 +4,9 @@ import type { Mode } from '../base/terms.ts';
 
 const secretLength = 32;
 const checksumLength = 6;
-const formOf = (kinds: string) => new RegExp(`^svc_(${kinds})_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
-const partnersForm = formOf('live|test');
-const driversForm = formOf('driver');
+const keyPattern = (kinds: string) => new RegExp(`^svc_(${kinds})_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+const partnerKeyPattern = keyPattern('live|test');
+const driverKeyPattern = keyPattern('driver');
 
 const checksum = (text: string): string => toBase62(crc32(text), checksumLength);
 const hasChecksum = (text: string): boolean => text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
@@ -25,11 +25,14 @@ export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, s
 /** A new secret key of a driver, in the format of a partner's key. */
 export const newDriverKey = (): string => newKey('driver');
 
-/** True if a text has the form and checksum of a key. A mistyped key is refused without a database read. Pure. */
-export const isWellFormedKey = (text: string): boolean => partnersForm.test(text) && hasChecksum(text);
+/**
+ * True if a text has the format and checksum of a partner's key. So a mistyped key is refused without a database read.
+ * Pure.
+ */
+export const isWellFormedKey = (text: string): boolean => partnerKeyPattern.test(text) && hasChecksum(text);
 
-/** The same for a driver's key. No text passes both checks. */
-export const isWellFormedDriverKey = (text: string): boolean => driversForm.test(text) && hasChecksum(text);
+/** True if a text has the format and checksum of a driver's key. No text is both a partner's and a driver's key. */
+export const isWellFormedDriverKey = (text: string): boolean => driverKeyPattern.test(text) && hasChecksum(text);
 
 /** The part of a key that may be shown: its prefix and its last four characters, which are part of the checksum. */
 export const keyHint = (key: string): string => `${key.slice(0, key.lastIndexOf('_') + 1)}...${key.slice(-4)}`;

@@ -15,7 +15,7 @@ import { suspendWithAccount } from './suspend-account.ts';
 
 type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 
-/** A key with its secrets in plain text. Returned only at its creation (contract, section 5.4). */
+/** A key with its secrets in plain text, as only its creation returns it (contract, section 5.4). */
 export interface NewKey {
   keyId: string;
   key: string;
@@ -35,7 +35,7 @@ interface KeySpec {
 
 /** The fields of a key that its owner may see. */
 export type KeyFacts = Omit<ApiKey, 'hash' | 'signingSecret' | 'place'>;
-/** The projection of `KeyFacts`. */
+/** The projection that reads `KeyFacts`. */
 export const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
 
 /**
@@ -49,7 +49,7 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
   return made;
 }
 
-/** The response to a form that created a key at time `at`. */
+/** The result of a form that created a key at time `at`. */
 interface KeyOfForm {
   keyId: string;
   at: Date;
@@ -58,9 +58,9 @@ interface KeyOfForm {
 }
 
 /**
- * Like `createKey`, once per form, for an account with a limit of `most` active keys; concurrent calls never exceed it.
- * The same form in the same session gets the same key again until it is rotated or revoked. Resolves with `full` if the
- * account has reached the limit and the form has created no key.
+ * Like `createKey`, but once per form and for an account with a limit of `most` active keys, which concurrent calls
+ * never exceed. A repeated form in the same session gets the same key again until the key is rotated or revoked.
+ * Resolves with `full` if the account has reached the limit and the form has created no key.
  */
 export async function createKeyByForm(
   config: KeySettings,
@@ -77,8 +77,8 @@ export async function createKeyByForm(
 }
 
 /**
- * Shows the key only to a form of its mode: a form for a test key needs no recent sign-in code, so it must not show a
- * live key.
+ * Shows the key only to a form of the same mode: a form for a test key needs no recent sign-in code, so it must not
+ * show a live key.
  */
 async function repeatedCreation(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
   const record = await keys.findOne({ _id: keyId });
@@ -134,7 +134,7 @@ export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts>
 
 /**
  * Revokes a key: its next request, to any process, is refused. Its rides continue and their events are sent. Like every
- * change below, throws `not_found` for a key that is unknown, revoked or of another owner, and is made once per form.
+ * change below, is made once per form and throws `not_found` for a key that is unknown, revoked or of another owner.
  */
 export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): Promise<void> {
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);

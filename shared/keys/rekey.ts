@@ -9,16 +9,16 @@ interface RekeyResult {
   /** The number of secrets that still use an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
   /**
-   * Ids of records whose secret does not decrypt. Roll the signing secret of such an API key; such a mail fails
-   * automatically. Missing if all secrets decrypt.
+   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. For an API key, roll the signing
+   * secret. A mail fails automatically.
    */
   unopened?: string[];
 }
 
 /**
- * Re-encrypts with the first key every stored secret that uses an older key: signing secrets and waiting mails. Safe
- * while the service runs: a secret that changes at the same time keeps its new value. Reads `batchSize` records at a
- * time. Idempotent.
+ * Re-encrypts every stored secret that uses an older key with the first key: signing secrets and waiting mails. Safe
+ * while the service runs, because a secret that changes at the same time keeps its new value. Reads `batchSize` records
+ * at a time. Idempotent.
  */
 export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): Promise<RekeyResult> {
   const unopened: string[] = [];

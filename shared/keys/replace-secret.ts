@@ -14,19 +14,25 @@ type Secrets = Pick<Config, 'secrets'>;
 
 /** A form that replaces a secret. */
 export type ReplacingForm = SentForm & {
-  /** The version of the secret that its sender saw (`secretVersion`). Missing in a form of an earlier version. */
+  /**
+   * The version of the secret that was current when the form was shown (`secretVersion`). Missing in a form of an
+   * earlier version.
+   */
   seen?: string;
   /** The time at which the request arrived. */
   arrivedAt: Date;
 };
 
 /**
- * The response to a form that replaced a secret at time `at`. The secret is missing if another session sent the form,
- * or if the secret is no longer in use.
+ * The result of a form that replaced a secret at time `at`. The secret is missing if another session sent the form, or
+ * if the secret is no longer in use.
  */
 type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
-/** Identifies the current API key or signing secret without showing it. A form states the version that it replaces. */
+/**
+ * Identifies the current API key or signing secret without revealing it. A form sends the version that it replaces, so
+ * that it cannot replace a newer one.
+ */
 export const secretVersion = {
   rotate: ({ rotatedAt }: Pick<ApiKey, 'rotatedAt'>): string => String(rotatedAt?.getTime() ?? 0),
   roll: ({ rolledAt }: Pick<ApiKey, 'rolledAt'>): string => String(rolledAt?.getTime() ?? 0),
@@ -38,9 +44,9 @@ const conflictMessages = {
 };
 
 /**
- * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once. Rides,
- * webhook URL, signing secret and counts stay (contract, section 5.5). Throws `key_changed` if another rotation was
- * first, and `not_found` like every change of a key.
+ * Gives the key a new secret and returns the secret, which cannot be read again. The old secret stops working at once.
+ * Rides, webhook URL, signing secret and counts stay (contract, section 5.5). Throws `key_changed` if another rotation
+ * was first, and `not_found` like every change of a key.
  */
 export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
   let key = '';
@@ -52,7 +58,10 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
   return { keyId, key };
 }
 
-/** Like `rotateKey`, once per form. The same form in the same session gets the same key again while it is in use. */
+/**
+ * Like `rotateKey`, but once per form. A repeated form in the same session gets the same key again while that key is in
+ * use.
+ */
 export async function rotateByForm(
   { secrets }: Secrets,
   keyId: string,
@@ -88,8 +97,8 @@ function rotate(
 }
 
 /**
- * Gives the key a new signing secret. Every request written after `untilSettingsApply` is signed with it (contract,
- * section 6, rule 7): the caller waits for that before it responds. Throws like `rotateKey`.
+ * Gives the key a new signing secret. The caller waits for `untilSettingsApply` before it responds, because every later
+ * request is signed with the new secret (contract, section 6, rule 7). Throws like `rotateKey`.
  */
 export async function rollSigningSecret(
   config: Secrets,
@@ -101,7 +110,7 @@ export async function rollSigningSecret(
   return { keyId, signingSecret };
 }
 
-/** Like `rollSigningSecret`, once per form. The same form in the same session gets the same secret again. */
+/** Like `rollSigningSecret`, but once per form. A repeated form in the same session gets the same secret again. */
 export async function rollByForm(
   config: Secrets,
   keyId: string,
@@ -129,7 +138,7 @@ function roll(
     keyId,
     owner,
     (key, now) => {
-      // `rekey` re-encrypts the same secret, which is not a roll.
+      // A different ciphertext of the same secret comes from `rekey` and is not a roll.
       const isOther =
         read &&
         read.signingSecret !== key.signingSecret &&
@@ -144,8 +153,8 @@ function roll(
 }
 
 /**
- * The keys that a form can have created, one for each listed SECRETS_KEY. The one whose hash is stored is in use: the
- * first SECRETS_KEY may have changed since the form was first sent.
+ * The keys that a form can have created, one for each listed SECRETS_KEY, because the first SECRETS_KEY may have
+ * changed since the form was first sent. The key whose hash is stored is in use.
  */
 export function apiKeysOf(
   secrets: Config['secrets'],
@@ -161,10 +170,13 @@ export function apiKeysOf(
 
 const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId} ${id} ${session}`;
 
-/** A form, or a command from the command line. */
+/** A request to replace a secret: a form (with `id`), or a command from the command line. */
 type ReplaceRequest = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
 
-/** A replacement further ahead of a request than this is ignored: MongoDB's clock was set back after it. */
+/**
+ * A replacement that is dated further ahead of a request than this is ignored, because MongoDB's clock was set back
+ * after the replacement.
+ */
 const slowestRequestMs = 60_000;
 
 /** True if the secret was replaced after the sender saw it, or while the request was in flight. */
@@ -178,7 +190,9 @@ function isStale({ seen, arrivedAt }: ReplaceRequest, key: ApiKey, what: keyof t
 const keyChanged = (which: keyof typeof conflictMessages) =>
   new AppError('key_changed', { message: conflictMessages[which] });
 
-/** Empty if the stored secret does not decrypt: a roll must still be possible, because it is the remedy. */
+/**
+ * The stored secret, or an empty text if it does not decrypt: a roll must still be possible, because it is the remedy.
+ */
 function decryptOrEmpty({ secrets }: Secrets, { _id, signingSecret }: ApiKey): string {
   try {
     return decrypt(signingSecret, secrets.keys, _id);

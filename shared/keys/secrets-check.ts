@@ -5,7 +5,10 @@ import { collection } from '../base/mongo/collection.ts';
 import { type SecretStore, secretStores } from './secret-stores.ts';
 import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
-/** A ciphertext that only this database's keys decrypt, so that a wrong SECRETS_KEY fails the start, not a delivery. */
+/**
+ * A ciphertext that decrypts only with the keys of this database, so that a wrong SECRETS_KEY already fails at the
+ * start and not at a delivery.
+ */
 interface SecretsCheck {
   _id: string;
   value: string;
@@ -21,7 +24,7 @@ const plain = 'these keys belong to this database';
 
 /**
  * Writes the check value if it does not exist, with the key that decrypts the stored secrets. `rekeyCheck` re-encrypts
- * it with a newer key only after all secrets, so a start without the key in use is refused. Throws ConfigError if the
+ * it only after all secrets, so a start is refused if it lacks the key that is still in use. Throws ConfigError if the
  * stored secrets do not decrypt.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
@@ -30,7 +33,7 @@ export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
     if (inUse === 'none decrypts')
       throw new ConfigError('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
     const value = encrypt(plain, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // A concurrent migrate may be first: then its value is kept, and checked below.
+    // A concurrent migrate may have written a value first. That value is kept, and checked below.
     await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
   }
   await assertSecretsKeys(secretsKeys);

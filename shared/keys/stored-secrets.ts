@@ -13,7 +13,7 @@ export const underOlderKeys = ({ field }: SecretStore, [first]: SecretsKeys): Qu
   $or: [{ [field]: { $lt: prefixOf(first) } }, { [field]: { $gte: endOf(prefixOf(first)) } }],
 });
 
-/** The ciphertexts whose key is not listed, as the index ranges between the listed keys. */
+/** The ciphertexts whose key is not listed. They are the ranges of the index between the listed keys. */
 export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKeys): Query {
   const listed = secretsKeys.map(prefixOf).sort();
   const starts = [namedPrefix, ...listed.map(endOf)];
@@ -31,8 +31,8 @@ const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
 export const ciphertextOf = ({ field }: SecretStore, found: StoredSecret): string => String(found[field]);
 
 /**
- * The key that decrypts the first decryptable ciphertext; `none stored` if no ciphertext is stored, `none decrypts` if
- * no key decrypts any of them.
+ * The key that decrypts the stored ciphertexts, found with the first one that any key decrypts. `none stored` if no
+ * ciphertext is stored, `none decrypts` if no key decrypts any of them.
  */
 export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none decrypts'> {
   let answer: 'none stored' | 'none decrypts' = 'none stored';

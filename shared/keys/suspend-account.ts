@@ -5,9 +5,9 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * Refuses every key of an account from its next request, and all changes on its dashboard, until `resumeAccount`.
- * Authentication reads only the key's own document, so each key is marked. The account is marked first, so that keys
- * that are created at the same time are marked too. Rides continue and their events are sent. Resolves with the number
+ * Suspends an account until `resumeAccount`: refuses every key from its next request, and all changes on the dashboard.
+ * Rides continue and their events are sent. Each key is marked, because authentication reads only the key's own
+ * document. The account is marked first, so that keys created at the same time are marked too. Resolves with the number
  * of the account's active keys. Throws `not_found` for an unknown account.
  */
 export async function suspendAccount(accountId: string): Promise<number> {
@@ -17,14 +17,17 @@ export async function suspendAccount(accountId: string): Promise<number> {
   return activeKeys(accountId);
 }
 
-/** Lifts the suspension of an account. Keys with their own suspension stay suspended. Resolves and throws the same. */
+/**
+ * Lifts the suspension of an account. Keys with their own suspension stay suspended. Resolves and throws like
+ * `suspendAccount`.
+ */
 export async function resumeAccount(accountId: string): Promise<number> {
   await changeAccount(accountId, { $unset: { suspendedAt: 1 } });
   await keys.updateMany({ accountId }, { $unset: { accountSuspendedAt: 1 } });
   return activeKeys(accountId);
 }
 
-/** Marks a key that was just created if its account is suspended. */
+/** Marks a key as suspended if its account is suspended. Call it after creating the key. */
 export async function suspendWithAccount({ _id, accountId }: Pick<ApiKey, '_id' | 'accountId'>): Promise<void> {
   const account = await AccountModel.findById(accountId, { suspendedAt: 1 }).lean();
   if (account?.suspendedAt) await keys.updateOne({ _id }, { $set: { accountSuspendedAt: account.suspendedAt } });

@@ -2,7 +2,8 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 
 /**
- * `kept`: a development stack without a mail server shows the mail instead of sending it. All but `waiting` are final.
+ * The state of a mail. All but `waiting` are final. `kept`: a development stack without a mail server shows the mail
+ * instead of sending it.
  */
 export type MailState = 'waiting' | 'sent' | 'failed' | 'kept';
 
@@ -13,16 +14,16 @@ export interface MailRow {
   /** Recipient, subject and text, encrypted for this record. Erased once the mail is sent or has failed. */
   sealed?: string;
   createdAt: Date;
-  /** While it is waiting: the time of the next try. */
+  /** For a waiting mail: the time of the next try. */
   dueAt?: Date;
   /** Set at the first try: a failure after this time is final. */
   triedUntil?: Date;
-  /** The claim of the run that is sending it. No other run sends it before `until`. */
+  /** The claim of the run that is sending the mail. No other run sends it before `until`. */
   claim?: { token: string; until: Date };
   finishedAt?: Date;
-  /** Set when it is finished: the time of the row's deletion. */
+  /** For a finished mail: the time at which this row is deleted. */
   expiresAt?: Date;
-  /** The reason of the failure: a code, because the mail server's own text may name the recipient. */
+  /** The reason for the failure: a code, because the mail server's own text may name the recipient. */
   reason?: string;
 }
 

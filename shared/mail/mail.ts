@@ -14,15 +14,15 @@ export interface MailText {
 }
 
 /**
- * Stores a mail for the worker pool `mail`. Resolves when MongoDB has it. `to` is one address, already validated. While
- * the mail server is unavailable, sending is retried for 10 minutes; then the mail fails. With an `id` (derivedMailId),
- * repeated calls send only one mail.
+ * Stores a mail, which the worker pool `mail` sends. Resolves when the mail is in MongoDB. `to` is one validated
+ * address. While the mail server is unavailable, sending is retried for 10 minutes; then the mail fails. With an `id`
+ * (derivedMailId), repeated calls send only one mail.
  */
 export async function sendMail(ctx: Context, mail: MailText, id = newMailId(ctx.now())): Promise<void> {
   await enqueueMail(ctx, await storeMail(ctx.config, mail, ctx.now(), id));
 }
 
-/** Stores a mail like `sendMail`, and leaves its job to the sweeper. For a process without Redis. */
+/** Like `sendMail`, for a process without Redis: only stores the mail, and the sweeper adds its job. */
 export async function storeMail(
   { secrets }: Pick<Config, 'secrets'>,
   mail: MailText,

@@ -1,6 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** An invalid command line: exit code 2. The message is one line for the user. */
+/**
+ * Thrown for an invalid command line, which ends the process with exit code 2. The message is one line for the user.
+ */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -10,7 +12,7 @@ export function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnTy
   try {
     return parseArgs(config);
   } catch (error) {
-    // Node adds a hint about dashes, in a second sentence or line.
+    // Node adds a hint about dashes as a second sentence or line, which is removed.
     const [problem = ''] = (error as Error).message.split(/\.? To specify|\n/);
     throw new UsageError(problem.replace(/^Unknown option/, 'unknown option').replace(/^Option /, ''));
   }

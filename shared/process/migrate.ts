@@ -49,7 +49,7 @@ const models = [
 /** Indexes of earlier versions that block writes of this version. Other indexes on the same fields replace them. */
 const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 
-/** Time limit of a start for answers from MongoDB. */
+/** A start waits this long for answers from MongoDB. */
 const startLimitMs = 5_000;
 
 /**
@@ -61,7 +61,7 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
     await model.createCollection();
     await model.createIndexes();
   }
-  // After the new indexes exist, so that every query has an index at all times.
+  // Retired indexes are dropped after the new ones exist, so that every query has an index at all times.
   for (const { model, name } of retiredIndexes) {
     if (await hasIndex(model, name)) await model.collection.dropIndex(name);
   }
@@ -70,9 +70,9 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
 }
 
 /**
- * Throws ConfigError, in one line, unless `migrate` of this version has run in the connected database and these keys,
- * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the other indexes each
- * sweep would read all rides.
+ * Throws ConfigError with one line unless `migrate` of this version has run in the connected database and these keys,
+ * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the others each sweep would
+ * read all rides.
  */
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   const untilMs = performance.now() + startLimitMs;
@@ -83,7 +83,7 @@ export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
 }
 
-/** Repeats a check that MongoDB did not answer: on a busy machine the first answers can be slow. */
+/** Repeats a check while MongoDB does not answer, because the first answers can be slow on a busy machine. */
 async function answered<T>(check: () => Promise<T>, untilMs: number): Promise<T> {
   for (;;) {
     try {

@@ -2,12 +2,12 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 
 /**
- * Ends the process at the first SIGTERM, SIGINT or SIGHUP: runs `close` once, and exits when it is done or after
+ * Ends the process at the first SIGTERM, SIGINT or SIGHUP. Runs `close` once, and exits when it is done or after
  * `graceMs`, because closing can hang while Redis is unreachable. Another process repeats interrupted work.
  */
 export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Promise<void>): void {
   let closing = false;
-  // process.exit does not end the process while a write to the log blocks.
+  // Waits for the log, because process.exit does not end the process while a write to the log blocks.
   const exit = (code: number) =>
     log.flush((blocked) => (blocked ? process.kill(process.pid, 'SIGKILL') : process.exit(code)));
   const shutdown = (signal: NodeJS.Signals) => {

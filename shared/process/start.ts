@@ -4,9 +4,9 @@ import { asksForHelp, prefixLines, UsageError } from './command-line.ts';
 
 /**
  * Runs a process's main function with the arguments of its command line, or prints `usage` if `--help` is one of them.
- * Reports on standard error why a start fails: invalid settings, one line each, with exit code 1; an invalid command
- * line with exit code 2. Unexpected errors also end the process, because its state is unknown; only name, code and
- * stack are printed.
+ * If the start fails, reports the reason on standard error: invalid settings, one line each, with exit code 1; an
+ * invalid command line with exit code 2. Unexpected errors also end the process, because its state is unknown; only
+ * name, code and stack are printed.
  */
 export function start(name: string, main: (args: string[]) => Promise<void>, usage?: string): void {
   // Without a listener, a write to a closed pipe would end the process.
@@ -23,7 +23,7 @@ export function start(name: string, main: (args: string[]) => Promise<void>, usa
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  // Notify a parent process (IPC) that this process is ready.
+  // Notifies a parent process (IPC) that this process is ready.
   main(args).then(() => process.send?.('ready'), fail);
 }
 

@@ -12,7 +12,7 @@ const rounded = (place: string) => ({
 });
 const withoutPhone = (driver: string) => ({ $mergeObjects: [driver, { phone: '' }] });
 
-/** Includes `reference` and `metadata`: the partner's own text may name a person. */
+/** `reference` and `metadata` are erased too, because the partner's own text may name a person. */
 const erasure = [
   {
     $set: {
@@ -50,11 +50,13 @@ const erasure = [
 ];
 
 /**
- * Erases the personal data of the given rides that have ended and whose events are settled: passenger, notes,
- * addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last position, the bodies
- * of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre). Price, `autoAccept`,
- * times and outcomes stay. No action changes an ended ride, so no other write conflicts. Attempts are erased first, so
- * that a ride counts as erased only when all of it is. Idempotent. Resolves with the number of erased rides.
+ * Erases the personal data of those of the given rides that have ended and whose events are settled. That is:
+ * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last
+ * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
+ * Price, `autoAccept`, times and outcomes stay.
+ *
+ * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as
+ * erased only when all of it is. Idempotent. Resolves with the number of erased rides.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   if (rideIds.length === 0) return 0;
@@ -66,7 +68,7 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   await eraseAttempts({ rideId: { $in: ended } });
   const options = { writeConcern: durableWrites(), ...timeLimit() };
   const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
-  // Attempts are inserted after their event is settled: some may have been inserted since the first pass.
+  // The attempts are erased again: one that was inserted late, after its event was settled, may have been missed above.
   await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
 }

@@ -21,7 +21,10 @@ export async function erasedThrough(): Promise<string> {
   return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
 }
 
-/** Records that the attempts up to this id are erased. May be lost, because erasing them again changes nothing. */
+/**
+ * Records that the attempts up to this id are erased. A crash may lose the record without harm: erasing the attempts
+ * again changes nothing.
+ */
 export async function noteErased(attemptsThrough: string): Promise<void> {
   await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
 }

@@ -28,12 +28,12 @@ interface DecisionOutcome<Result> {
  */
 export type Decision<Result> = (ride: RideState, at: Date, now: Date) => DecisionOutcome<Result>;
 
-/** 50 concurrent offers need far fewer rounds. More rounds mean a fault other than contention. */
+/** The limit of rounds. 50 concurrent offers need far fewer, so more rounds mean a fault other than contention. */
 const maxRounds = 200;
 /** If a ride's state does not reach the majority within this time, it counts as an outage. */
 const commitLimitMs = 1_000;
 
-/** The change would give a driver a second moving ride. */
+/** Thrown if the change would give a driver a second moving ride. */
 export class DriverBusy extends AppError {
   readonly driverId: string;
 
@@ -44,13 +44,16 @@ export class DriverBusy extends AppError {
 }
 
 /**
- * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged, and repeat
- * if another process was first. Resolves with the ride after the change, or unchanged if the decision has no change,
- * and with the result of the last decision; with null if the ride is unknown or belongs to another owner. An error
- * thrown by `decision` is rethrown and nothing is written. A result or error never reports a state that a failover
- * could roll back: it waits until the majority has that state, and throws NotYetCommitted after one second. A repeated
- * change adds its jobs and wake-ups again: the first process may have lost MongoDB's answer before it added them.
- * Throws DriverBusy, and `unavailable` after 200 lost races. `origin` is stored with the change's event.
+ * THE way to change a ride: reads it, decides in plain code, and writes on condition that its `rev` is unchanged.
+ * Repeats this if another process was first. Resolves with null if the ride is unknown or belongs to another owner;
+ * otherwise with the result of the last decision and the ride after it.
+ *
+ * An error thrown by `decision` is rethrown, and nothing is written. Throws DriverBusy, and `unavailable` after 200
+ * lost races. `origin` is stored with the change's event.
+ *
+ * A result or error never reports a state that a failover could roll back: this function waits until the majority has
+ * that state, and throws NotYetCommitted after one second. A repeated change adds its jobs and wake-ups again, because
+ * the first process may have lost MongoDB's answer before it added them.
  */
 export async function changeRide<Result>(
   ctx: Context,
@@ -76,7 +79,7 @@ export async function changeRide<Result>(
     }
     const { change, result } = decided;
     const complete = await withLastPosition(ride, change);
-    // The event could be too late for the feed: decide again with a newer mark.
+    // The event could be too late for the feed, so decide again with a newer mark.
     if (change.event && ageOf(mark) > copyLimitMs) continue;
     const changed = await writeChange(ctx, ride, complete, { at, now, mark, origin });
     if (changed === 'driver_busy') {
@@ -97,7 +100,7 @@ export async function changeRide<Result>(
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
-      // The write that makes an event the oldest unsettled one adds its job. Otherwise the job is added when the
+      // If this event is now the oldest unsettled one, its job is added here. Otherwise the job is added when the
       // previous event is settled.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);
@@ -119,16 +122,19 @@ export async function applyAction(
   owner: RideOwner,
   origin?: Origin,
 ): Promise<RideState> {
-  const decision: Decision<null> = (ride, at) => {
+  const decision: Decision<null> = (ride, at, now) => {
     const wanted = typeof command === 'function' ? command(ride) : command;
-    return { change: wanted && decide(ride, wanted, at, ctx.config), result: null };
+    return { change: wanted && decide(ride, wanted, { at, now }, ctx.config), result: null };
   };
   const changed = await changeRide(ctx, { rideId, owner }, decision, origin);
   if (!changed) throw new AppError('ride_not_found');
   return changed.ride;
 }
 
-/** Returns a thrown refusal, because it is rethrown only after the state that it is based on is committed. */
+/**
+ * Returns a refusal instead of throwing it, because it may be thrown only once the state that it is based on is
+ * committed.
+ */
 function tryDecision<Result>(decision: () => DecisionOutcome<Result>): DecisionOutcome<Result> | { refusal: unknown } {
   try {
     return decision();

@@ -10,7 +10,7 @@ import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
 import { rides } from './ride.ts';
-import { earliest, enqueueNextTimer } from './ride-jobs.ts';
+import { earliestDueAt, enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
 import { simulatedTimers } from './simulation.ts';
 
@@ -41,7 +41,7 @@ export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFie
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
 
-/** A request must be answered within 3 s, so the insert is retried for at most that long. */
+/** The insert is retried for at most this long, because a request must be answered within 3 s. */
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
 const checkPauseMs = 1_000;
@@ -49,10 +49,12 @@ const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
  * Creates a ride (contract, section 4.1). One call creates at most one ride, even if the connection to MongoDB breaks
- * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in MongoDB's journal; with
- * the existing ride if another request with the same Idempotency-Key was first. Throws `idempotency_conflict` if the
- * Idempotency-Key belongs to a different request of the API key, and `unavailable` or UnconfirmedRide after about 3 s
- * without MongoDB. The job of the first timer is added after the insert and cannot fail the creation.
+ * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in MongoDB's journal, or
+ * with the existing ride if another request with the same Idempotency-Key was first. The job of the first timer is
+ * added after the insert and cannot fail the creation.
+ *
+ * Throws `idempotency_conflict` if the Idempotency-Key belongs to a different request of the API key, and `unavailable`
+ * or UnconfirmedRide after about 3 s without MongoDB.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
@@ -113,7 +115,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
     statusAt: createdAt,
     offers: [],
     timers,
-    nextDueAt: earliest(timers),
+    nextDueAt: earliestDueAt(timers),
     events: [],
     seq: 0,
     settledSeq: 0,
@@ -128,7 +130,7 @@ const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
 type ExistingRide = CreationFields & Pick<Ride, 'idempotency' | 'timers'>;
 
 function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide | null> {
-  // A replay is answered 201 from this ride, so a failover must not be able to roll it back.
+  // Reads only what no failover can roll back, because a replay is answered 201 from this ride.
   const options = { ...committedReads(), projection: creationFields };
   return rides.findOne<ExistingRide>({ keyId, 'idempotency.key': key }, options);
 }
@@ -136,7 +138,10 @@ function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide 
 const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
   ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
 
-/** Also adds the ride's next job: the request that created the ride may have failed before it added the job. */
+/**
+ * The answer to a replay. Also adds the ride's next job: the request that created the ride may have failed before it
+ * added the job.
+ */
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
   await enqueueNextTimer(ctx, existing);
@@ -151,7 +156,7 @@ async function replayOf(ctx: Context, existing: ExistingRide, hash: string | und
 async function insertWithRetries(ride: Ride): Promise<ExistingRide | null> {
   const startedAt = performance.now();
   let mayBeInserted = false;
-  // Start no try that could outlast the deadline: its outcome would be unknown.
+  // Starts no try that could outlast the deadline, because its outcome would be unknown.
   while (performance.now() - startedAt < deadlineMs - tryLimitMs) {
     try {
       const holder = await tryInsert(ride);
@@ -165,7 +170,7 @@ async function insertWithRetries(ride: Ride): Promise<ExistingRide | null> {
   throw mayBeInserted ? new UnconfirmedRide(ride._id) : new AppError('unavailable');
 }
 
-/** The insert's outcome is unknown: the connection broke before MongoDB acknowledged it. */
+/** Thrown if the outcome of the insert is unknown: the connection broke before MongoDB acknowledged it. */
 export class UnconfirmedRide extends AppError {
   readonly #rideId: string;
 
@@ -175,8 +180,8 @@ export class UnconfirmedRide extends AppError {
   }
 
   /**
-   * Resolves with true if the ride was created, as soon as MongoDB answers again; also with true if MongoDB does not
-   * answer within an hour. Reads twice, a second apart, because a server that hung may still process the insert.
+   * Resolves when MongoDB answers again, with true if the ride was created. If MongoDB does not answer within an hour,
+   * the ride counts as created. Reads twice, a second apart, because a server that hung may still process the insert.
    */
   async wasCreated(): Promise<boolean> {
     const giveUpAt = performance.now() + 3_600_000;

@@ -25,33 +25,51 @@ export interface Change {
   beforeDeadline?: true;
 }
 
-/** The most offers that a ride receives (contract, section 3). */
+/** A ride receives at most this many offers (contract, section 3). */
 export const maxOffers = 50;
-/** The most offers of one driver, withdrawn ones included: no driver can use up all offers of a ride. */
+/**
+ * A driver can make at most this many offers on a ride, withdrawn ones included, so that no driver uses up all offers
+ * of the ride.
+ */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
 type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
 
 /**
- * Decides how a command changes a ride at a given time (contract, section 3). Returns null when nothing changes: the
- * accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws AppError (404 or
- * 409) when the command is not allowed. `fired` is the timer that issued the command. Pure.
+ * When a change is made. `at` dates its event: later than the ride's last event, also after MongoDB's clock was set back.
+ * `now` is MongoDB's clock, from which deadlines, timers and legs count: they must not wait until the clock reaches `at`.
  */
-export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
+export interface ChangeTimes {
+  at: Date;
+  now: Date;
+}
+
+/**
+ * Decides how a command changes a ride at a given time (contract, section 3). Returns null if nothing changes: the
+ * accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws AppError (404 or
+ * 409) if the command is not allowed. `fired` is the timer that issued the command. Pure.
+ */
+export function decide(
+  ride: RideState,
+  command: Command,
+  { at, now }: ChangeTimes,
+  timing: Timing,
+  fired?: TimerName,
+): Change | null {
   const { action } = command;
   if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
   if (command.action === 'offer' && ride.offers.some(({ offerId }) => offerId === command.newId)) return null;
-  assertAllowed(ride, action, at);
+  assertAllowed(ride, action, now);
   if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
 
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
-  const newTimers = timersAfter(ride, command, at, timing);
+  const newTimers = timersAfter(ride, command, now, timing);
   const replaced = new Set([fired, scriptStep(command), ...newTimers.map(({ name }) => name)]);
   const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
-    set: { ...fieldsSetBy(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
+    set: { ...fieldsSetBy(ride, command, { at, now }, timing), ...newStatus, timers: [...kept, ...newTimers] },
     ...(transition.event && { event: transition.event }),
     ...(transition.beforeDeadline && { beforeDeadline: true }),
   };
@@ -65,28 +83,28 @@ function isAccepted(ride: RideState, offerId: string): boolean {
   return ride.acceptedOfferId === offerId && !hasEnded(ride.status);
 }
 
-function assertAllowed(ride: RideState, action: RideAction, at: Date): void {
+function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
   const { from, beforeDeadline } = transitionOf(action);
   if (!from.includes(ride.status)) {
     if (action === 'cancel') throw new AppError('ride_ended');
     throw new AppError(from.includes('bidding') ? 'ride_not_bidding' : 'illegal_step');
   }
-  if (beforeDeadline && at >= ride.biddingEndsAt) throw new AppError('bidding_over');
+  if (beforeDeadline && now >= ride.biddingEndsAt) throw new AppError('bidding_over');
 }
 
 /** The fields that the command sets, except status and timers. */
-function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
+function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Partial<RideState> {
   switch (command.action) {
     case 'withdrawOffer':
       return { offers: withdrawn(ride, command.offerId, at) };
     case 'accept': {
       const { offerId, driver, price } = liveOffer(ride, command.offerId);
-      return { acceptedOfferId: offerId, agreedPrice: price, driver, ...simulatedLeg(ride, 'accept', at, timing) };
+      return { acceptedOfferId: offerId, agreedPrice: price, driver, ...simulatedLeg(ride, 'accept', now, timing) };
     }
     case 'raiseFare':
       return raisedFare(ride, command.fare, at);
     case 'start':
-      return simulatedLeg(ride, 'start', at, timing);
+      return simulatedLeg(ride, 'start', now, timing);
     case 'cancel':
       return { cancelledBy: command.by };
     default:
@@ -122,29 +140,29 @@ function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: D
 }
 
 /** In test mode the car drives a simulated leg. In live mode the driver reports positions. */
-function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, timing: Timing): Pick<RideState, 'leg'> {
+function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, timing: Timing): Pick<RideState, 'leg'> {
   if (ride.mode !== 'test') return {};
   const durationMs = simulatedLegMs / timing.simulationSpeed;
   return action === 'accept'
-    ? { leg: legBetween(simulatedStart(ride), ride.pickup, at, durationMs) }
-    : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg && arrivalHeading(ride.leg)) };
+    ? { leg: legBetween(simulatedStart(ride), ride.pickup, now, durationMs) }
+    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
-function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing): Timer[] {
+function timersAfter(ride: RideState, command: Command, now: Date, timing: Timing): Timer[] {
   const { action } = command;
   const { timers } = transitionOf(action);
   const stall: Timer[] =
-    timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
+    timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(now.getTime() + timing[timers]) }];
   return [
     ...stall,
-    ...driverTimer(ride, action, at),
-    ...acceptTimer(ride, command, at),
-    ...simulatedTimers(ride, scriptStep(command), at, timing),
+    ...driverTimer(ride, action, now),
+    ...acceptTimer(ride, command, now),
+    ...simulatedTimers(ride, scriptStep(command), now, timing),
   ];
 }
 
 /**
- * The step of a test ride's script that corresponds to a command from any origin: the script also continues after a
+ * The step of a test ride's script that corresponds to a command, whoever sent it: the script also continues after a
  * partner's accept and after a manual step. Undefined for a command after which no script continues.
  */
 function scriptStep(command: Command): SimulatorStep | undefined {
@@ -161,18 +179,18 @@ function scriptStep(command: Command): SimulatorStep | undefined {
 }
 
 /**
- * The `driver` timer runs settleDriver at once after a live ride gets or frees a driver: other rides and the driver's
- * availability depend on it. A change of status keeps a `driver` timer that has not fired yet.
+ * The `driver` timer, due at once, if a live ride gets or frees a driver. It runs settleDriver, because other rides and
+ * the driver's availability depend on the change. A change of status keeps a `driver` timer that has not fired yet.
  */
-function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
+function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
   const { to, timers } = transitionOf(action);
   const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(to));
-  if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: at }];
+  if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: now }];
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
 /** The `auto_accept` timer, due at once, if a new offer is within the ride's autoAccept limits. */
-function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
+function acceptTimer({ autoAccept }: RideState, command: Command, now: Date): Timer[] {
   if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
-  return [{ name: 'auto_accept', dueAt: at }];
+  return [{ name: 'auto_accept', dueAt: now }];
 }

@@ -119,7 +119,7 @@ export function partnerFields({ reference, metadata }: Pick<RideState, 'referenc
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;
 
-/** The time of an event, as in its body. `at` is its feed time, which may be later. */
+/** The time of an event, as its body shows it. The field `at` is its feed time, which may be later. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
 interface NewEvent {
@@ -156,7 +156,7 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
   return {
     event: 'ride.status',
     rideId: ride._id,
-    // A ride starts as `bidding` without an event, so no event has that status.
+    // A ride starts as `bidding`, without an event. So no event has that status.
     status: ride.status as Exclude<RideState['status'], 'bidding'>,
     fare: ride.fare,
     driver: ride.driver ? eventDriver(ride.driver) : null,

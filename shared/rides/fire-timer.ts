@@ -3,30 +3,30 @@ import { AppError } from '../base/errors.ts';
 import { timerLag } from '../base/metrics.ts';
 import type { TimerName } from '../base/terms.ts';
 import { changeRide, type Decision } from './change-ride.ts';
-import { type Change, type Command, decide } from './decide.ts';
+import { type Change, type ChangeTimes, type Command, decide } from './decide.ts';
 import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
   /**
-   * With the ride's key and the request that created the ride, for the log. `dueAgainAt` if the change set the timer
-   * again.
+   * The timer fired. The ride's key and the request that created the ride are for the log. `dueAgainAt`: the change set
+   * the timer again.
    */
   | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string; dueAgainAt?: Date }
   | { result: 'early'; remainingMs: number }
-  /** The ride no longer has the timer. This is normal: removing a timer leaves its job in the queue. */
+  /** The ride no longer has the timer. This is normal, because removing a timer leaves its job in the queue. */
   | { result: 'stale' };
 
 /**
- * The effect of a timer on its ride: a command, a change without a change of status, or null if nothing is left to do.
- * `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
+ * Returns the effect of a timer on its ride: a command, a change without a change of status, or null if nothing is left
+ * to do. `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
  */
 type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
 /**
- * Applies the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. The write also
+ * Applies the effect of a timer if the ride still has the timer and the timer is due by MongoDB's clock. The write also
  * removes the timer, so a duplicate or late call is harmless. If the ride's status no longer allows the command, only
- * the timer is removed. With `dueAt`, only the timer with this due time fires: a newer timer of the same name stays.
- * `dueAt: null` means that the ride had no such timer. Throws what `changeRide` throws when MongoDB is unavailable.
+ * removes the timer. With `dueAt`, fires only the timer with this due time, and leaves a newer one of the same name;
+ * `dueAt: null` means that the ride had no such timer. Throws what `changeRide` throws while MongoDB is unavailable.
  */
 export async function fireTimer(
   ctx: Context,
@@ -42,7 +42,7 @@ export async function fireTimer(
     if (!timer) return { change: null, result: { fired: { result: 'stale' } } };
     const lateMs = now.getTime() - timer.dueAt.getTime();
     if (lateMs < 0) return { change: 'not yet', result: { fired: { result: 'early', remainingMs: -lateMs } } };
-    const change = changeOf(ctx, ride, name, effectOf(ride, now), at);
+    const change = changeOf(ctx, ride, name, effectOf(ride, now), { at, now });
     return { change, result: { fired: doneBy(change, ride, name), lateMs } };
   };
   const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
@@ -57,14 +57,20 @@ function originOf(name: TimerName): Origin {
   return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
 }
 
-/** If the command is not allowed, only removes the timer: otherwise the sweeper would keep adding its job. */
-function changeOf(ctx: Context, ride: RideState, name: TimerName, effect: Command | Change | null, at: Date): Change {
+/** If the command is not allowed, the timer is only removed; otherwise the sweeper would keep adding its job. */
+function changeOf(
+  ctx: Context,
+  ride: RideState,
+  name: TimerName,
+  effect: Command | Change | null,
+  times: ChangeTimes,
+): Change {
   const timers = ride.timers.filter((timer) => timer.name !== name);
   const withoutTimer: Change = { set: { timers } };
   if (!effect) return withoutTimer;
   if ('set' in effect) return { ...effect, set: { timers, ...effect.set } };
   try {
-    return decide(ride, effect, at, ctx.config, name) ?? withoutTimer;
+    return decide(ride, effect, times, ctx.config, name) ?? withoutTimer;
   } catch (error) {
     if (error instanceof AppError) return withoutTimer;
     throw error;

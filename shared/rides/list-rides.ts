@@ -12,7 +12,7 @@ interface RidesOwner {
 }
 
 export interface RideFilter {
-  /** A key of the account. It determines the mode, so `mode` is ignored. */
+  /** A key of the account. The key determines the mode, so `mode` is ignored. */
   keyId?: string;
   mode?: Mode;
   status?: RideStatus;
@@ -61,7 +61,8 @@ export async function listRides(
   const { keyId, mode, status, from, to, after } = filter;
   const statuses = { $in: status ? [status] : [...rideStatuses] };
   const modes = { $in: mode ? [mode] : (['live', 'test'] satisfies Mode[]) };
-  // With every status and mode listed, MongoDB merges one ordered scan for each instead of sorting all rides.
+  // All statuses and modes are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
+  // rides.
   const found = await rides
     .find<ListedRide>(
       {
@@ -83,7 +84,7 @@ export async function listRides(
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
-/** Ids begin with the time of creation. */
+/** A condition on the id, which begins with the time of creation. */
 function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'after'>): mongoose.mongo.Filter<Ride> {
   const ends = [to !== undefined && firstRideId(to), after].filter((id) => typeof id === 'string').sort();
   const _id = {
@@ -104,10 +105,12 @@ interface KeyRideFilter {
 }
 
 /**
- * A page of a key's rides, newest first; `hasOlder` is true if more follow. The order is by id, which never changes, so
- * the pages of one list show each ride at most once, and every ride that was acknowledged before the first page was
- * read. A ride whose insert is in flight at that time may be missing, because its id is older than its insert. Reads
- * about as many index entries as the page has rides, for any filter.
+ * A page of a key's rides, newest first; `hasOlder` is true if more follow. Reads about as many index entries as the
+ * page has rides, for any filter.
+ *
+ * The order is by id, which never changes. So the pages of one list show each ride at most once, and include every ride
+ * that was acknowledged before the first page was read. A ride whose insert is in flight at that time may be missing,
+ * because its id is older than its insert.
  */
 export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
   keyId: string,
@@ -119,7 +122,8 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
       {
         keyId,
         ...(reference !== undefined && { reference }),
-        // With every status listed, MongoDB merges one ordered scan for each instead of sorting all rides.
+        // All statuses are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
+        // rides.
         status: { $in: status ? [status] : [...rideStatuses] },
         ...idsBetween({ from, to, after }),
       },

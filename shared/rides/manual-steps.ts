@@ -7,7 +7,7 @@ import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
 
-/** A manual step of a partner in a test ride. It replaces a step of the simulated driver, or a timeout. */
+/** A manual step, which a partner requests in a test ride. It replaces a step of the simulated driver, or a timeout. */
 export type ManualStep =
   /** Without a price or an ETA, the value of the simulated driver is used. */
   | { step: 'offer'; price?: number; etaMinutes?: number }
@@ -20,7 +20,7 @@ export const plainManualSteps = ['arrive', 'start', 'complete', 'cancel', 'expir
 /**
  * Applies a manual step to a test ride of a key, by the lifecycle table like any other change. The script of the ride's
  * scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`, `live_ride`, and
- * what `decide` throws for a step that the ride's status does not allow.
+ * the errors of `decide` for a step that the ride's status does not allow.
  */
 export function applyManualStep(
   ctx: Context,
@@ -46,7 +46,7 @@ function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command
         driver,
         price: step.price ?? price,
         etaMinutes: step.etaMinutes ?? etaMinutes,
-        // A form that is sent again gets the same offer.
+        // The offer's id is derived from the form, so a form that is sent again gets the same offer.
         ...(form && { newId: derivedOfferId(form) }),
       };
     }

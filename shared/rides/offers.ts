@@ -21,7 +21,7 @@ export const fits = ({ maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: Aut
   offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
 
 /** The first live offer that the ride's autoAccept limits allow, ignoring the offers of `exceptDrivers`. Pure. */
-export function firstFitting(
+export function firstMatchingOffer(
   { autoAccept, offers }: Pick<RideState, 'autoAccept' | 'offers'>,
   exceptDrivers: ReadonlySet<string> = new Set(),
 ): Offer | undefined {

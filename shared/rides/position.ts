@@ -69,7 +69,7 @@ export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: nu
   return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
-/** The heading at the end of a drive. A waiting car keeps it. */
+/** The heading at the end of a drive, which the car keeps while it waits. */
 export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
   return isSamePlace(leg) ? leg.heading : headingAfter(leg, haversineKm(leg.from, leg.to));
 }
@@ -82,8 +82,8 @@ const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) ==
 export const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
 
 /**
- * The heading after `km` along a great circle. It changes on the way, except along a meridian or the equator. Computed
- * from the start, because close to the end the bearing to it is inaccurate.
+ * The heading after `km` along a great circle. It changes on the way, except along a meridian or the equator. It is
+ * computed from the start, because near the end the bearing to the end is inaccurate.
  */
 function headingAfter(route: Route, km: number): number {
   const start = radians(initialBearing(route));

@@ -19,8 +19,8 @@ export interface RideRef {
 }
 
 /**
- * Removes the events with one expression: listing the fields to keep costs MongoDB a third more, and an exclusion
- * cannot be combined with `$$NOW`.
+ * Removes the events with an expression, because listing the fields to keep costs MongoDB a third more, and an
+ * exclusion cannot be combined with `$$NOW`.
  */
 const stateAndClock = { ride: { $unsetField: { field: 'events', input: '$$ROOT' } }, now: '$$NOW' } as const;
 
@@ -36,8 +36,8 @@ export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: Ride
 }
 
 /**
- * Reads the majority-committed state of a ride, which no failover retracts. Resolves with null like `readRide`. Throws
- * NotYetCommitted while only the primary shows that the ride is for this owner.
+ * Reads the majority-committed state of a ride, which no failover can roll back. Resolves with null like `readRide`.
+ * Throws NotYetCommitted if the ride belongs to this owner only in a newer state, which the majority does not have yet.
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
   const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });

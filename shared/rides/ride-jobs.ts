@@ -4,31 +4,31 @@ import type { TimerName } from '../base/terms.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
 /** The due time of the first of these timers; undefined without timers. */
-export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
+export const earliestDueAt = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
 
 const inOrder = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
 /** The timers that have a job. A `stall` timer has none: it is hours away, and the sweeper finds it. */
-export const withJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
+export const timersWithJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
 
 /**
- * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. The following
- * timer gets its job when this one fires. Never fails.
+ * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
+ * timer gets its job when the previous one fires. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const [next] = inOrder(withJob(ride.timers));
-  const [previous] = inOrder(withJob(before?.timers ?? []));
+  const [next] = inOrder(timersWithJob(ride.timers));
+  const [previous] = inOrder(timersWithJob(before?.timers ?? []));
   const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
   if (next && isNew) await enqueueTimers(ctx, ride, [next]);
 }
 
 /**
- * Adds a delayed job for each timer. Never fails; resolves with whether Redis accepted all of them. `evenIfActive`
+ * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
  * applies to the timers that are due (queues.ts, NewJob).
  */
 export async function enqueueTimers(
@@ -44,7 +44,7 @@ export async function enqueueTimers(
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        // An offer can arrive while the job of the previous offer is still running.
+        // A new offer can arrive while the job of the previous offer is still running.
         evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
@@ -61,12 +61,15 @@ export function timerPool(name: TimerName): PoolName {
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
-/** The fields that determine a ride's next event to deliver: number `settledSeq + 1`, if `seq` is that high. */
+/**
+ * The fields that determine a ride's next event to deliver. It is number `settledSeq + 1`, if `seq` is at least that.
+ */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
- * Adds the job for the ride's oldest unsettled event, if any. One job is one attempt of one event. Never fails: the
- * event is in MongoDB, and the sweeper adds the job later if Redis did not accept it. Resolves with false in that case.
+ * Adds the job for the ride's oldest unsettled event, if there is one. One job is one attempt of one event. Never
+ * fails, because the event is in MongoDB. Resolves with false if Redis did not accept the job; the sweeper then adds it
+ * later.
  */
 export async function enqueueNextDelivery(
   ctx: Context,

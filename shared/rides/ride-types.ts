@@ -1,6 +1,9 @@
 import type { CarType, Mode, TimerName } from '../base/terms.ts';
 
-/** The terms of the contract, sections 2 and 3, and the types of a ride. No server imports: browsers use this file. */
+/**
+ * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
+ * nothing from the server.
+ */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
 /** The statuses in which a driver is assigned and the trip has not ended. */
@@ -21,8 +24,8 @@ export const testScenarios = [
 export type TestScenario = (typeof testScenarios)[number];
 
 /**
- * The party that changed a ride. `dashboard` is a person of the account who used a page; `operator` is the service's
- * operator, who used the command line.
+ * The party that changed a ride. `dashboard` is a user of the account on a page; `operator` is the service's operator
+ * on the command line.
  */
 export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator' | 'auto_accept';
 
@@ -91,7 +94,7 @@ export interface Timer {
   dueAt: Date;
 }
 
-/** One simulated drive along a great circle. It and the time determine the car's position. */
+/** One simulated drive along a great circle. The car's position follows from the leg and the time. */
 export interface Leg {
   from: Location;
   to: Location;
@@ -119,7 +122,7 @@ export interface ReportedPosition {
 export const deliveryOutcomes = ['delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
-/** The recorded result of an event: of its one attempt, or the reason for no attempt. */
+/** The recorded result of an event: the result of its one attempt, or the reason why none was made. */
 export interface Delivery {
   outcome: DeliveryOutcome;
   url?: string;
@@ -144,9 +147,7 @@ export interface RideEvent extends Partial<Origin> {
   delivery?: Delivery;
 }
 
-/**
- * A worker's lease on the oldest unsettled event, which it is delivering. `token` identifies the run of its job.
- */
+/** A worker's claim on the oldest unsettled event, which it is delivering. `token` identifies the run of its job. */
 export interface Claim {
   seq: number;
   token: string;
@@ -204,7 +205,7 @@ export interface Ride extends RideRequest {
   seq: number;
   settledSeq: number;
   unsettled: number;
-  /** The time at which the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
+  /** When the oldest unsettled event became the oldest one. Meaningless while no event is unsettled. */
   unsettledSince?: Date;
   /** The last time that an event of the ride was not delivered: its attempt failed, or no attempt was made. */
   undeliveredAt?: Date;

@@ -4,11 +4,11 @@ import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
 /**
- * `strict: false`: the interface `Ride` is the schema. Only this folder, the webhook workers and the erasure write
- * rides.
+ * The schema is the interface `Ride`, hence `strict: false`. Only this folder, the webhook workers and the erasure
+ * write rides.
  */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-// Partial, because erased rides have no token.
+// The index is partial, because erased rides have no token.
 rideSchema.index(
   { trackToken: 1 },
   { name: 'trackToken_if_any', unique: true, partialFilterExpression: { trackToken: { $exists: true } } },
@@ -22,13 +22,13 @@ rideSchema.index(
   { 'idempotency.expiresAt': 1 },
   { partialFilterExpression: { 'idempotency.expiresAt': { $exists: true } } },
 );
-// The dashboard's lists: newest first, since an id begins with the time of creation (list-rides.ts).
+// Orders the rides in the dashboard's lists, newest first: an id begins with the time of creation (list-rides.ts).
 rideSchema.index({ accountId: 1, mode: 1, status: 1, _id: -1 });
 rideSchema.index({ keyId: 1, status: 1, _id: -1 });
-/** A partner's list of the rides with one reference, newest first. */
+/** Orders a partner's rides with one reference, newest first. */
 export const referenceIndex = { keyId: 1, reference: 1, status: 1, _id: -1 } as const;
 rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exists: true } } });
-// The sweeper walks these two, oldest first. They are partial, so they hold only rides with pending work.
+// The sweeper walks these two indexes, oldest first. They are partial, so they contain only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
 /** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
@@ -37,9 +37,9 @@ export const erasable = {
   unsettled: 0,
   trackToken: { $exists: true },
 };
-// The retention walks it, earliest end first (workers/periodic/retention).
+// The retention walks this index, earliest end first (workers/periodic/retention).
 rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
-// For "Send failed again since". Holds only rides with an undelivered event.
+// For the page "Send failed again since". Contains only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
 /**
@@ -56,7 +56,8 @@ rideSchema.index(createdIndex);
 /** The trips that an account pays for (contract, section 1). */
 export const completedTrips = { mode: 'live', status: 'completed' } as const;
 /**
- * Lists and sums those trips by their end without reading any ride (shared/usage). A ride enters the index at its end.
+ * Lists and sums these trips by their end without reading any ride (shared/usage). A ride enters the index when it
+ * ends.
  */
 export const tripIndex = {
   accountId: 1,
@@ -73,7 +74,8 @@ rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
 rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
 
-// A driver has at most one moving ride: of two accepts, the second fails. Test rides share their simulated drivers.
+// Gives a driver at most one moving ride: of two accepts, the second fails. Test rides are excluded, because they share
+// their simulated drivers.
 rideSchema.index(
   { 'driver.driverId': 1 },
   { unique: true, partialFilterExpression: { mode: 'live', status: { $in: movingStatuses } } },
@@ -86,5 +88,7 @@ rideSchema.index(
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 
-/** The MongoDB driver's collection: building a mongoose document costs more than the rest of a creation. */
+/**
+ * The MongoDB driver's collection, because building a mongoose document would cost more than the rest of a creation.
+ */
 export const rides = collection<Ride>(RideModel);

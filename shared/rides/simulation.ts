@@ -60,14 +60,15 @@ type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/** The offer of a step's simulated driver. Always the same, because a job can run twice. */
+/** The offer of a step's simulated driver. It is always the same, because a job can run twice. */
 export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
   const { driver, etaMinutes } = simulatedDrivers[step];
   return { driver, price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1), etaMinutes };
 }
 
 /**
- * The offer of the first simulated driver who has no live offer on the ride: first the script's drivers, then others.
+ * The offer of the first simulated driver who has no live offer on the ride. The drivers of the script come first, then
+ * others.
  */
 export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'offers'>): SimulatedOffer {
   const bidding = new Set(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
@@ -88,7 +89,10 @@ const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, numbe
   three_offers: { offer: 1.1, offer_2: 1, offer_3: 1.25 },
 };
 
-/** Rounds to the cent. Fares below 1 USD keep more digits: different prices could round to the same price or to 0. */
+/**
+ * A price, rounded to the cent. For fares below 1 USD it keeps more digits: different prices could round to the same
+ * price or to 0.
+ */
 function priced(fare: number, factor: number): number {
   if (factor === 1) return fare;
   return Number(fare < 1 ? (fare * factor).toPrecision(6) : (fare * factor).toFixed(2));

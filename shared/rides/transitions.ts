@@ -8,8 +8,8 @@ interface Transition {
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
   /**
-   * The setting that limits the duration of the new status. `keep` leaves the ride's timers unchanged. Every change of
-   * status drops all timers except `driver`.
+   * The setting that limits the duration of the new status. With `keep`, all timers of the ride stay; otherwise a
+   * change of status drops all timers except `driver`.
    */
   timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
 }

@@ -6,17 +6,23 @@ import type { Change } from './decide.ts';
 import { eventBody, trackUrl } from './events.ts';
 import type { MarkCopy } from './feed/feed-mark.ts';
 import { rides } from './ride.ts';
-import { earliest } from './ride-jobs.ts';
+import { earliestDueAt } from './ride-jobs.ts';
 import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/** The maximum age of the copy of the feed's mark when an event leaves this process, by this process's clock. */
+/** The maximum age of this process's copy of the feed's mark when an event leaves the process, by its own clock. */
 export const sendLimitMs = 1_500;
-/** MongoDB's clock may be this far behind the time that was read: the clocks of several mongos differ slightly. */
+/**
+ * A write is accepted while MongoDB's clock is at most this far behind the time that was read, because the clocks of
+ * several mongos differ slightly.
+ */
 export const behindLimitMs = 500;
 
-/** The time of a change, and the clock and the copy of the feed's mark that its decision used. */
+/**
+ * The basis of a decision. `at`: the time of the change. `now`: MongoDB's clock when the ride was read. `mark`: the
+ * copy of the feed's mark that this process had then.
+ */
 interface DecisionTimes {
   at: Date;
   now: Date;
@@ -28,9 +34,9 @@ const update = batchedWrite<Ride>(rides);
 const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
 
 /**
- * Writes a change in one update, for `changeRide`. Resolves with the ride after the change; with null if another write
- * was first, the bidding deadline has passed or the event would be too late for the feed; and with `driver_busy` if the
- * change assigns a driver who has another moving ride.
+ * Writes a change in one update, for `changeRide`. Resolves with the ride after the change. Resolves with null if
+ * another write was first, the bidding deadline has passed or the event would be too late for the feed. Resolves with
+ * `driver_busy` if the change assigns a driver who has another moving ride.
  */
 export async function writeChange(
   ctx: Context,
@@ -42,7 +48,7 @@ export async function writeChange(
   const { at, now, mark, origin } = times;
   const feedTime = feedTimeOf(ride, times);
   const isDisplaced = feedTime > at;
-  const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
+  const nextDueAt = change.set.timers ? earliestDueAt(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
   const newEvent: RideEvent | undefined = event && {
@@ -73,7 +79,7 @@ export async function writeChange(
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
         ...lastEvent,
-        // If earlier events are unsettled, this is set when they are settled.
+        // If earlier events are unsettled, settling them sets this field.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
       ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
@@ -89,7 +95,7 @@ export async function writeChange(
 }
 
 /**
- * The event's feed time: its time, or later if MongoDB's clock is behind the feed times that may have been shown or
+ * The event's feed time: its time, or later if MongoDB's clock is behind a feed time that may have been shown, or
  * behind the ride's last event.
  */
 function feedTimeOf({ lastEventAt }: RideState, { at, mark: { mark } }: DecisionTimes): Date {
@@ -101,8 +107,9 @@ export const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): numbe
   (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
 
 /**
- * An event is written only while MongoDB's clock is near the clock of its decision, in both directions. A write that is
- * too late counts as a lost race: `changeRide` decides again, with a new `at`.
+ * The condition that the write is in time. An event is written only while MongoDB's clock is near the clock of its
+ * decision, in both directions. A write that is too late counts as a lost race: `changeRide` decides again, with a new
+ * `at`.
  */
 function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
   const fromNow = (ms: number) => new Date(now.getTime() + ms);
@@ -114,15 +121,18 @@ function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object 
 }
 
 /**
- * The change is already written, so the result must not depend on this read. If it fails, all events count as settled;
- * the event's job is then added too early, and does nothing until the earlier events are settled.
+ * The change is already written, so a failure of this read must not fail the change. All events then count as settled:
+ * the event's job is added too early, and does nothing until the earlier events are settled.
  */
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);
   return outbox?.settledSeq ?? seq;
 }
 
-/** The only unique index that an update can violate is the one that allows a driver one moving ride. */
+/**
+ * A duplicate key means a busy driver: the only unique index that an update can violate allows a driver one moving
+ * ride.
+ */
 async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
   try {
     return await update(written);

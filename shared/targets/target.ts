@@ -5,7 +5,7 @@ const maxUrlLength = 2048;
 /** Ports of mail servers, which could interpret a request as a mail. */
 const refusedPorts = new Set(['25', '465', '587']);
 
-/** Domains that do not exist in the public DNS: only an internal name server can resolve them. */
+/** Domain suffixes that do not exist in the public DNS: only an internal name server can resolve them. */
 const localSuffixes = [
   'localhost',
   'localdomain',
@@ -112,13 +112,13 @@ function fitsDns(name: string): boolean {
 }
 
 // WHATWG `URL` normalizes most spellings of an address: numbers in any base, short forms, full-width digits, dots of
-// other scripts, escapes. It removes or replaces whitespace, control characters and backslashes, so they are refused
-// first.
+// other scripts, escapes. It also removes or replaces whitespace, control characters and backslashes, so URLs with
+// these are refused first.
 function parse(url: string): URL | null {
   return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
 }
 
-// Strict, because ipaddr.js also accepts 127.1 and 0x7f000001 as addresses.
+// Accepts only the usual spelling, because ipaddr.js also accepts 127.1 and 0x7f000001 as addresses.
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }

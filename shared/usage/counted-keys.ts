@@ -4,15 +4,18 @@ import { byCreation } from '../keys/list-keys.ts';
 import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
 
-/** A ride creation that was authenticated just before its key was revoked may have a later `createdAt`. */
+/**
+ * A key may have rides this long after it was revoked: a creation that was authenticated just before has a later
+ * `createdAt`.
+ */
 const marginMs = 3_600_000;
 
 type CountedKey = Pick<ApiKey, '_id' | 'name' | 'mode' | 'createdAt' | 'revokedAt'>;
 
 /**
  * The keys that count for an account's usage, oldest first: all active keys, and the revoked keys that have or may have
- * rides. A key without sums that was revoked before the last summing never had a ride. Such keys are not read, because
- * an account can have many of them.
+ * rides. An account can have many revoked keys without rides. They are not read: such a key has no sums and was revoked
+ * before the last summing.
  */
 export async function readCountedKeys(accountId: string): Promise<CountedKey[]> {
   const [through, summed] = await Promise.all([

@@ -3,7 +3,7 @@
 export const dayMs = 24 * 3_600_000;
 
 /**
- * A day is summed this long after its end. By then all its rides are known: a creation commits within seconds of its
+ * A day is summed this long after its end, when all its rides are known. A creation commits within seconds of its
  * `createdAt`, which is by MongoDB's clock, and that clock may step by seconds when the primary changes.
  */
 const graceMs = 3_600_000;
@@ -11,16 +11,16 @@ const graceMs = 3_600_000;
 /** The start of a day (Unix ms). */
 export const startOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs;
 
-/** Days before this time (the start of a day) can be summed, and months that end by then can be closed. */
-export const overUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
+/** The time before which days can be summed and months closed (the start of a day). */
+export const summableUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
 
-/** `2026-11-05` */
+/** The day as `2026-11-05`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** `05` */
+/** The day of the month as `05`. */
 export const dayOfMonth = (at: Date): string => dayOf(at).slice(8);
 
-/** `2026-11` */
+/** The month as `2026-11`. */
 export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
 /** True if a text is a month in the format of `monthOf`. */

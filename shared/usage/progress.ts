@@ -8,7 +8,7 @@ interface UsageProgress {
   _id: 'usage';
   /** Every day before this time is summed, and every month that ends by then is closed. */
   through?: Date;
-  /** A page has found unsummed rides of an earlier day, for example rides that were not inserted by the API. */
+  /** Set if a page has found unsummed rides of an earlier day, for example rides that were not inserted by the API. */
   isAsked?: boolean;
 }
 
@@ -19,7 +19,7 @@ const progress = collection<UsageProgress>(UsageProgressModel);
 
 const usage = { _id: 'usage' } as const;
 
-/** Resolves with true if a day before `until` is not summed yet, or if sums were requested. One small read. */
+/** Resolves with true if a day before `until` is not summed yet, or if sums were requested. Costs one small read. */
 export async function isSumDue(until: Date): Promise<boolean> {
   const found = await progress.findOne(usage, timeLimit());
   return !found?.through || found.through < until || found.isAsked === true;
@@ -31,19 +31,19 @@ export async function noteSummed(through: Date): Promise<void> {
 }
 
 /** Requests new sums. Does not wait, and the request may be lost: then the next page requests them again. */
-export function askForSums(): void {
+export function requestSums(): void {
   progress.updateOne(usage, { $set: { isAsked: true } }, { upsert: true, writeConcern: { w: 1 } }).catch(() => {});
 }
 
-/** Every ride that was created before this time is in the sums; undefined while that is unknown. */
+/** The sums contain every ride that was created before this time; undefined while it is unknown. */
 export async function summedThrough(): Promise<Date | undefined> {
   const found = await progress.findOne(usage, timeLimit());
   return found?.isAsked ? undefined : found?.through;
 }
 
 /**
- * Sums and statements may still need the rides from this time on. Earlier days are summed and earlier months closed.
- * Null while the progress is unknown.
+ * The rides from this time on may still be needed: earlier days are summed and earlier months closed. Null while the
+ * progress is unknown.
  */
 export async function ridesNeededFrom(): Promise<Date | null> {
   const found = await progress.findOne(usage, timeLimit());

@@ -6,7 +6,7 @@ import { dayOf } from './days.ts';
 
 /**
  * The number of rides created with one key, by day. One document contains a key's sums and their progress, so that one
- * write changes both: after any crash, a ride is either in the sums or counted from the rides.
+ * write changes both. So after any crash, a ride is either in the sums or counted from the rides.
  */
 export interface RideSums {
   /** The key's id. */
@@ -36,12 +36,13 @@ export interface RideCounts {
   byDay: Map<string, number>;
 }
 
-/** The number of keys that one query counts, to keep each query short. */
+/** One query counts at most this many keys, so that each query is short. */
 const keysAtOnce = 50;
 
 /**
- * Counts the rides that these keys of an account have created: from the sums, and from the rides if they are not summed
- * yet. `byDay` contains the days of these months. Calls `onUnsummed` for each day that was counted from the rides.
+ * Counts the rides that were created with these keys of an account: from the sums, and from the rides that are not
+ * summed yet. `byDay` contains the days of these months. Calls `onUnsummed` for each day that was counted from the
+ * rides.
  */
 export async function countRides(
   accountId: string,
@@ -83,8 +84,8 @@ interface DayCount {
 async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string, RideSums>): Promise<DayCount[]> {
   const summed = keyIds.filter((keyId) => sums.has(keyId));
   const others = keyIds.filter((keyId) => !sums.has(keyId));
-  // Usually all keys are summed through the same day. If not, the query starts at the earliest day, and rides that are
-  // in the sums of their key are skipped below.
+  // Usually all keys are summed through the same day. If they are not, the query starts at the earliest of these days,
+  // and rides that are already in the sums are skipped below.
   const since = new Date(Math.min(...summed.map((keyId) => sums.get(keyId)?.through.getTime() ?? 0)));
   const batches = [
     ...inBatches(summed).map((batch) => ({ keyId: { $in: batch }, createdAt: { $gte: since } })),

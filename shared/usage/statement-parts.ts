@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import type { TripLine } from './trips.ts';
 
-/** The number of lines in a document, and on a page of a statement. */
+/** A document, and a page of a statement, has at most this many lines. */
 export const linesPerPart = 500;
 
 /** A part of the statement of a closed month. Lines are ordered by the trips' ends. */

@@ -1,5 +1,5 @@
 import { timeLimit } from '../base/mongo/durability.ts';
-import { dayMs, endOfMonth, monthOf, overUntil, startOfMonth } from './days.ts';
+import { dayMs, endOfMonth, monthOf, startOfMonth, summableUntil } from './days.ts';
 import { linesPerPart, statementParts } from './statement-parts.ts';
 import { type TripSums, tripSums } from './trip-sums.ts';
 import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages } from './trips.ts';
@@ -8,7 +8,7 @@ import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages
  * The number and total price of the completed live trips of a month (contract, section 1: the partner pays for trips).
  */
 export interface MonthTotal extends TripTotal {
-  /** `2026-11` */
+  /** The month, such as `2026-11`. */
   month: string;
   /** True if the month is not closed: more trips may be added. */
   isSoFar: boolean;
@@ -68,7 +68,7 @@ function totalOf({ sums, unsummed }: Totals, month: string, nowMs: number): Mont
   const closed = sums?.statements?.[month];
   if (closed) return { month, trips: closed.trips, cents: closed.cents, isSoFar: false };
   const total = sumOf([...Object.values(sums?.months[month] ?? {}), unsummed.get(month)]);
-  return { month, ...total, isSoFar: total.trips > 0 || endOfMonth(month) > overUntil(nowMs) };
+  return { month, ...total, isSoFar: total.trips > 0 || endOfMonth(month) > summableUntil(nowMs) };
 }
 
 async function storedLines(accountId: string, month: string, part: number): Promise<TripLine[]> {

@@ -3,8 +3,8 @@ import { collection } from '../base/mongo/collection.ts';
 import type { TripTotal } from './trips.ts';
 
 /**
- * The completed live trips of one account, summed by the day of their end, and the statements of its closed months. One
- * document, for the same reason as RideSums: a trip is either in the sums or counted from the rides.
+ * The completed live trips of one account, summed by the day on which they ended, and the statements of its closed
+ * months. Like RideSums, all of it is one document, so that a trip is either in the sums or counted from the rides.
  */
 export interface TripSums {
   /** The account's id. */

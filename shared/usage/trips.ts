@@ -31,7 +31,7 @@ export async function* tripPages(
   pageSize: number,
   beforePage: () => Promise<void> = async () => {},
 ): AsyncGenerator<TripLine[]> {
-  /** The trips that ended at the last end time that was read: the next query finds them again. */
+  /** The trips that ended at the last time that was read. The next query starts at that time and finds them again. */
   let seen = new Set<string>();
   for (let since = from; since < to; ) {
     await beforePage();
@@ -62,7 +62,7 @@ export async function findTrips(accountId: string, { from, to, skip = 0, limit }
         hint: tripIndex,
         skip,
         limit,
-        // One reply for the whole page: the second batch of a cursor could have up to 16 MB.
+        // The whole page comes in one reply, because the second batch of a cursor could have up to 16 MB.
         batchSize: limit,
         ...committedReads(),
       },
@@ -99,7 +99,7 @@ export async function totalsSince(accountId: string, from: Date): Promise<Map<st
 }
 
 async function totalBetween(accountId: string, { from, to }: TimeSpan): Promise<TripTotal> {
-  // Grouped by price, so that each trip is rounded to cents like its line on the statement.
+  // Groups by price, so that each trip is rounded to cents like its line on the statement.
   const groups = await rides
     .aggregate<{ _id: number | null; trips: number }>(
       [

@@ -1,7 +1,7 @@
 import type { Mode } from '../base/terms.ts';
 import { readCountedKeys } from './counted-keys.ts';
-import { dayOf, daysBetween, overUntil } from './days.ts';
-import { askForSums } from './progress.ts';
+import { dayOf, daysBetween, summableUntil } from './days.ts';
+import { requestSums } from './progress.ts';
 import { countRides, type RideCounts } from './ride-sums.ts';
 
 /** One key of an account, and the number of rides created with it. */
@@ -10,14 +10,14 @@ export interface KeyUsage {
   name: string;
   mode: Mode;
   isRevoked: boolean;
-  /** All rides of all time. */
+  /** All rides ever created with the key. */
   rides: number;
   /** The rides of the requested period. */
   inPeriod: number;
 }
 
 export interface DayUsage {
-  /** `2026-11-05` */
+  /** The day, such as `2026-11-05`. */
   day: string;
   live: number;
   test: number;
@@ -73,12 +73,12 @@ async function countAndRequestSums(
   months: readonly string[],
   nowMs: number,
 ) {
-  const over = dayOf(overUntil(nowMs));
+  const over = dayOf(summableUntil(nowMs));
   let isLate = false;
   const counts = await countRides(accountId, keyIds, months, (day) => {
     isLate ||= day < over;
   });
-  if (isLate) askForSums();
+  if (isLate) requestSums();
   return counts;
 }
 

@@ -6,8 +6,8 @@ import { type AttemptRecord, attempts } from './attempts.ts';
 export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
 
 /**
- * Adds the job of a resend. Never fails: the attempt is in MongoDB, and the sweeper adds the job later if Redis did not
- * accept it. Resolves with false in that case.
+ * Adds the job of a resend. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not accept
+ * the job; the sweeper then adds it later.
  */
 export async function enqueueAttempt(
   ctx: Context,

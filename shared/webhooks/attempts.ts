@@ -6,14 +6,17 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
-/** `event` is the one automatic attempt of a ride's event. The other two are resends, which were requested manually. */
+/**
+ * The kind of an attempt. `event` is the one automatic attempt of a ride's event. The other two are resends, which a
+ * person requested.
+ */
 export type AttemptKind = 'event' | 'test' | 'redelivery';
 
 /** The phases of an attempt, in order. `write` is the time from the open connection to the written request. */
 export const attemptPhases = ['dns', 'connect', 'tls', 'write', 'answer'] as const;
 export type AttemptPhase = (typeof attemptPhases)[number];
 
-/** `waiting`: a pending resend. */
+/** The outcomes of attempts. `waiting`: a pending resend. */
 export const recordedOutcomes = ['waiting', 'delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
 export type RecordedOutcome = 'waiting' | DeliveryOutcome;
 
@@ -45,20 +48,20 @@ export interface AttemptRecord {
   url?: string;
   /** The IP address that was called. Missing for `blocked`. */
   address?: string;
-  /** As sent, in this order. Missing if nothing was sent. */
+  /** The headers in the order in which they were sent. Missing if nothing was sent. */
   headers?: Record<string, string>;
   body?: string;
   /** The first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
   answer?: string;
   durationMs?: number;
-  /** Milliseconds, to a tenth. */
+  /** The duration of each phase, in ms to a tenth. */
   phases?: Partial<Record<AttemptPhase, number>>;
 
   /** For a resend: the id of the request for it. */
   requestId?: string;
   /** For a resend: the id of the dashboard form that requested it (SentForm). */
   form?: string;
-  /** For a redelivery: its event has no other pending one. Missing in redeliveries of earlier versions. */
+  /** For a redelivery: set because its event has no other pending one. Missing in redeliveries of earlier versions. */
   isOnlyResend?: true;
   /** For a resend: the state of its job. */
   state?: 'waiting' | 'claimed' | 'done';
@@ -73,7 +76,7 @@ export interface AttemptRecord {
   erasedAt?: Date;
 }
 
-/** `strict: false`: the interface is the schema. */
+/** The schema is the interface `AttemptRecord`, hence `strict: false`. */
 const attemptSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
 const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
@@ -128,7 +131,7 @@ export interface AttemptFilters {
   limit: number;
 }
 
-/** A ride has more attempts than this only after many redeliveries. */
+/** At most this many attempts of a ride are read. Only many redeliveries make more. */
 const mostOfRide = 1_000;
 
 /** One attempt of the account. Throws `not_found` if it is unknown or of another account. */
@@ -153,7 +156,10 @@ export const attemptOfForm = async (
 export const insertUnlessDuplicate = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
   (await insertUntilDuplicate([record])) === 1 ? record : null;
 
-/** Inserts attempts in order, up to the first such duplicate. Resolves with the number of inserted attempts. */
+/**
+ * Inserts attempts in order, and stops at the first one that its form has already requested or whose event has a
+ * pending resend. Resolves with the number of inserted attempts.
+ */
 export async function insertUntilDuplicate(records: readonly AttemptRecord[]): Promise<number> {
   if (records.length === 0) return 0;
   try {
@@ -178,7 +184,7 @@ export async function attemptsOfRide(
 
 /**
  * The attempts of an account that match the filters, newest first. Pages that are read with `after` show each attempt
- * once, even while new ones are inserted. Costs the same for a thousand attempts and for millions: the filter lists all
+ * once, even while new ones are inserted. The cost does not grow with the number of attempts: the filter lists all
  * outcomes and events, so MongoDB merges a few index ranges that are each ordered by id.
  */
 export async function listAttempts({ accountId }: AccountOwner, filters: AttemptFilters): Promise<AttemptSummary[]> {
@@ -201,7 +207,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
 
 const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
 
-/** All ids have an underscore here, and a backtick is the next character in text order. */
+/** Every id has an underscore at this place, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';
 
 function idRange({ from, to, after }: Pick<AttemptFilters, 'from' | 'to' | 'after'>): { $gte: string; $lt: string } {

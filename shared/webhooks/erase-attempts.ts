@@ -18,9 +18,9 @@ export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>
 }
 
 /**
- * Erases the attempts of the given rides that are erased. Call it after inserting attempts, because their ride may
- * have been erased since. The erasure of a ride erases its attempts before and after it marks the ride, so no attempt
- * is missed in any order of the writes.
+ * Erases the attempts of those of the given rides that are erased. Call it after inserting attempts, because their ride
+ * may have been erased in the meantime. Erasing a ride erases its attempts both before and after it marks the ride, so
+ * no attempt is missed in any order of the writes.
  */
 export async function eraseAttemptsOfErased(rideIds: readonly string[]): Promise<void> {
   const unique = [...new Set(rideIds)];

@@ -9,7 +9,7 @@ export const failureReasons = {
   no_url: ['No webhook URL', 'Set a default webhook URL on the key, or give each ride a webhookUrl.'],
   blocked: [
     'Address not allowed',
-    'Use an https URL whose host name has public addresses only: private and cloud-internal ones are never called.',
+    'Use an https URL whose host name has public addresses only: we never call private or cloud-internal addresses.',
   ],
   refused: [
     'Connection refused',
@@ -18,20 +18,20 @@ export const failureReasons = {
   unreachable: ['Host unreachable', 'Check that the host is up, and that its DNS record still has the right address.'],
   reset: [
     'Connection closed without an answer',
-    'Look in the logs of your receiver and of the proxy before it for a crash or a limit that closed the connection.',
+    'Look in the logs of your receiver and of the proxy in front of it for a crash or a limit that closed the connection.',
   ],
   tls_name: [
     'TLS certificate for another name',
-    'Install a certificate that names the host of the URL, or use the host name that the certificate has.',
+    'Install a certificate that names the host of the URL, or use a URL whose host the certificate names.',
   ],
-  tls_expired: ['TLS certificate expired', 'Renew the certificate of your receiver and load it.'],
+  tls_expired: ['TLS certificate expired', 'Renew the certificate, and make your receiver load the new one.'],
   tls_other: [
     'TLS connection failed',
     'Install a certificate of a public authority together with its intermediate certificates, and allow TLS 1.2 or 1.3.',
   ],
   timeout_dns: [
     'Timeout while the host name was looked up',
-    'Check that the name servers of your domain answer, and quickly.',
+    'Check that the name servers of your domain answer quickly.',
   ],
   timeout_connect: [
     'Timeout while connecting',
@@ -45,23 +45,29 @@ export const failureReasons = {
     'Timeout while waiting for the answer',
     'Answer with a 2xx status as soon as the event arrives, within 8 seconds, and do the work afterwards.',
   ],
-  status_3xx: ['Answered with a redirect', 'Set the address that it leads to as the URL: redirects are not followed.'],
+  status_3xx: [
+    'Answered with a redirect',
+    'Change the URL to the address that the redirect leads to: we do not follow redirects.',
+  ],
   status_4xx: [
     'Refused with a 4xx status',
-    'Check that the URL leads to your webhook handler, which accepts POST requests, and that it verifies the signature with the current signing secret.',
+    'Check that the URL leads to your webhook handler, and that the handler accepts POST requests and verifies them with the current signing secret.',
   ],
   status_5xx: [
     'Answered with a 5xx status',
-    'Look for the error in the log of your receiver: it, or a proxy before it, failed on this request.',
+    'Look for the error in the logs of your receiver and of the proxy in front of it: one of them failed on this request.',
   ],
   bad_answer: [
     'Answer not understood',
     'Check that the port of the URL speaks HTTP/1.1 and answers with a status line and at most 16 kB of headers.',
   ],
-  secret: ['Signing secret not readable', 'Roll the signing secret of the key and give the new one to your receiver.'],
-  erased: ['Body erased', 'The body of this event is no longer kept: read the ride over the API instead.'],
+  secret: [
+    'Signing secret not readable',
+    'Roll the signing secret of the key, and give the new secret to your receiver.',
+  ],
+  erased: ['Body erased', 'The body of this event was erased: retrieve the ride over the API instead.'],
   ours: ['Fault on our side', 'Nothing is wrong with your receiver: send the event again.'],
-  other: ['Unknown fault', 'Send the event again, and if that fails too, ask our support with the id of this attempt.'],
+  other: ['Unknown fault', 'Send the event again, and if that fails too, send our support the id of this attempt.'],
 } as const satisfies Record<string, readonly [name: string, remedy: string]>;
 
 export type FailureCode = keyof typeof failureReasons;
@@ -72,7 +78,7 @@ interface FailureReason {
   remedy: string;
 }
 
-/** The facts of a delivery that determine the reason: from an attempt, or from an event of a ride. */
+/** The fields of an attempt, or of an event's delivery, that determine the reason. */
 export interface FailedDelivery {
   outcome: RecordedOutcome;
   reason?: string;
@@ -110,7 +116,8 @@ function byStatus(httpStatus = 0): FailureCode | null {
 }
 
 /**
- * System errors for a lack of descriptors, memory, ports or network on our host (workers/webhooks/send/our-faults.ts).
+ * System errors which mean that our host lacks descriptors, memory, ports or a network
+ * (workers/webhooks/send/our-faults.ts).
  */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 
@@ -133,7 +140,7 @@ const byReason = new Map(
   Object.entries(reasons).flatMap(([code, texts]) => texts.map((text) => [text, code as FailureCode] as const)),
 );
 
-/** Node's HTTP parser and OpenSSL have too many codes to list. */
+/** Matches by pattern, because Node's HTTP parser and OpenSSL have too many codes to list. */
 function byPattern(reason: string): FailureCode {
   if (reason.startsWith('HPE_')) return 'bad_answer';
   return /^ERR_(SSL|TLS|OSSL)/.test(reason) ? 'tls_other' : 'other';

@@ -16,10 +16,13 @@ import {
   type Requester,
 } from './attempts.ts';
 
-/** The most events that one request resends. */
-export const mostAtOnce = 500;
-/** Slightly over a tenth of a second, so that at most 10 redeliveries of a key start within any second. */
-export const paceMs = 111;
+/** One request resends at most this many events. */
+export const maxResends = 500;
+/**
+ * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
+ * second.
+ */
+export const resendIntervalMs = 111;
 const pageSize = 100;
 
 type RideWithEvents = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'events'>;
@@ -33,8 +36,8 @@ interface EventOfRide {
 
 /**
  * Resends an event of a ride to the current URL, with its original body, id and number, the header
- * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt; if a resend of the event is pending,
- * with the id of that one. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
+ * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
+ * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
  * event whose own attempt is not finished, and `body_erased`.
  */
 export async function redeliver(
@@ -56,7 +59,7 @@ export async function redeliver(
   return (stored ?? record)._id;
 }
 
-/** The attempt that the same form has requested before; otherwise the pending redelivery of the same event. */
+/** Finds the attempt that the same form has requested before, or else the pending redelivery of the same event. */
 const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
@@ -67,7 +70,7 @@ export interface TimeRange {
   until?: Date;
 }
 
-/** The number of a key's events that can be resent: total, and by outcome and reason, e.g. `failed ENETUNREACH`. */
+/** How many events of a key can be resent: in total, and by outcome and reason, e.g. `failed ENETUNREACH`. */
 export interface UndeliveredCount {
   keyId: string;
   accountId: string;
@@ -101,10 +104,11 @@ export async function countUndelivered(range: TimeRange, keyId?: string): Promis
 
 /**
  * Resends the undelivered events of a key whose attempt was made in a time range, oldest first, at most 500 events and
- * at most 10 a second; the events of one ride are sent one after the other. Skips events with a pending resend, events
- * that have been delivered since, and events whose body is erased. A further call continues with the next events.
- * Resolves with the number of events that it resends. Throws `not_found` for a key that is unknown or of another
- * account.
+ * at most 10 a second. The events of one ride are sent one after the other. Skips events with a pending resend, events
+ * that have been delivered since, and events whose body is erased.
+ *
+ * Resolves with the number of events that it resends; a further call continues with the next ones. Throws `not_found`
+ * for a key that is unknown or of another account.
  */
 export async function redeliverFailed(
   ctx: Context,
@@ -120,11 +124,12 @@ export async function redeliverFailed(
     const earlier = await findRequested(form);
     const undelivered = await findUndelivered(keyId, accountId, range, earlier);
     const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
-    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
-    // In order, and only up to an event that another request has resent in the meantime. The following events are then
-    // planned again, after it. So the resends of a ride are due in the order of its events.
+    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + resendIntervalMs);
+    // Inserts the redeliveries in order, but stops at an event that another request has resent in the meantime. The
+    // next round plans the remaining events after that one, so the resends of a ride are due in the order of its
+    // events.
     const inserted = await insertUntilDuplicate(
-      undelivered.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
+      undelivered.map((one, index) => redelivery(one, startMs + index * resendIntervalMs, { requestId, form })),
     );
     sent += inserted;
     isDone = inserted === undelivered.length;
@@ -159,7 +164,7 @@ async function findUndelivered(
   accountId: string,
   range: TimeRange,
   earlier: EarlierRequests,
-  atMost = mostAtOnce,
+  atMost = maxResends,
 ): Promise<EventOfRide[]> {
   const most = atMost - earlier.events.size;
   const isMissed = ({ ride, event }: EventOfRide) =>
@@ -202,7 +207,10 @@ const failedEvents = (ride: RideWithEvents, range: TimeRange): EventOfRide[] =>
     .filter(({ delivery, body }) => delivery && body && isSelected(delivery, range))
     .map((event) => ({ ride, event }));
 
-/** Only the operator gives an end: then events without a URL or with a blocked URL are excluded (countUndelivered). */
+/**
+ * True if an event with this delivery is resent. Only the operator sets an end of the range: events without a URL or
+ * with a blocked URL are then excluded (countUndelivered).
+ */
 function isSelected({ outcome, at }: Delivery, { since, until }: TimeRange): boolean {
   if (until) return (outcome === 'failed' || outcome === 'timeout') && at >= since && at < until;
   return outcome !== 'delivered' && at >= since;

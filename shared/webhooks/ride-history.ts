@@ -26,7 +26,7 @@ export interface EventDelivery {
   outcome: RecordedOutcome;
   at: Date;
   event: RideEvent;
-  /** The record of the attempt. It is stored apart from the ride, and a crash may lose it. */
+  /** The record of the attempt, which is stored separately from the ride. A crash may lose it. */
   attempt?: ShownAttempt;
   /** `sending`: the attempt is being made. `behind`: earlier events of the ride must be sent first. */
   own?: 'sending' | 'behind' | 'recorded';
@@ -73,7 +73,8 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
       ...{ id: `event-${event.seq}`, at, event, requestId },
       deliveries: deliveriesOf(ride, event, attempts, now),
     };
-    // One write adds an offer (or changes the status) and adds its event, so both have the same order.
+    // One write adds an offer (or changes the status) together with its event, so offers and events have the same
+    // order.
     if (event.event === 'offer.received') {
       return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
     }
@@ -101,13 +102,19 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
-/** Events from an earlier version lack the actor. For some statuses the ride determines it. */
+/**
+ * Derives the actor from the ride, for events of an earlier version, which did not store it. Undefined if the ride does
+ * not determine it.
+ */
 function actorOf(ride: RideWithHistory, status: RideStatus): Actor | undefined {
   if (status === 'cancelled') return ride.cancelledBy === 'driver' ? driverOf(ride) : ride.cancelledBy;
   return status === 'driver_arriving' ? undefined : driverOf(ride);
 }
 
-/** The record of an event's attempt is inserted shortly after its outcome is recorded on the ride. */
+/**
+ * An outcome counts as fresh for this long: the record of the attempt is inserted shortly after the outcome is recorded
+ * on the ride.
+ */
 const freshMs = 5_000;
 
 function deliveriesOf(

@@ -6,7 +6,7 @@ import type { EventName } from '../rides/ride-types.ts';
  */
 const maxAgeSeconds = 300;
 
-const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
+const headerPattern = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
 /** The headers of a delivery (contract, section 6). `mark` is the additional header of a test event or a redelivery. */
 export function deliveryHeaders(
@@ -35,7 +35,7 @@ export function signatureHeader(secret: string, body: string, unixSeconds: numbe
  * before or after `nowSeconds` (contract, section 6, rule 6). Compares in constant time. Never throws.
  */
 export function verifySignature(secret: string, header: string, rawBody: string | Buffer, nowSeconds: number): boolean {
-  const [, t, v1] = headerForm.exec(header) ?? [];
+  const [, t, v1] = headerPattern.exec(header) ?? [];
   if (t === undefined || v1 === undefined) return false;
   const genuine = timingSafeEqual(Buffer.from(v1, 'hex'), hmac(secret, t, rawBody));
   return genuine && Math.abs(nowSeconds - Number(t)) < maxAgeSeconds;

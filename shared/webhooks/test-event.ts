@@ -51,7 +51,7 @@ export async function sendTestEvent(
   return pending._id;
 }
 
-/** Adds the job again: the form's first request may have failed after it stored the attempt. */
+/** Adds the job again, because the form's first request may have failed after it stored the attempt. */
 async function repeatRequest(ctx: Context, earlier: PendingAttempt): Promise<string> {
   if (earlier.dueAt) await enqueueAttempt(ctx, earlier);
   return earlier._id;

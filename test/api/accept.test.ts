@@ -77,7 +77,7 @@ describe('POST /rides/:rideId/accept', () => {
     wake.onRideChange((changed) => {
       isWoken ||= changed === rideId;
     });
-    // Repeated, because the subscription may not have reached Redis yet.
+    // The accept is repeated, because the subscription may not have reached Redis yet.
     await until(async () => (await accept()).status === 200 && isWoken);
     wake.close();
     expect(await jobFor(api.ctx, 'simulator', { rideId, timer: 'arrive' })).to.not.equal(undefined);
@@ -85,7 +85,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
   });
 
-  /** MongoDB makes the next update of a ride, but its reply does not arrive. */
+  /** MongoDB executes the next update of a ride, but its reply is lost. */
   function loseNextAnswer(): void {
     const updateOne = rides.updateOne.bind(rides) as (...args: unknown[]) => Promise<unknown>;
     onceInsteadOf(rides, 'updateOne', async (...args) => {

@@ -24,7 +24,7 @@ describe('time limit of requests', () => {
       ['POST', '/rides/ride_1/cancel'],
       ['GET', '/nothing'],
     ] as const;
-    // The reads of the keys may be in one batch or in several: none returns.
+    // The keys may be read in one batch or in several; none of these reads returns.
     const { find, aggregate } = keys;
     Object.assign(keys, { find: () => never, aggregate: () => never });
     try {
@@ -50,14 +50,15 @@ describe('time limit of requests', () => {
   it('a timeout sends only one 503 and does not crash the process when two routes handle the request', async () => {
     const { get } = await signedIn(api);
     const never = () => new Promise<never>(() => {});
-    /** A query that accepts every method of a query and never resolves. */
+    /** A query that has every method and never resolves. */
     const query: object = new Proxy(
       {},
       { get: (_, name) => (['toArray', 'lean'].includes(String(name)) ? never : () => query) },
     );
     const { find } = KeyModel;
     const { find: findKeys } = keys;
-    // Sign-in and the overview share the address `/dashboard`. Mocha fails the test if an exception is uncaught.
+    // Two routes handle this request, because sign-in and the overview share the address `/dashboard`. Mocha fails the
+    // test if an exception is uncaught.
     Object.assign(KeyModel, { find: () => query });
     Object.assign(keys, { find: () => query });
     try {
@@ -80,7 +81,7 @@ describe('time limit of requests', () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    // The log entry of the 503 is written just before the 503 is sent.
+    // The log entry of the 503 is written just before the 503 is sent, so the handler resumes at that moment.
     const log = Object.assign(Object.create(api.ctx.log), { error: () => letHandlerGo() });
     const part = testPart({
       async handle(ctx) {

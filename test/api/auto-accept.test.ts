@@ -132,7 +132,7 @@ describe('auto-accept', () => {
     expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
   });
 
-  it('a job from the sweeper and a duplicate accept the offer of a driver who became free only once', async () => {
+  it("once a driver becomes free, a job from the sweeper and its duplicate accept the driver's offer only once", async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     await free();
     await (await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' }))?.remove();

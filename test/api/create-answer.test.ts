@@ -88,7 +88,7 @@ describe('POST /rides: the answer', () => {
   }
 
   for (const distanceKm of [0, 0.001, 12.3456789, 100_000]) {
-    it(`keeps a given distance of ${distanceKm} unchanged`, async () => {
+    it(`a creation keeps the given distance ${distanceKm} unchanged`, async () => {
       const { body } = await partner.createRide({ distanceKm });
       expect(body.distanceKm).to.equal(distanceKm);
       const retrieved = await partner.get(`/rides/${body.rideId}`);

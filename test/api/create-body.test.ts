@@ -86,7 +86,7 @@ describe('POST /rides: the body', () => {
     '',
   ]) {
     it(`a creation answers 400 for the content type ${type || '(none)'}`, async () => {
-      // As bytes, so that fetch does not add a content type.
+      // The body is sent as bytes, so that fetch does not add a content type.
       const answer = await send(Buffer.from(valid), type ? { 'content-type': type } : {});
       expect(answer.status).to.equal(400);
       expect(answer.body).to.have.all.keys('error');
@@ -190,7 +190,8 @@ describe('POST /rides: the body', () => {
     expect(answer.body).to.have.all.keys('error');
   });
 
-  // Regression: a body that broke after inflating beyond the limit ended the process, because no listener was left.
+  // Regression: a body that broke after inflating beyond the limit ended the process, because nothing listened to its
+  // errors.
   const brokenBomb = gzipSync(bodyOf(33_000), { level: 0 });
   brokenBomb.subarray(-2_000).fill(0xff);
 

@@ -8,7 +8,7 @@ import { attempts } from '../../shared/webhooks/attempts.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { endedRide, personal, personalIn } from '../support/ended-rides.ts';
-import { age, readFeedOf, type ShownEvent } from '../support/feed.ts';
+import { ageEvents, readFeedOf, type ShownEvent } from '../support/feed.ts';
 import { formIn, hrefsIn, textOf } from '../support/pages.ts';
 import { newRide, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
@@ -44,9 +44,9 @@ describe('an erased ride', () => {
     withoutPersonal(JSON.stringify([body, offers.body]));
   });
 
-  it('the events of an erased ride keep their places with body null, and its reference finds nothing', async () => {
+  it('the events of an erased ride stay in the feed with body null, and a search for its reference finds nothing', async () => {
     const { client, before, rideId } = await erased();
-    await age(rideId);
+    await ageEvents(rideId);
     const { events } = (await client.get(`/rides/${rideId}/events`)).body;
     expect(await readFeedOf(client)).to.deep.equal(events);
     expect(events.map(({ seq, body }: ShownEvent) => [seq, body])).to.deep.equal(

@@ -68,7 +68,7 @@ describe('form of errors', () => {
     }
   });
 
-  it('errors have a code in every part of the service, on pages and on unknown paths', async () => {
+  it('every error has a code, in every part of the service, on pages and on unknown paths', async () => {
     const visitor = await signedIn(api);
     const suspended = await signedIn(api);
     await suspendAccount(suspended.account._id);

@@ -3,7 +3,7 @@ import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { age, readFeedOf } from '../support/feed.ts';
+import { ageEvents, readFeedOf } from '../support/feed.ts';
 import { plansOf } from '../support/plans.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
@@ -18,10 +18,10 @@ describe('reading events', () => {
   const ride = (count: number) => rideWithEvents(api.ctx, partner, count);
   const aged = async (count: number, byMs?: number) => {
     const rideId = await ride(count);
-    await age(rideId, byMs);
+    await ageEvents(rideId, byMs);
     return rideId;
   };
-  /** The feed shows an event of this age a moment later. */
+  /** An event of this age is shown a moment later. */
   const almostShownMs = 2_900;
   const seqs = (events: { seq: number }[]) => events.map(({ seq }) => seq);
   const places = (events: { rideId: string; seq: number }[]) => events.map(({ rideId, seq }) => `${rideId} ${seq}`);
@@ -53,7 +53,7 @@ describe('reading events', () => {
       });
     });
 
-    it('the body of a listed event, serialized as JSON, equals the text that is signed', async () => {
+    it('the body of a listed event, serialized as JSON, equals the text that was signed', async () => {
       const rideId = await ride(5);
       const sent = (await storedRide(rideId)).events.map(({ body }) => body);
       const { body } = await partner.get(`/rides/${rideId}/events`);

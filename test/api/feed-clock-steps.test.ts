@@ -33,7 +33,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     await tripOf(partner.keyId);
     await allShown();
     for (const steps of [
-      // Back by a minute; ahead by an hour and back; several times back and forth.
+      // The clock goes back by a minute; ahead by an hour and back; back and forth several times.
       [-60_000],
       [0, hourMs, 0],
       [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0],
@@ -45,7 +45,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
         await tripOf(partner.keyId);
         await setTimeout(150);
       }
-      // The cursors are past these events before the next step.
+      // Both readers have read these events before the clock changes again.
       await allShown();
     }
     isOver = true;
@@ -93,14 +93,14 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     }
   }
 
-  /** The places of each ride's events, in the order in which they were written. */
+  /** The places of each ride's events in the feed, in the order in which the events were written. */
   async function placesOf(keyId: string): Promise<string[][]> {
     const all = await rides.find({ keyId }).toArray();
     return all.map(({ _id, events }) => events.map(({ seq }) => `${_id} ${seq}`));
   }
   const trip = [{ action: 'arrive' }, { action: 'start' }, { action: 'complete' }] as const;
 
-  /** Reads the feed page by page and adds the places to `shown`. Reads once more after the end. */
+  /** Reads the feed page by page and adds the places of its events to `shown`. Reads once more after the end. */
   async function readAlong(reader: Client, waitSeconds: number, shown: string[], isOver: () => boolean): Promise<void> {
     let cursor = '';
     for (let isLast = false; ; isLast = isOver()) {

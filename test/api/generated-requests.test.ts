@@ -21,7 +21,7 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(anyRequest, { minLength: 20, maxLength: 20 }), async (requests) => {
-        // Without this, most creations would answer 429.
+        // Resets the charges, because most creations would otherwise answer 429.
         await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           requests.map(async (generated) => {

@@ -5,7 +5,7 @@ import { useTestApi } from '../support/service.ts';
 
 const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
 
-/** The forwarding headers of a request, and if it counts as HTTPS for each number of trusted hops. */
+/** The forwarding headers of a request, and for each number of trusted hops, whether it counts as HTTPS. */
 const cases: [forwarded: Record<string, string>, isHttps: { 0: boolean; 1: boolean; 2: boolean }][] = [
   [{}, { 0: false, 1: false, 2: false }],
   [{ 'x-forwarded-proto': 'https' }, { 0: false, 1: true, 2: true }],
@@ -32,7 +32,7 @@ for (const hops of [0, 1, 2] as const) {
     });
 
     for (const [forwarded, isHttps] of cases) {
-      it(`${hops} trusted hops: ${isHttps[hops] ? 'serves' : 'refuses'} ${JSON.stringify(forwarded)}`, async () => {
+      it(`behind ${hops} trusted hops, a request with ${JSON.stringify(forwarded)} is ${isHttps[hops] ? 'served' : 'refused'}`, async () => {
         for (const base of ['/v1', '/api/v1']) {
           const { status, body, headers } = await call(api.url + base, { headers: { 'x-api-key': key, ...forwarded } });
           if (isHttps[hops]) expect(status).to.equal(200);
@@ -47,7 +47,7 @@ for (const hops of [0, 1, 2] as const) {
       });
     }
 
-    it(`${hops} trusted hops: a creation over plain HTTP answers 403 and creates no ride`, async () => {
+    it(`behind ${hops} trusted hops, a creation over plain HTTP answers 403 and creates no ride`, async () => {
       const { keyId, key: own } = await api.key();
       const { status } = await call(`${api.url}/v1/rides`, {
         method: 'POST',
@@ -58,7 +58,7 @@ for (const hops of [0, 1, 2] as const) {
       expect(await rides.countDocuments({ keyId })).to.equal(0);
     });
 
-    it(`${hops} trusted hops: health checks are answered over plain HTTP`, async () => {
+    it(`behind ${hops} trusted hops, health checks are answered over plain HTTP`, async () => {
       expect((await call(`${api.url}/healthz`)).status).to.equal(200);
       expect((await call(`${api.url}/readyz`)).status).to.equal(200);
     });

@@ -38,7 +38,7 @@ describe('lost connections to MongoDB', () => {
     ['after the insert arrived and before its reply', 'cutAnswerOfInsert'],
     ['before the insert arrived', 'cutInsert'],
   ] as const) {
-    it(`a creation that loses MongoDB ${title} answers 201, with exactly one ride, charged once`, async () => {
+    it(`a creation whose connection to MongoDB breaks ${title} answers 201, with one ride, charged once`, async () => {
       const partner = await api.partner();
       const lost = proxy[cut]('rides');
       const { status, body } = await partner.createRide();
@@ -49,7 +49,7 @@ describe('lost connections to MongoDB', () => {
       expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
     });
 
-    it(`a repeat gets the same 201 if the first creation lost MongoDB ${title}`, async () => {
+    it(`a repeat gets the same 201 if the connection of the first creation broke ${title}`, async () => {
       const partner = await api.partner();
       const lost = proxy[cut]('rides');
       const first = await partner.createRide({}, { 'idempotency-key': 'a' });
@@ -87,7 +87,7 @@ describe('lost connections to MongoDB', () => {
     expect(performance.now() - startedAt).to.be.below(3_500);
   });
 
-  it('10 concurrent creations that lose MongoDB create exactly one ride each', async () => {
+  it('10 concurrent creations whose connections to MongoDB break create exactly one ride each', async () => {
     const partner = await api.partner();
     const lost = proxy.cutAnswerOfInsert('rides');
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));

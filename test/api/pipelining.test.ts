@@ -77,7 +77,7 @@ describe('pipelined requests', () => {
     });
   }
 
-  it('answers the complete requests, and 400 to the truncated one, of a client that closes in the middle', async () => {
+  it('if a client closes within a request, that request gets a 400 and the complete ones are answered', async () => {
     const connection = rawConnection(server.port);
     connection.socket.end(create() + create().slice(0, -10));
     expect((await connection.answers()).map(({ status }) => status)).to.deep.equal([201, 400]);
@@ -180,7 +180,7 @@ describe('pipelined requests', () => {
       });
     }
 
-    it('answers only 413 to a body that is too large and never arrives completely', async () => {
+    it('a body that is too large and never arrives completely gets only a 413', async () => {
       const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `5000\r\n${'x'.repeat(0x4800)}`);
       expect(await statusesOf(chunked)).to.deep.equal([413]);
       const whole = requestText([...jsonHead(), 'Content-Length: 20000'], '{');

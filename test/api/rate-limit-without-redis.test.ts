@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keyWindows, localLog } from '../../api/rides/sliding-log.ts';
+import { keyWindows, localLog } from '../../api/rides/creation-limit.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
@@ -37,7 +37,7 @@ describe('creations while Redis is unavailable', () => {
   describe('with Redis stopped', () => {
     before(async () => {
       await redis.stop();
-      // The first creation may still find the connection open.
+      // This creation may still find the connection open.
       await create((await api.key()).key);
     });
 

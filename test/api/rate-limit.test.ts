@@ -85,7 +85,7 @@ describe('rate limit of creations', () => {
     try {
       const [one, other, full] = [await newPartner(), await newPartner(), await newPartner()];
       await addCharges(full.keyId, perMinute, 30);
-      // A refusal of the key charges the account nothing.
+      // If the limit of the key refuses the creation, the account is not charged.
       expect((await full.createRide()).body.error).to.include('for each key');
       const first = await one.createRide({}, { 'idempotency-key': 'a' });
       expect(first.headers.get('ratelimit-policy')).to.match(/, "account";q=5;w=60$/);
@@ -133,7 +133,7 @@ describe('rate limit of creations', () => {
     expect(refused.headers.get('ratelimit-policy')).to.be.a('string');
   });
 
-  it('refuses the 301st creation of an hour, until the oldest leaves the hour', async () => {
+  it('the 301st creation within an hour is refused until the oldest is an hour old', async () => {
     await addCharges(partner.keyId, perHour - 1, 3_000);
     expect((await partner.createRide()).status).to.equal(201);
     const refused = await partner.createRide();
@@ -250,7 +250,7 @@ describe('rate limit of creations', () => {
     expect(await charges(partner.keyId)).to.equal(0);
   });
 
-  it('logs once per outage that only this process counts creations', async () => {
+  it('one log line per outage of Redis says that only this process counts creations', async () => {
     const { ctx, lines } = withLogLines(api.ctx);
     const { limit } = rideCreation(ctx);
     const keyId = newKeyId();
@@ -259,7 +259,7 @@ describe('rate limit of creations', () => {
       await limit({ set: () => {} } as unknown as RequestContext, input, async () => ({}) as CreationFields);
     };
     for (let outage = 1; outage <= 2; outage++) {
-      // A value of another type: the script fails.
+      // The key holds a value of another type, so the script fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
       for (let made = 0; made < 3; made++) await create();
       expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);
@@ -268,7 +268,7 @@ describe('rate limit of creations', () => {
     }
   });
 
-  it('an exhausted key does not limit other keys, not even of the same account', async () => {
+  it('a key that has used up its limit does not limit other keys, not even of the same account', async () => {
     const [busy, other] = [await api.partner(), await api.partner()];
     await addCharges(busy.keyId, perMinute, 30);
     expect((await busy.createRide()).status).to.equal(429);
@@ -289,7 +289,7 @@ describe('rate limit of creations', () => {
     expect((await legacy.createRide()).status).to.equal(429);
   });
 
-  it('an exhausted key can still read, accept and cancel', async () => {
+  it('a key that has used up its creation limit can still read, accept and cancel', async () => {
     const { rideId } = (await partner.createRide()).body;
     await addCharges(partner.keyId, perMinute, 30);
     expect((await partner.createRide()).status).to.equal(429);

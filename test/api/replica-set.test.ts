@@ -146,7 +146,7 @@ describe('API on a replica set', () => {
     const answer = bidder.post(`/requests/${second}/offers`, terms);
     expect(await waitsForProof(answer)).to.equal(true);
     await replicaSet.stepDown();
-    // The state is uncertain, so the driver must retry.
+    // The state is not certain yet, so the driver must retry.
     expect((await answer).status).to.equal(503);
     expect((await bidder.post(`/requests/${second}/offers`, terms)).status).to.equal(201);
   });

@@ -82,7 +82,7 @@ describe('rides of another key', () => {
       it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown one`, async () => {
         const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
         const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
-        // Same length and form as a real id.
+        // An unknown id with the length and form of a real one.
         const unknownId = `${rideId.slice(0, -5)}zzzzz`;
         const foreign = await ask(base, operation, rideId, stranger.key);
         const unknown = await ask(base, operation, unknownId, stranger.key);

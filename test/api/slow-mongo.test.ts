@@ -12,7 +12,7 @@ import { newGatewayDriver } from '../support/drivers.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, testContext } from '../support/service.ts';
 
-/** Only to end a hang: each answer takes 3 s, but all requests run at once on a busy machine. */
+/** A limit that only ends a hang: each answer takes 3 s, but all requests run at once on a busy machine. */
 const patience = () => AbortSignal.timeout(60_000);
 const opsToken = 'a-token-of-operators-1';
 
@@ -76,7 +76,7 @@ describe('API with a MongoDB that answers after 3 s', () => {
   const sendAll = (headersOf?: (part: Part) => Record<string, string>) =>
     Promise.all(parts.flatMap((part) => part.routes().map((route) => send(part, route, headersOf?.(part)))));
 
-  // Mocha fails a test with an uncaught exception, which would crash a process of the service.
+  // An exception that would crash a process of the service fails this test, because Mocha catches it.
   it('slow MongoDB: every route answers without a key or session, and none crashes the process', async () => {
     const answers = await sendAll();
     expect(answers.map(({ part }) => part)).to.include.members(parts.map(({ name }) => name));
@@ -91,7 +91,7 @@ describe('API with a MongoDB that answers after 3 s', () => {
   });
 });
 
-/** Has the form of a track token, but matches nothing that exists. */
+/** An id with the form of a track token, which matches nothing that exists. */
 const id = 'a'.repeat(22);
 
 async function operatorsCookieOf(service: Context): Promise<string> {

@@ -12,7 +12,7 @@ import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('streams of pages', function () {
-  // Less than the 14 s after which the server closes any silent connection.
+  // The limit is below the 14 s after which the server closes any silent connection.
   this.timeout(10_000);
 
   const ctx = useTestContext();
@@ -21,7 +21,7 @@ describe('streams of pages', function () {
   let streams: Streams;
   let opened: { stream: Stream; closed: Promise<void> }[];
   let logged: { route?: string; status?: number }[];
-  /** Runs before the stream opens, when a page would read its ride. */
+  /** Called before the stream opens, when a page would read its ride. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
   beforeEach(async () => {
@@ -66,7 +66,10 @@ describe('streams of pages', function () {
     return { request, response, ...lastOpened() };
   }
 
-  /** Over a bare socket: after a test with nock in this process, Node's client keeps reading a paused response. */
+  /**
+   * Opens a stream over a bare socket: after a test with nock in this process, Node's client keeps reading a paused
+   * response.
+   */
   async function openRaw() {
     const socket = net.connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => {}).write('GET /test HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -88,7 +91,7 @@ describe('streams of pages', function () {
     for (let count = 0; count < 10; count++) all.push(await open());
     const ends = all.map(({ response }) => once(response.resume(), 'end'));
     const closed = stop();
-    // A timer of the part could still do this.
+    // After the shutdown, a timer of the part could still send.
     for (const { stream } of all) stream.send(eventText(2, 'late'));
     await Promise.all([closed, ...ends]);
     // The streams have ended properly; their connections were not cut.
@@ -119,7 +122,7 @@ describe('streams of pages', function () {
   it('shutdown cuts the stream of a client that does not read', async () => {
     const { socket, stream, closed } = await openRaw();
     socket.pause();
-    // More than fits into the buffers of a connection.
+    // The text is larger than the buffers of a connection.
     stream.send('x'.repeat(32_000_000));
     await Promise.all([closed, stop()]);
     socket.destroy();
@@ -141,7 +144,7 @@ describe('streams of pages', function () {
     expect(streams.count).to.equal(0);
   });
 
-  it('only the stream of a client that leaves more than 64 kB unread is ended', async () => {
+  it('a stream with more than 64 kB of unread data ends, and the other streams continue', async () => {
     const [reading, stalled] = [await open(), await openRaw()];
     stalled.socket.pause();
     expect(streams.count).to.equal(2);

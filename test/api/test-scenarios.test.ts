@@ -28,7 +28,7 @@ describe('X-Service-Test-Scenario', () => {
   }
 
   for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
-    it(`answers 400 naming the header for the scenario "${scenario}" with a test key`, async () => {
+    it(`a creation with a test key and the scenario "${scenario}" answers 400 and names the header`, async () => {
       const partner = await api.partner('test');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(400);

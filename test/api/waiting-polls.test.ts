@@ -9,7 +9,7 @@ import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 import { until } from '../support/until.ts';
 
-/** Serves long polls: for events of a key at `ACCOUNT/KEY`, for events of a ride at `ACCOUNT/KEY/RIDE`. */
+/** Serves long polls. The path `ACCOUNT/KEY` waits for events of the key, `ACCOUNT/KEY/RIDE` for those of the ride. */
 async function startPolls(most?: { perKey: number; perAccount: number }) {
   const ctx = await testContext();
   const wake = subscribeToRideChanges(ctx);

@@ -4,7 +4,7 @@ import { type Answer, call, validRide } from '../support/client.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
 const near = validRide.pickup;
-/** 999 km and 1,001 km north of `near`. */
+/** Two places, 999 km and 1,001 km north of `near`. */
 const [within, beyond] = [999, 1_001].map((km) => ({ lat: near.lat + km / 111.195, lng: near.lng }));
 
 describe('X-Service-Warnings', () => {

@@ -113,7 +113,7 @@ describe('watch()', () => {
     close();
   });
 
-  it('watch() passes a look only to the watchers at its start, and looks again for later ones', async () => {
+  it('watch() passes a result only to the watchers at the start of the look, and looks again for later ones', async () => {
     const { join, lookNow, nextLook, close } = startWatch();
     join('a', 'first');
     lookNow('a');

@@ -83,7 +83,7 @@ describe('sign-in to the dashboard', () => {
     });
   });
 
-  it('passes layout and accessibility checks for a valid and an invalid link of a mail', async () => {
+  it('the pages for a valid and an invalid sign-in link pass layout and accessibility checks', async () => {
     const options = { fullPage: true };
     const prepare = async (page: Page) => {
       const email = someone();
@@ -117,7 +117,7 @@ describe('sign-in to the dashboard', () => {
     });
   });
 
-  it('signs in by the link of the mail with only the keyboard', async () => {
+  it('a keyboard is enough to sign in with the link in the mail', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     await ask(page, email);
     await page.goto(api.url + (await linkSentTo(api.ctx, email)));

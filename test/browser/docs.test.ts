@@ -32,7 +32,7 @@ describe('the documentation in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
   });
 
-  it('prints only the text, with every verifier', async () => {
+  it('a printed page contains only the text, and shows every verifier', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.emulateMedia({ media: 'print' });
     for (const part of ['.top', '.rail', '.contents'])

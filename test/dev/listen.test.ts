@@ -10,7 +10,7 @@ import { type NewKey, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Client } from '../support/client.ts';
-import { age, readFeedOf } from '../support/feed.ts';
+import { ageEvents, readFeedOf } from '../support/feed.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newRide, offerOn } from '../support/rides.ts';
 import { startTestApi, useTestApi } from '../support/service.ts';
@@ -67,7 +67,7 @@ describe('npm run listen', () => {
   async function rideWithOffer(byMs?: number): Promise<string> {
     const rideId = await newRide(api.ctx, { keyId: partner.keyId, mode: 'test', scenario: 'no_offers' });
     await offerOn(api.ctx, rideId);
-    await age(rideId, byMs);
+    await ageEvents(rideId, byMs);
     return rideId;
   }
 
@@ -118,7 +118,7 @@ describe('npm run listen', () => {
     Object.assign(api, await startTestApi({ PORT: port }));
     const { offerId } = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    await age(rideId, 2_000);
+    await ageEvents(rideId, 2_000);
     const receipts = await receiver.received(3);
     expect(receipts.map(({ body }) => body.status ?? body.event)).to.deep.equal([
       'offer.received',

@@ -45,7 +45,7 @@ describe('event feed with killed processes', () => {
 
   const ended = ['completed', 'cancelled'] as const;
 
-  /** Creates rides and applies each one's whole trip, as fast as possible. */
+  /** Creates rides and runs the whole trip of each, as fast as possible. */
   async function write(keyId: string): Promise<void> {
     for (let count = 0; count < ridesOfEach; count++) {
       const rideId = await newRide(api.ctx, { keyId });
@@ -76,7 +76,10 @@ describe('event feed with killed processes', () => {
     }
   }
 
-  /** Reads the feed from the last received cursor, even after lost connections, and once more after `count` events. */
+  /**
+   * Reads the feed from the last received cursor, even after lost connections, until it has `count` events. Then reads
+   * once more.
+   */
   async function readAlong(reader: Client, count: number): Promise<string[]> {
     const shown: string[] = [];
     let cursor = '';

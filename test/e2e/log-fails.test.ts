@@ -12,7 +12,7 @@ describe('failing log output', () => {
   const started: ServiceProcess[] = [];
   const pipes: TestPipe[] = [];
   const start = async (script: ServiceProcessOptions['script'], output: Output, PORT = '0') => {
-    // A separate Redis database, without the leftovers of other tests.
+    // Uses a separate Redis database, which has no leftovers of other tests.
     const settings = { REDIS_URL: `${process.env.TEST_REDIS_URL}/9`, LOG_LEVEL: 'debug', PORT };
     const args = script === 'api/main' ? [] : ['bidding'];
     const running = serviceProcess({ name: script, script, args, env: testSettings(settings), output });

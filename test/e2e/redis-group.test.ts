@@ -92,7 +92,8 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
-      // Sentinel needs 10 s to make it a replica, and no test needs that.
+      // With Sentinel, the test ends here: it needs 10 s to make the old primary a replica, and no later test needs
+      // that.
       if (kind === 'sentinel') return;
       await victim.start();
       await group.whole();
@@ -107,7 +108,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           missing = [primary, await replicaOf(primary)];
           await Promise.all(missing.map((node) => node.kill()));
         });
-        it('without one shard, rides can be created and their events are delivered', async () => {
+        it('while one shard is down, rides can be created and their events are delivered', async () => {
           const partner = await service.partner('live', receiver.url);
           const { status, body } = await partner.createRide();
           expect(status).to.equal(201);
@@ -115,11 +116,11 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'offer.received');
         });
 
-        it('without one shard, the sweeper adds lost jobs of the other queues', async () => {
+        it('while one shard is down, the sweeper adds lost jobs of the queues on other shards', async () => {
           const partner = await service.partner('live', receiver.url);
           const { body } = await partner.createRide();
           await (await jobFor(service.ctx, 'bidding', { rideId: body.rideId, timer: 'expire' }))?.remove();
-          // Repeated, because a running dispatch round overwrites the timers with those that it read.
+          // `endBidding` is repeated, because a running dispatch round overwrites the timers with those that it read.
           await until(async () => {
             await endBidding(body.rideId);
             return (await storedRide(body.rideId)).status === 'cancelled';
@@ -127,7 +128,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'cancelled');
         });
 
-        it('without one shard, a trip without progress is cancelled', async () => {
+        it('while one shard is down, a trip without progress is cancelled', async () => {
           const { rideId } = await rideIn(service.ctx, 'in_progress');
           await until(async () => {
             await makeDue(rideId, 'stall');

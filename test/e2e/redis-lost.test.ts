@@ -102,7 +102,7 @@ describe('outages of Redis', () => {
       await until(async () => (await cancelledBy(stalled.rideId)) === 'timeout');
       await until(async () => (await cancelledBy(driven.rideId)) === 'driver');
       await restart({ appendonly: true });
-      // BullMQ cannot close a worker while it reconnects.
+      // Waits for the connection, because BullMQ cannot close a worker while it reconnects.
       await until(async () => {
         const clients = await ctx.redis.client('LIST').catch(() => '');
         return `${clients}`.split('cmd=bzpopmin').length > poolNames.length;
@@ -118,7 +118,7 @@ describe('outages of Redis', () => {
         atTheEnd(() => receiver.close());
         const service = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
         const partner = await service.partner('test', receiver.url);
-        // A ride from before the outage, whose first event is delivered before it.
+        // A ride from before the outage. Its first event is delivered before the outage too.
         const earlier = await partner.createRide(undefined, { 'X-Service-Test-Scenario': 'no_auto_accept' });
         const [first] = await receiver.received(1);
 

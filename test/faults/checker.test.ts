@@ -97,8 +97,8 @@ function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): bo
 }
 
 /**
- * The load that every planted bug needs to show: enough rides, some of them with two concurrent accepts of different
- * offers.
+ * True once the load is enough for every planted bug to show: enough rides, and some of them with two concurrent
+ * accepts of different offers.
  */
 function isEnough(journal: readonly Call[]): boolean {
   const created = journal.filter(({ operation }) => operation === 'create');

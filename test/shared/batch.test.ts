@@ -21,7 +21,7 @@ function heldBatches() {
 }
 
 describe('batch', () => {
-  it('combines concurrent operations, and returns to each caller its own result', async () => {
+  it('concurrent operations share a batch, and each caller gets its own result', async () => {
     const batches: (readonly number[])[] = [];
     const double = batch<number, number>(async (batch) => {
       batches.push(batch);
@@ -31,7 +31,7 @@ describe('batch', () => {
     expect(batches).to.deep.equal([[1, 2, 1]]);
   });
 
-  it('adds no operation to a batch that has been sent', async () => {
+  it('an operation never joins a batch that has been sent', async () => {
     const { sent, ask, isSent } = heldBatches();
     const first = ask(1);
     await isSent(1);
@@ -44,7 +44,7 @@ describe('batch', () => {
     expect(sent.map(({ batch }) => batch)).to.deep.equal([[1], [2]]);
   });
 
-  it('sends a batch even if an earlier one hangs', async () => {
+  it('a batch is sent even if an earlier one hangs', async () => {
     const { sent, ask, isSent } = heldBatches();
     void ask(1);
     await isSent(1);
@@ -54,7 +54,7 @@ describe('batch', () => {
     expect(await second).to.equal(2);
   });
 
-  it('rejects only the failed operation, or all operations if the whole batch fails', async () => {
+  it('only the failed operation of a batch rejects, or all operations if the whole batch fails', async () => {
     const oddOnly = batch<number, number>(async (batch) => {
       if (batch.includes(0)) throw new Error('all');
       return batch.map((value) => (value % 2 ? value : new Error('even')));

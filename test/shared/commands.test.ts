@@ -18,7 +18,7 @@ async function run(script: string, args: string[], settings: NodeJS.ProcessEnv =
 }
 
 describe('commands', () => {
-  it('print their usage with an example in 60 columns for --help, without any setting', async () => {
+  it('every command prints its usage with an example in 60 columns for --help, without any setting', async () => {
     const scripts = ['workers/main', 'cli/migrate', 'dev/main', 'dev/listen'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
@@ -28,7 +28,7 @@ describe('commands', () => {
     }
   });
 
-  it('name their compiled file in the help of a compiled build', async () => {
+  it('in a compiled build, the help of a command names its compiled file', async () => {
     const programs = ['keys', 'drivers', 'ops'];
     const answers = await Promise.all(programs.map((program) => run(`cli/${program}`, ['--help'])));
     for (const [index, program] of programs.entries()) {
@@ -37,19 +37,19 @@ describe('commands', () => {
     }
   });
 
-  it('answer an invalid command line with exit code 2, one line with the problem, and the usage', async () => {
+  it('an invalid command line gets exit code 2, one line with the problem, and the usage', async () => {
     const { code, stdout, stderr } = await run('cli/migrate', ['--nonsense']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^migrate: [^\n]*--nonsense[^\n]*\nUsage: /);
   });
 
-  it('refuse an unknown worker pool with exit code 2 and the usage', async () => {
+  it('an unknown worker pool gets exit code 2 and the usage', async () => {
     const { code, stderr } = await run('workers/main', ['webhooks', 'nonsense']);
     expect(code).to.equal(2);
     expect(stderr).to.match(/^worker: unknown worker pool nonsense\nUsage: /);
   });
 
-  it('report all missing settings at once, one line each; migrate only needs MONGO_URL and SECRETS_KEY', async () => {
+  it('a command reports all missing settings at once, one line each; migrate needs only MONGO_URL and SECRETS_KEY', async () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
       run('cli/migrate', []),

@@ -22,7 +22,7 @@ function refusal(env: NodeJS.ProcessEnv): string {
 }
 
 describe('settings', () => {
-  it('have these defaults in production, also when SERVICE_ENV is unset', () => {
+  it('in production, and if SERVICE_ENV is unset, the settings have these defaults', () => {
     const { secrets, ...config } = readConfig(production);
     expect(config).to.deep.include({
       environment: 'production',
@@ -51,7 +51,7 @@ describe('settings', () => {
     expect(secrets.keys.map(({ key }) => key.export())).to.deep.equal([Buffer.alloc(32, 7)]);
   });
 
-  it('are deeply frozen', () => {
+  it('the settings are deeply frozen', () => {
     const config = readConfig(production);
     for (const part of [
       config,
@@ -65,12 +65,12 @@ describe('settings', () => {
     }
   });
 
-  it('contain no secret in the part that may be printed', () => {
+  it('the part of the settings that may be printed contains no secret', () => {
     const { secrets: _, ...shown } = readConfig(production);
     expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw/);
   });
 
-  it('read SECRETS_KEY as an ordered list of keys that printing does not reveal', () => {
+  it('SECRETS_KEY is an ordered list of keys, which printing does not reveal', () => {
     const bytes = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
     const list = bytes.map((key) => key.toString('base64')).join(' , ');
     const { secrets } = readConfig({ ...production, SECRETS_KEY: list });
@@ -78,13 +78,13 @@ describe('settings', () => {
     expect(inspect(secrets.keys, { depth: 9 }) + JSON.stringify(secrets.keys)).not.to.match(/AQEBAQ|01 01 01|1,1,1/);
   });
 
-  it('do not require SECRETS_KEY in a process that does not use it', () => {
+  it('a process that does not use SECRETS_KEY does not need it', () => {
     const { SECRETS_KEY: _, ...others } = production;
     expect(refusal(others)).to.match(/SECRETS_KEY is required/);
     expect(readConfig(others, { without: ['SECRETS_KEY'] }).secrets.keys).to.deep.equal([]);
   });
 
-  it('require MAIL_FROM together with SMTP_URL, and print no password', () => {
+  it('SMTP_URL requires MAIL_FROM, and its password is not printed', () => {
     const mail = { SMTP_URL: 'smtps://user:pAsSwOrD@mail.example:465', MAIL_FROM: 'Rides <rides@rides.example>' };
     const { secrets, ...shown } = readConfig({ ...production, ...mail });
     expect(secrets.smtpUrl).to.equal(mail.SMTP_URL);
@@ -102,7 +102,7 @@ describe('settings', () => {
     }
   });
 
-  it('turn traces on only with a collector endpoint, with a default share of 1', () => {
+  it('traces are on only with a collector endpoint, with a default share of 1', () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
     expect(readConfig({ ...production, OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(undefined);
     const traces = { endpoint: 'http://collector:4318', share: 1 };
@@ -111,7 +111,7 @@ describe('settings', () => {
     expect(readConfig({ ...production, ...some }).traces).to.deep.equal({ ...traces, share: 0.01 });
   });
 
-  it('require neither REDIS_URL nor PUBLIC_BASE_URL in a command that only uses MongoDB', () => {
+  it('a command that only uses MongoDB needs neither REDIS_URL nor PUBLIC_BASE_URL', () => {
     const { MONGO_URL, SECRETS_KEY } = production;
     const { secrets, publicBaseUrl } = readConfig(
       { MONGO_URL, SECRETS_KEY },
@@ -121,7 +121,7 @@ describe('settings', () => {
     expect(secrets).to.deep.include({ mongoUrl: MONGO_URL });
   });
 
-  it('report all invalid settings at once, one line each, with the name and without the value', () => {
+  it('all invalid settings are reported at once, one line each, with the name and without the value', () => {
     const wrong = { ...production, MONGO_URL: 'mongodb://sEcReT', PORT: '-1.5', TRACK_BASE_URL: 'http://sEcReT' };
     const message = refusal({
       ...wrong,
@@ -142,20 +142,20 @@ describe('settings', () => {
   });
 
   for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/', '/rides/v1', '/v1/rides']) {
-    it(`refuse the PUBLIC_BASE_URL path ${path}: links are built from the address without /v1`, () => {
+    it(`PUBLIC_BASE_URL with the path ${path} is refused: links are built from the address without /v1`, () => {
       const line = refusal({ ...production, PUBLIC_BASE_URL: `https://rides.example${path}` });
       expect(line).to.equal('Setting PUBLIC_BASE_URL must be the address without /v1');
     });
   }
   for (const path of ['', '/', '/api', '/v10', '/partner-v1']) {
-    it(`accept a PUBLIC_BASE_URL with the path "${path}"`, () => {
+    it(`PUBLIC_BASE_URL with the path "${path}" is accepted`, () => {
       expect(refusal({ ...production, PUBLIC_BASE_URL: `https://rides.example${path}` })).to.equal('accepted');
     });
   }
 
   const hosts = ['h', 'h:27017', 'a:1,b:2', 'uSeR:p@h', 'uSeR:p%2Fw@h', '[::1]:1', '%2Ftmp%2Fmongo.sock'];
   for (const scheme of ['mongodb', 'mongodb+srv']) {
-    it(`refuse a MONGO_URL of ${scheme} without a database: the driver would use one called "test"`, () => {
+    it(`a MONGO_URL of ${scheme} without a database is refused: the driver would use one called "test"`, () => {
       for (const host of hosts) {
         for (const rest of ['', '/', '/?replicaSet=rs0', '?replicaSet=a/b']) {
           const line = refusal({ ...production, MONGO_URL: `${scheme}://${host}${rest}` });
@@ -168,7 +168,7 @@ describe('settings', () => {
     });
   }
 
-  it('treat an empty variable as unset', () => {
+  it('an empty variable counts as unset', () => {
     const config = readConfig({
       ...production,
       PORT: '',
@@ -179,7 +179,7 @@ describe('settings', () => {
     expect(config).to.include({ port: 4100, environment: 'production', trackBaseUrl: 'https://rides.example/track' });
   });
 
-  it('remove trailing slashes from base addresses', () => {
+  it('trailing slashes of base addresses are removed', () => {
     const config = readConfig({
       ...production,
       PUBLIC_BASE_URL: 'https://rides.example//',
@@ -188,7 +188,7 @@ describe('settings', () => {
     expect(config).to.include({ publicBaseUrl: 'https://rides.example', trackBaseUrl: 'https://t.example/m' });
   });
 
-  it('read WEBHOOK_LOCAL_TARGETS as a list in development', () => {
+  it('in development, WEBHOOK_LOCAL_TARGETS is a list', () => {
     const local = { WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000, http://localhost:5000' };
     expect(readConfig({ ...development, ...local }).webhookLocalTargets).to.deep.equal([
       'http://127.0.0.1:4000',
@@ -196,12 +196,12 @@ describe('settings', () => {
     ]);
   });
 
-  it('read EGRESS_ADDRESSES as a list of addresses and CIDR ranges', () => {
+  it('EGRESS_ADDRESSES is a list of addresses and CIDR ranges', () => {
     const { egressAddresses } = readConfig({ ...production, EGRESS_ADDRESSES: '203.0.113.10, 2001:db8::/64' });
     expect(egressAddresses).to.deep.equal(['203.0.113.10', '2001:db8::/64']);
   });
 
-  it('read DISPATCH_ROUNDS as a list of KM@SECONDS', () => {
+  it('DISPATCH_ROUNDS is a list of KM@SECONDS', () => {
     const { dispatch } = readConfig({ ...production, DISPATCH_ROUNDS: '1.5@0, 20@7.5', DISPATCH_REPEAT_MS: '1000' });
     expect(dispatch.rounds).to.deep.equal([
       { radiusKm: 1.5, afterMs: 0 },
@@ -210,11 +210,11 @@ describe('settings', () => {
     expect(dispatch.repeatMs).to.equal(1_000);
   });
 
-  it('have a default base address in development', () => {
+  it('in development, the base address has a default', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
 
-  it('put an IPv6 host in brackets in base addresses', () => {
+  it('an IPv6 host is in brackets in base addresses', () => {
     expect(readConfig({ ...development, HOST: '::1' })).to.include({
       host: '::1',
       publicBaseUrl: 'http://[::1]:4100',
@@ -222,7 +222,7 @@ describe('settings', () => {
     });
   });
 
-  it('limit SHUTDOWN_GRACE_MS to one hour, which setTimeout can handle', () => {
+  it('SHUTDOWN_GRACE_MS is at most one hour, which setTimeout can handle', () => {
     expect(readConfig({ ...production, SHUTDOWN_GRACE_MS: '3600000' }).shutdownGraceMs).to.equal(3_600_000);
     expect(refusal({ ...production, SHUTDOWN_GRACE_MS: '3600001' })).to.match(
       /SHUTDOWN_GRACE_MS .*3600000 \(one hour\)/,
@@ -230,7 +230,7 @@ describe('settings', () => {
   });
 
   for (const name of ['MONGO_URL', 'REDIS_URL', 'PUBLIC_BASE_URL', 'SECRETS_KEY']) {
-    it(`refuse to start in production without ${name}, with one line that names it`, () => {
+    it(`a start in production without ${name} is refused with one line that names it`, () => {
       const line = refusal({ ...production, [name]: undefined });
       expect(line).to.include(name).and.not.include('\n');
       expect(refusal({ ...production, [name]: '' })).to.equal(line);
@@ -238,7 +238,7 @@ describe('settings', () => {
   }
 
   for (const name of ['MONGO_URL', 'REDIS_URL', 'SECRETS_KEY']) {
-    it(`refuse to start in development without ${name}`, () => {
+    it(`a start in development without ${name} is refused`, () => {
       expect(refusal({ ...development, [name]: undefined })).to.include(name);
     });
   }
@@ -259,7 +259,7 @@ describe('settings', () => {
     ['TRIP_TIMEOUT_MS', '0', 'sEcReT'],
     ['SIMULATION_SPEED', '0', '-1', 'sEcReT', 'Infinity'],
     ['TRUSTED_PROXY_HOPS', '-1', '1.5', 'true', 'sEcReT'],
-    // 25 days is above 2^31 - 1 ms, so a timer of Node would fire after 1 ms.
+    // 25 days is above 2^31 - 1 ms, so Node's timer would fire after 1 ms.
     ['SHUTDOWN_GRACE_MS', '0', 'sEcReT', '2160000000', '3600001'],
     ['ERASE_AFTER_DAYS', '0', '1', '1.5', 'sEcReT', '3651'],
     ['DELETE_RIDES_AFTER_DAYS', '0', '61', 'sEcReT'],
@@ -287,7 +287,7 @@ describe('settings', () => {
   ];
   for (const [name, ...values] of wrong) {
     for (const value of values) {
-      it(`refuse to start if ${name} is ${value.slice(0, 30)}, with one line that does not quote the value`, () => {
+      it(`a start with ${name} ${value.slice(0, 30)} is refused with one line that does not quote the value`, () => {
         const line = refusal({ ...development, [name]: value });
         expect(line).to.include(name).and.not.include('\n');
         expect(line).not.to.include('sEcReT');
@@ -296,23 +296,23 @@ describe('settings', () => {
     }
   }
 
-  it('refuse to start with FARE_HINT_BASE but without FARE_HINT_PER_KM', () => {
+  it('a start with FARE_HINT_BASE but without FARE_HINT_PER_KM is refused', () => {
     expect(refusal({ ...development, FARE_HINT_BASE: '2' })).to.match(/FARE_HINT_PER_KM must be set together with/);
     expect(refusal({ ...development, FARE_HINT_BASE: '-1', FARE_HINT_PER_KM: '1' })).to.match(/FARE_HINT_BASE/);
   });
 
-  it('refuse to start in production with a base address that is not https', () => {
+  it('a start in production with a base address that is not https is refused', () => {
     expect(refusal({ ...production, PUBLIC_BASE_URL: 'http://rides.example' })).to.match(/PUBLIC_BASE_URL.*https/);
   });
 
-  it('refuse to start in production with WEBHOOK_LOCAL_TARGETS', () => {
+  it('a start in production with WEBHOOK_LOCAL_TARGETS is refused', () => {
     const line = refusal({ ...production, WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000' });
     expect(line)
       .to.match(/WEBHOOK_LOCAL_TARGETS/)
       .and.not.include('4000');
   });
 
-  it('ignore unknown variables', () => {
+  it('unknown variables are ignored', () => {
     expect(refusal({ ...production, PATH: '/bin', npm_config_x: 'y' })).to.equal('accepted');
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { AppError, codeOfStatus, describeError, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 
 describe('errors', () => {
-  it('have the status and the message of their code', () => {
+  it('an error has the status and the message of its code', () => {
     const { status, message, headers, name } = new AppError('ride_not_found');
     expect({ status, message, headers, name }).to.deep.equal({
       status: 404,
@@ -12,7 +12,7 @@ describe('errors', () => {
     });
   });
 
-  it('have the statuses of the contract', () => {
+  it('errors have the statuses of the contract', () => {
     const statusOf = (code: ConstructorParameters<typeof AppError>[0]) => new AppError(code).status;
     expect(statusOf('invalid_request')).to.equal(400);
     expect(statusOf('unauthorized')).to.equal(401);
@@ -22,7 +22,7 @@ describe('errors', () => {
     expect(statusOf('internal')).to.equal(500);
   });
 
-  it('use the given message and headers instead of the defaults', () => {
+  it('an error uses the given message and headers instead of the defaults', () => {
     const { message, headers } = new AppError('invalid_request', { message: 'fare is required', headers: { A: 'b' } });
     expect({ message, headers }).to.deep.equal({
       message: 'fare is required',
@@ -30,18 +30,18 @@ describe('errors', () => {
     });
   });
 
-  it('have one public code for every 401, and the same code and text for an unconfirmed write and an outage', () => {
+  it('every 401 has one public code, and an unconfirmed write has the same code and text as an outage', () => {
     expect(errorCodes.filter((code) => publicErrorOf(code).status === 401)).to.deep.equal(['unauthorized']);
     expect(new AppError('unconfirmed').headers['X-Service-Error']).to.equal('unavailable');
     expect(publicErrorOf('unconfirmed')).to.deep.equal(publicErrorOf('unavailable'));
   });
 
-  it('carry WWW-Authenticate with every 401', () => {
+  it('every 401 has the header WWW-Authenticate', () => {
     expect(new AppError('unauthorized').headers).to.include({ 'WWW-Authenticate': 'Bearer' });
     expect(new AppError('ride_not_found').headers).not.to.have.property('WWW-Authenticate');
   });
 
-  it('have a code for every status of a response that no AppError caused', () => {
+  it('every status of a response that no AppError caused has a code', () => {
     for (const status of [400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503, 504]) {
       const code = codeOfStatus(status);
       if (code !== 'invalid_request' && code !== 'internal') expect(publicErrorOf(code).status).to.equal(status);
@@ -49,7 +49,7 @@ describe('errors', () => {
     }
   });
 
-  it('are logged with name, code and stack, never with the message, which may quote a value', () => {
+  it('an error is logged with name, code and stack, never with its message, which may quote a value', () => {
     const error = Object.assign(new TypeError('E11000 sEcReT\n    at sEcReT'), { code: 11_000 });
     const described = describeError(error);
     expect(described).to.include({ name: 'TypeError', code: 11_000 });
@@ -57,14 +57,14 @@ describe('errors', () => {
     expect(JSON.stringify(described)).not.to.include('sEcReT');
   });
 
-  it('are logged with the name of their cause, and without its message', () => {
+  it('an error is logged with the name of its cause, and without the message of the cause', () => {
     const described = describeError(new Error('sEcReT', { cause: new RangeError('sEcReT') }));
     expect(described.name).to.equal('Error <- RangeError');
     expect(JSON.stringify(described)).not.to.include('sEcReT');
   });
 
   for (const thrown of ['sEcReT', { message: 'sEcReT' }, null, undefined, 5]) {
-    it(`are logged only by type if ${JSON.stringify(thrown)} is thrown instead of an Error`, () => {
+    it(`if ${JSON.stringify(thrown)} is thrown instead of an Error, only its type is logged`, () => {
       expect(JSON.stringify(describeError(thrown))).not.to.include('sEcReT');
     });
   }

@@ -11,7 +11,7 @@ import {
 } from '../../shared/base/ids.ts';
 
 describe('ids', () => {
-  it('have the prefix and the length of their kind', () => {
+  it('an id has the prefix and the length of its kind', () => {
     expect(newRideId(Date.now())).to.match(/^ride_[0-9A-Za-z]{24}$/);
     expect(newOfferId()).to.match(/^offer_[0-9A-Za-z]{16}$/);
     expect(newKeyId()).to.match(/^key_[0-9A-Za-z]{14}$/);
@@ -19,22 +19,22 @@ describe('ids', () => {
     expect(newTrackToken()).to.match(/^[0-9A-Za-z]{22}$/);
   });
 
-  it('do not repeat', () => {
+  it('ids do not repeat', () => {
     const made = Array.from({ length: 5_000 }, () => [newRideId(0), newOfferId(), newTrackToken()]).flat();
     expect(new Set(made).size).to.equal(15_000);
   });
 
-  it('of rides sort by creation time', () => {
+  it('ride ids sort by creation time', () => {
     const times = [0, 61, 62, 1_700_000_000_000, 1_700_000_000_001, 4_000_000_000_000];
     const ids = times.map((time) => newRideId(time));
     expect([...ids].sort()).to.deep.equal(ids);
   });
 
-  it('use every character of base62 about equally often', () => {
+  it('ids use every character of base62 about equally often', () => {
     const counts = new Map<string, number>();
     for (const character of randomBase62(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).to.equal(62);
-    // 1,000 are expected of each, with a standard deviation of 31.
+    // Each character is expected 1,000 times, with a standard deviation of 31.
     for (const count of counts.values()) expect(count).to.be.within(750, 1_250);
   });
 
@@ -47,7 +47,7 @@ describe('ids', () => {
     expect(toBase62(0xffffffff, 6)).to.equal('4gfFC3');
   });
 
-  it('of events are derived from the ride and the number of the event', () => {
+  it('the id of an event is derived from its ride and number', () => {
     expect(eventId('ride_abc', 3)).to.equal('evt_abc_3');
     expect(eventId('ride_abc', 3)).to.equal(eventId('ride_abc', 3));
   });

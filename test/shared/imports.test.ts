@@ -5,11 +5,11 @@ import { findCycles, importsIn, readImports, wrongImports } from '../support/imp
 
 describe('imports', () => {
   const imports = readImports();
-  /** The imports with an additional statement in a file. */
+  /** The imports of the source, with an additional statement in one file. */
   const planted = (file: string, statement: string) =>
     new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
 
-  it('lead from api, workers and cli to shared, and inside shared only to lower levels', () => {
+  it('imports lead from api, workers and cli to shared, and inside shared only to lower levels', () => {
     expect([...imports.keys()]).to.include.members([
       'api/app.ts',
       'shared/rides/decide.ts',
@@ -19,7 +19,7 @@ describe('imports', () => {
     expect(wrongImports(imports)).to.deep.equal([]);
   });
 
-  it('form no cycle of files and no cycle of subfolders', () => {
+  it('imports form no cycle of files and no cycle of subfolders', () => {
     expect(findCycles(imports)).to.deep.equal({ ofFiles: [], ofEntries: [] });
   });
 
@@ -45,12 +45,12 @@ describe('imports', () => {
     ['shared/rides/decide.ts', "import { readRide } from './read-ride.ts';"],
     ['shared/rides/offers.ts', "import fs from 'node:fs/promises';"],
   ] as const) {
-    it(`are refused: ${statement.replaceAll(/\s+/g, ' ')} in ${file}`, () => {
+    it(`the check refuses ${statement.replaceAll(/\s+/g, ' ')} in ${file}`, () => {
       expect(wrongImports(planted(file, statement)).join('\n')).to.include(`${file} `);
     });
   }
 
-  it('are reported if they form a cycle of files, also if they only import types', () => {
+  it('the check reports a cycle of files, even if they only import types', () => {
     const { ofFiles } = findCycles(
       planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"),
     );
@@ -58,7 +58,7 @@ describe('imports', () => {
     expect(ofFiles[0]).to.include.members(['shared/rides/transitions.ts', 'shared/rides/decide.ts']);
   });
 
-  it('are reported if they form a cycle of subfolders', () => {
+  it('the check reports a cycle of subfolders', () => {
     const file = 'workers/webhooks/slow-lane.ts';
     const { ofFiles, ofEntries } = findCycles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
     expect(ofFiles).to.deep.equal([]);
@@ -69,7 +69,7 @@ describe('imports', () => {
 describe('docs/architecture.md', () => {
   const root = path.resolve(import.meta.dirname, '../..');
 
-  it('names files and folders that exist', () => {
+  it('docs/architecture.md names only files and folders that exist', () => {
     const text = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
     const named = [...text.matchAll(/`((?:api|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(([, name = '']) => name);
     expect(named.length).to.be.above(20);

@@ -153,7 +153,7 @@ describe('the command line of keys', () => {
     expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides continue\.$/);
   });
 
-  it('roll-secret and set-webhook finish when no request uses the old settings any more', async () => {
+  it('roll-secret and set-webhook end only when no further request uses the old settings', async () => {
     const { keyId } = await create();
     for (const command of [
       ['roll-secret', keyId],

@@ -266,7 +266,7 @@ describe('keys', () => {
     it('a revoked key that still has a slot does not count against the limit', async () => {
       for (let made = 0; made < 2; made += 1) await within(3);
       const [first] = await active();
-      // As an older version revokes a key: it knows no slots.
+      // Older versions know no slots: revoking a key only sets `revokedAt` and leaves the slot.
       await keys.updateOne({ _id: first?._id }, { $set: { revokedAt: new Date() } });
       expect(await within(3)).to.have.property('made');
       expect(await active()).to.have.length(2);
@@ -332,7 +332,7 @@ describe('keys', () => {
     const now = Date.now();
     await Promise.all(Array.from({ length: 300 }, () => findCaller(key, now)));
     expect(await written()).to.equal(1);
-    // As if a request had read the key before that write.
+    // Simulates a request that read the key before that write.
     await keys.findOneAndUpdate({ _id: keyId }, { $unset: { lastUsedAt: 1 } });
     await findCaller(key, now + 59_000);
     expect(await written()).to.equal(1);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { onlyAllowed } from '../../shared/base/logger.ts';
 
 describe('log fields', () => {
-  it('outside the allowlist are dropped, at any depth', () => {
+  it('log fields outside the allowlist are dropped, at any depth', () => {
     const given = {
       rideId: 'ride_1',
       seq: 2,
@@ -30,12 +30,12 @@ describe('log fields', () => {
     expect(given).to.include({ phone: 'CANARY' });
   });
 
-  it('are returned unchanged if all of them are allowed', () => {
+  it('log fields that are all allowed are returned unchanged', () => {
     const given = { rideId: 'ride_1', outcome: 'delivered', durationMs: 3, reason: undefined };
     expect(onlyAllowed(given)).to.equal(given);
   });
 
-  it('of every log call in the source code are on the allowlist', () => {
+  it('the fields of every log call in the source code are on the allowlist', () => {
     const call = /\blog\??(?:\.(?:debug|info|warn|error)|\[[^\]]{1,40}\])\(\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g;
     const calls = sources().flatMap((source) => [...source.matchAll(call)]);
     expect(calls.length).to.be.greaterThan(30);

@@ -7,7 +7,7 @@ import { type LogOutput, openLogOutput } from '../../shared/base/log-output.ts';
 import { openPipe, type TestPipe } from '../support/pipe.ts';
 
 const flushed = (output: LogOutput) => new Promise<Error | undefined>((resolve) => output.flush(resolve));
-/** More lines than may wait. */
+/** A number of lines that is above the limit of waiting lines. */
 const tooManyLines = 3_000;
 const line = (number: number) => `${String(number).padStart(499, '.')}\n`;
 /** Reads until `isAll` accepts the text. */
@@ -35,7 +35,7 @@ describe('the log output', () => {
   });
   afterEach(() => pipe.close());
 
-  it('writes every line once and in order, also to a slow reader', async () => {
+  it('the log output writes every line once and in order, even to a slow reader', async () => {
     const written = Array.from({ length: 1_000 }, (_, number) => line(number)).join('');
     for (let number = 0; number < 1_000; number++) output.write(line(number));
     const text = await readUntil(pipe, ({ length }) => length >= written.length);
@@ -43,7 +43,7 @@ describe('the log output', () => {
     expect(reported).to.deep.equal([]);
   });
 
-  it('writes lines automatically after a short delay, and at once when flushed', async () => {
+  it('the log output writes lines after a short delay, and at once when flushed', async () => {
     output.write('first\n');
     expect(await readUntil(pipe, Boolean)).to.equal('first\n');
     output.write('second\n');
@@ -51,7 +51,7 @@ describe('the log output', () => {
     expect(pipe.read()).to.equal('second\n');
   });
 
-  it('keeps a bounded number of lines for a hanging reader, and later reports how many were dropped', async () => {
+  it('the log output keeps a bounded number of lines for a hanging reader, and later reports the dropped ones', async () => {
     pipe.fill();
     writeTooMany(output);
     await flushed(output);
@@ -67,7 +67,7 @@ describe('the log output', () => {
     expect(reported).to.have.length(1);
   });
 
-  it('does not fail when the reader has closed the pipe', async () => {
+  it('the log output does not fail when the reader has closed the pipe', async () => {
     pipe.closeReader();
     for (let times = 0; times < 3; times++) {
       writeTooMany(output);
@@ -76,7 +76,7 @@ describe('the log output', () => {
     output.flushSync();
   });
 
-  it('drops lines while the disk is full, and reports their number when writing works again', async () => {
+  it('the log output drops lines while the disk is full, and reports their number when writing works again', async () => {
     const full = fs.openSync('/dev/full', 'w');
     const { write } = fs;
     const onFull = openLogOutput(full);
@@ -101,7 +101,7 @@ describe('the log output', () => {
     expect(pipe.read()).to.equal('dropped 2\n');
   });
 
-  it('begins a new line after a line that an error cut off', async () => {
+  it('the log output begins a new line after a line that an error cut off', async () => {
     const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'rides-log-')), 'log');
     const fd = fs.openSync(file, 'a');
     const onFile = openLogOutput(fd);
@@ -125,7 +125,7 @@ describe('the log output', () => {
     fs.rmSync(path.dirname(file), { recursive: true });
   });
 
-  it('reports a blocked write', async () => {
+  it('the log output reports a blocked write', async () => {
     const { write } = fs;
     fs.write = (() => {}) as unknown as typeof write;
     try {
@@ -137,7 +137,7 @@ describe('the log output', () => {
     }
   });
 
-  it('writes the last lines synchronously at exit, and does not wait for a hanging reader', () => {
+  it('the log output writes the last lines synchronously at exit, and does not wait for a hanging reader', () => {
     output.write('last\n');
     output.flushSync();
     expect(pipe.read()).to.equal('last\n');

@@ -5,13 +5,13 @@ import { connectRedis } from '../../shared/base/redis/redis.ts';
 import { readRedisUrl } from '../../shared/base/redis/redis-url.ts';
 
 describe('REDIS_URL', () => {
-  it('passes a redis:// or rediss:// address on to ioredis unchanged', () => {
+  it('a redis:// or rediss:// address is passed to ioredis unchanged', () => {
     for (const url of ['redis://localhost', 'rediss://user:secret@redis.example:6380/1']) {
       expect(readRedisUrl(url)).to.deep.equal({ kind: 'server', url });
     }
   });
 
-  it('lists the nodes of a cluster, with ports, user name and password', () => {
+  it('an address of a cluster lists its nodes, with ports, user name and password', () => {
     expect(readRedisUrl('redis-cluster://us%40er:pass%2Fword@one.example:7000,two.example,[::1]:7002')).to.deep.equal({
       kind: 'cluster',
       nodes: [
@@ -24,7 +24,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('lists sentinels, with the name and database of the primary and the passwords of both', () => {
+  it('an address of sentinels lists them, with the name and database of the primary and both passwords', () => {
     expect(readRedisUrl('redis-sentinel://:word@one,two:5000/my%20rides/3?sentinelPassword=ot+h%2Ber')).to.deep.equal({
       kind: 'sentinel',
       sentinels: [
@@ -40,7 +40,7 @@ describe('REDIS_URL', () => {
     expect(readRedisUrl('redis-sentinel://one/rides')).to.deep.include({ name: 'rides', db: 0, credentials: {} });
   });
 
-  it('uses TLS to every node and sentinel if it begins with rediss-', () => {
+  it('an address that begins with rediss- uses TLS to every node and sentinel', () => {
     const log = createLogger('silent', 'test');
     const cluster = connectRedis('rediss-cluster://127.0.0.1:1', log) as Cluster;
     const redis = connectRedis('rediss-sentinel://127.0.0.1:1/rides', log) as Redis;
@@ -75,7 +75,7 @@ describe('REDIS_URL', () => {
     ],
   };
   for (const [form, urls] of Object.entries(wrong)) {
-    it(`is refused with the rule "${form}": ${urls.join(' ')}`, () => {
+    it(`these addresses are refused with the rule "${form}": ${urls.join(' ')}`, () => {
       for (const url of urls) expect(readRedisUrl(url), url).to.equal(form);
     });
   }

@@ -25,7 +25,7 @@ describe('a Redis Cluster with unassigned slots, which refuses commands', () => 
     return { url: clusterUrl(node), close: node.stop };
   });
 
-  it('lets connect() resolve after a disconnection, because BullMQ waits for it', async () => {
+  it('connect() to a cluster that is down resolves after a disconnection, because BullMQ waits for it', async () => {
     const redis = connectWorkerRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     redis.disconnect();
@@ -35,7 +35,7 @@ describe('a Redis Cluster with unassigned slots, which refuses commands', () => 
     redis.disconnect();
   });
 
-  it('rejects a command at once', async () => {
+  it('a command to a cluster that is down is rejected at once', async () => {
     const redis = connectRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     const error = await redis.get('a').catch(({ message }: Error) => message);
@@ -57,7 +57,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     return { url: clusterUrl(one), two, close: () => Promise.all([one.stop(), two.stop()]) };
   });
 
-  it('fails its ping while one primary is down, and passes it when the primary is back', async () => {
+  it('the ping of a cluster fails while one primary is down, and succeeds when the primary is back', async () => {
     const redis = connectRedis(cluster.url, log);
     const answers = () =>
       pingRedis(redis).then(
@@ -67,7 +67,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     await until(answers);
     await cluster.two.kill();
     await until(async () => !(await answers()));
-    // The slots have now been read without that node; the ping must still fail.
+    // The slots have now been read again, without that node. The ping must still fail.
     await once(redis, 'refresh');
     expect(await answers()).to.equal(false);
     await cluster.two.start();
@@ -75,7 +75,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     redis.disconnect();
   });
 
-  it('lets a process exit after its connection closes while it reads the slots', async () => {
+  it('a process can exit after a cluster connection closes while it reads the slots', async () => {
     const script = `
       const { connectRedis } = await import('./shared/base/redis/redis.ts');
       const { createLogger } = await import('./shared/base/logger.ts');
@@ -108,7 +108,7 @@ describe('a Redis that refuses writes because it is a replica', () => {
     performance.now = now;
   });
 
-  it('is reconnected to at most once a second, and each write is rejected', async () => {
+  it('after READONLY, the client rejects each write, and reconnects at most once a second', async () => {
     const redis = connectRedis(server.url, log);
     const refused = async () => {
       await redisReady(redis, 10_000);
@@ -129,7 +129,7 @@ describe('a Redis that refuses writes because it is a replica', () => {
     redis.disconnect();
   });
 
-  it('delivers a job to a waiting worker once it has become a primary', async () => {
+  it('a waiting worker receives a job once its Redis replica has become a primary', async () => {
     await ask(server, 'CONFIG', 'RESETSTAT');
     const redis = connectWorkerRedis(server.url, log);
     const job = redis.blpop('jobs', 0);
@@ -144,7 +144,7 @@ describe('a Redis that refuses writes because it is a replica', () => {
 describe('a Redis that stops and starts again', () => {
   const folder = useFolder();
 
-  it('is logged with one line per outage and one per return, for any number of reconnection attempts', async () => {
+  it('an outage of Redis writes one log line at its start and one at its end, however often the client reconnects', async () => {
     const { ctx, lines } = withLogLines({} as Context);
     const server = await restartable((url) =>
       startRedis({ dataDir: folder.path, port: url ? Number(new URL(url).port) : undefined }),

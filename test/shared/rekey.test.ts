@@ -53,7 +53,7 @@ describe('rekey', () => {
       (error) => error.message,
     );
 
-  it('re-encrypts every secret of an older key, with or without a key id, and keeps its value', async () => {
+  it('rekey re-encrypts every secret of an older key, with or without a key id, and keeps its value', async () => {
     const made = await makeSome(7);
     await unname(made[0]?.keyId ?? '');
     const under = await make([next]);
@@ -64,7 +64,7 @@ describe('rekey', () => {
     expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 0, remaining: 0 });
   });
 
-  it('re-encrypts a waiting mail, so that only the newer key is needed', async () => {
+  it('rekey re-encrypts a waiting mail, so that only the newer key is needed', async () => {
     await rekeySecrets([next, old]);
     const mail = { to: 'guest@partner.example', subject: 'A subject', text: 'A text' };
     await rekeySecrets([next, old]);
@@ -78,7 +78,7 @@ describe('rekey', () => {
     expect(await refusal(next)).to.equal('accepted');
   });
 
-  it('adds the key id to a secret that the first key encrypted before key ids existed', async () => {
+  it('rekey adds the key id to a secret that the first key encrypted before key ids existed', async () => {
     const { keyId, signingSecret } = await make();
     await unname(keyId);
     expect(await rekeySecrets([old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
@@ -86,7 +86,7 @@ describe('rekey', () => {
     expect(await secretOf(keyId, old)).to.equal(signingSecret);
   });
 
-  it('allows a start without the older key only after no secret uses it', async () => {
+  it('a start without the older key is allowed only once rekey has left no secret under that key', async () => {
     await make();
     expect(await refusal(next)).to.include('SECRETS_KEY');
     expect(await refusal(next, old)).to.equal('accepted');
@@ -95,7 +95,7 @@ describe('rekey', () => {
     expect(await refusal(old)).to.include('SECRETS_KEY');
   });
 
-  it('does not overwrite a secret that is rolled at the same time', async () => {
+  it('rekey does not overwrite a secret that is rolled at the same time', async () => {
     const { keyId } = await make();
     const bulkWrite = keys.bulkWrite.bind(keys) as (...args: unknown[]) => unknown;
     let rolled = '';
@@ -110,7 +110,7 @@ describe('rekey', () => {
     expect(await secretOf(keyId, next)).to.equal(rolled);
   });
 
-  it('skips secrets that do not decrypt, reports their ids, and continues', async () => {
+  it('rekey skips secrets that do not decrypt, reports their ids, and continues', async () => {
     const made = await makeSome(5);
     const ids = made.map(({ keyId }) => keyId).sort();
     const [damaged = '', copied = ''] = [ids[0], ids[3]];
@@ -146,7 +146,9 @@ describe('rekey', () => {
 
     it('rekey prints the number of secrets that still use older keys, as text and as JSON', async () => {
       await makeSome(2);
-      const printed = ['Rekeyed         2', 'Remaining       0', 'Older keys can be removed from SECRETS_KEY.'].join('\n');
+      const printed = ['Rekeyed         2', 'Remaining       0', 'Older keys can be removed from SECRETS_KEY.'].join(
+        '\n',
+      );
       expect(await run([2, 1], 'rekey')).to.deep.equal({ code: 0, lines: [printed] });
       expect(await run([2, 1], 'rekey', '--json')).to.deep.equal({ code: 0, lines: ['{"rekeyed":0,"remaining":0}'] });
     });

@@ -64,7 +64,7 @@ describe('the start of a process', () => {
     await setSecret(keyId, stored?.signingSecret.split(':').at(-1) ?? '');
   }
 
-  it('is refused before migrate has run, with one line that says to run it', async () => {
+  it('a start before migrate has run is refused with one line that says to run it', async () => {
     expect(await start(1)).to.match(/^MongoDB lacks .+: run migrate /);
   });
 
@@ -75,7 +75,7 @@ describe('the start of a process', () => {
     ['a ride by its Idempotency-Key', () => RideModel.collection.dropIndex('keyId_1_idempotency.key_1')],
   ];
   for (const [title, drop] of indexes) {
-    it(`is refused without the unique index of ${title}, with one line that says to run migrate`, async () => {
+    it(`a start without the unique index of ${title} is refused with one line that says to run migrate`, async () => {
       await migrate([a]);
       await drop();
       expect(await start(1)).to.match(/^MongoDB lacks the index of .+: run migrate /);
@@ -84,14 +84,14 @@ describe('the start of a process', () => {
     });
   }
 
-  it('is refused if such an index exists but is not unique', async () => {
+  it('a start is refused if such an index exists but is not unique', async () => {
     await migrate([a]);
     await keys.dropIndex('hash_1');
     await keys.createIndex({ hash: 1 });
     expect(await start(1)).to.include('the index of hash on keys');
   });
 
-  it('is refused while a retired index exists, until migrate has run', async () => {
+  it('a start is refused while a retired index exists, until migrate has run', async () => {
     await migrate([a]);
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
     expect(await start(1)).to.match(/^MongoDB lacks the index that replaces trackToken_1: run migrate /);
@@ -99,13 +99,13 @@ describe('the start of a process', () => {
     expect(await start(1)).to.equal('started');
   });
 
-  it('is refused without the check value, with one line that says to run migrate', async () => {
+  it('a start without the check value is refused with one line that says to run migrate', async () => {
     await migrate([a]);
     await mongoose.connection.collection('checks').deleteMany({});
     expect(await start(1)).to.match(/^MongoDB lacks the check value of SECRETS_KEY: run migrate /);
   });
 
-  it('is refused with a SECRETS_KEY that does not decrypt the check value, also before any key exists', async () => {
+  it('a start is refused if SECRETS_KEY does not decrypt the check value, even before any key exists', async () => {
     await migrate([a]);
     expect(await start(2)).to.match(/^Setting SECRETS_KEY does not decrypt the check value/);
     expect(await start(2, 3))
@@ -115,7 +115,7 @@ describe('the start of a process', () => {
     expect(await start(1)).to.equal('started');
   });
 
-  it('is refused only while a signing secret names an unlisted key of SECRETS_KEY', async () => {
+  it('a start is refused only while a signing secret names a key that SECRETS_KEY does not list', async () => {
     await migrate([a]);
     const keyId = await newKey([a]);
     for (const other of [b, c]) {
@@ -129,7 +129,7 @@ describe('the start of a process', () => {
     expect(await start(1)).to.equal('started');
   });
 
-  it('succeeds with one damaged signing secret', async () => {
+  it('a start succeeds with one damaged signing secret', async () => {
     await migrate([a]);
     const [damaged] = [await newKey([a]), await newKey([a])];
     for (const text of [`key:${a.id}:${'A'.repeat(60)}`, 'A'.repeat(60), 'nonsense', '']) {
@@ -138,7 +138,7 @@ describe('the start of a process', () => {
     }
   });
 
-  it('finds signing secrets under unlisted keys of SECRETS_KEY through an index', async () => {
+  it('a start finds signing secrets under unlisted keys of SECRETS_KEY through an index', async () => {
     await migrate([a]);
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     for (const store of secretStores) {
@@ -151,7 +151,7 @@ describe('the start of a process', () => {
     }
   });
 
-  it('of the API and of a worker ends with that one line', async () => {
+  it('a refused start of the API or a worker prints only that line', async () => {
     await migrate([a]);
     const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
     const env = testSettings({ ...settings(2), LOG_LEVEL: 'info' });
@@ -169,7 +169,7 @@ describe('the start of a process', () => {
   });
 
   describe('after migrate', () => {
-    it('accepts only the SECRETS_KEY of the first migrate', async () => {
+    it('a start accepts only the SECRETS_KEY of the first migrate', async () => {
       expect(await migrated(a)).to.equal('migrated');
       expect(await migrated(a)).to.equal('migrated');
       expect(await migrated(b)).to.include('SECRETS_KEY');
@@ -177,7 +177,7 @@ describe('the start of a process', () => {
       expect(await start(2), 'migrate does not move the check value to another key').to.include('SECRETS_KEY');
     });
 
-    it('is refused, like migrate, if SECRETS_KEY decrypts no stored signing secret', async () => {
+    it('a start and migrate are refused if SECRETS_KEY decrypts no stored signing secret', async () => {
       await migrate([a]);
       await unname(await newKey([a]));
       await mongoose.connection.collection('checks').deleteMany({});
@@ -189,7 +189,7 @@ describe('the start of a process', () => {
       expect(await start(2, 1)).to.equal('started');
     });
 
-    it('succeeds, like migrate, with one damaged secret of several', async () => {
+    it('a start and migrate succeed with one damaged secret of several', async () => {
       await migrate([a]);
       const [damaged] = [await newKey([a]), await newKey([a])];
       await setSecret(damaged, 'nonsense');

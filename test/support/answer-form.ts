@@ -58,7 +58,7 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
   if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
   if (!requestId.test(head)) return `${status} without X-Request-Id`;
   if (errorCode.test(head) !== status >= 400) return `${status} with the wrong X-Service-Error`;
-  // Node's parser refuses a malformed HEAD without naming its method, so that answer has a body.
+  // Node's parser refuses a malformed HEAD without knowing its method, so that answer has a body.
   if (method === 'HEAD') return undefined;
   const body = parsed(text);
   if (body === undefined) return `${status} with a body that is not a JSON object`;

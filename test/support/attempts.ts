@@ -1,7 +1,7 @@
 import { newAccountId, newAttemptId, newKeyId } from '../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 
-/** A stored attempt of an event, by default a successful one of a new account. */
+/** A record of an attempt of an event, by default a successful one of a new account. */
 export function attemptRecord(changes: Partial<AttemptRecord> = {}): AttemptRecord {
   const at = changes.at ?? new Date();
   return {

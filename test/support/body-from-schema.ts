@@ -43,7 +43,8 @@ function mapFrom({ additionalProperties: values = {}, propertyNames, maxProperti
 function stringFrom({ minLength = 0, maxLength = 300, pattern, format }: JsonSchema): fc.Arbitrary<string> {
   if (pattern || format) throw new Error('cannot make a string with a pattern or format');
   const anyText = fc.string({ unit: 'binary', minLength, maxLength });
-  // The constants are a string of maximum length, in characters that JavaScript counts twice, and of minimum length.
+  // The constants are a string of the maximum length, in characters that JavaScript counts as two, and one of the
+  // minimum length.
   return fc.oneof(
     { arbitrary: anyText, weight: 5 },
     fc.constant('𝕏'.repeat(maxLength)),
@@ -70,7 +71,7 @@ export function mutantsOf(schema: JsonSchema): fc.Arbitrary<unknown> {
     });
 }
 
-/** Whether the API accepts a body of this size. */
+/** True if the API accepts a body of this size. */
 export const fits = (body: unknown): boolean => Buffer.byteLength(JSON.stringify(body)) <= 16_384;
 
 /** Values that schemas often forbid. */

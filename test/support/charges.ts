@@ -2,7 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 
 type Redis = Pick<Context, 'redis'>;
 
-/** The sorted set in Redis with the creations of a key in the last hour, which its rate limits count. */
+/** The Redis key of the sorted set with the creations of an API key in the last hour, which its rate limits count. */
 export const creationLog = (keyId: string): string => `rides:created:${keyId}`;
 
 /** The number of creations that are charged to a key. */

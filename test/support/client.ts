@@ -21,7 +21,7 @@ export const validRide = {
   fare: 25,
 };
 
-/** Calls the API. Throws if the OpenAPI document does not describe the response. */
+/** Calls the API. Throws if the response differs from the OpenAPI document. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const { status, headers } = response;

@@ -24,15 +24,15 @@ export interface RunOptions {
   url?: string;
 }
 
-/** Calls documented operations below a base, and provokes the errors that all operations have in common. */
+/** Calls the documented operations of an API, and provokes the errors that all operations have in common. */
 export interface OperationCaller {
-  /** Calls an operation with the given body or its example. */
+  /** Calls an operation with the given body, or else with its example. */
   run(operation: Operation, options?: RunOptions): Promise<Refusal>;
   provoke: Record<(typeof commonErrors)[number] | 'payload_too_large', (operation: Operation) => Promise<Refusal>>;
   close(): Promise<void>;
 }
 
-/** `key` returns the key for the next call. */
+/** Creates a caller of the operations below `base`. `key` returns the key for the next call. */
 export async function operationCaller(api: TestApi, base: string, key: () => string): Promise<OperationCaller> {
   const production = await startTestApi({ SERVICE_ENV: 'production' });
   const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
@@ -65,7 +65,7 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
     return { status, error: body.error };
   }
 
-  /** Calls an operation while the lookup of the key fails, which is the first step of every operation. */
+  /** Calls an operation while the first step of every operation fails: the lookup of the key. */
   async function runFailing(operation: Operation, error: Error): Promise<Refusal> {
     const fail = () => {
       throw error;

@@ -12,7 +12,10 @@ import type { Run } from '../../workers/handler.ts';
 import { deliver as deliverJob } from '../../workers/webhooks/deliver.ts';
 import type { Receipt } from './receiver.ts';
 
-/** The context with these local targets, because a receiver's port is only known once it listens. */
+/**
+ * The context with these local targets. They are added later, because the port of a receiver is only known once it
+ * listens.
+ */
 export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Context => ({
   ...ctx,
   config: { ...ctx.config, webhookLocalTargets },
@@ -36,7 +39,7 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
 }
 
 /** Runs the job of a resend or test event once, like a worker. */
-export async function deliverByHand(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
+export async function deliverResend(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
   const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
   return deliverJob(
     ctx,
@@ -45,7 +48,7 @@ export async function deliverByHand(ctx: Context, attemptId: string, run: Partia
   );
 }
 
-/** Whether a receipt is signed with the secret. Uses the partner's check. */
+/** True if a receipt is signed with the secret, by the check that partners use. */
 export function isSignedWith(secret: string, receipt: Receipt | undefined): boolean {
   if (!receipt) throw new Error('nothing was received');
   const header = String(receipt.headers['x-service-signature']);
@@ -65,17 +68,17 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
     return await run();
   } finally {
     globalThis.setTimeout = setTimeout;
-    // Fail if no limit was shortened: the test would silently take 8 s.
+    // Fails if no limit was shortened, because the test would then silently take 8 s.
     assert(shortened > 0, 'no attempt set its time limit of 8 s');
   }
 }
 
-/** A delivery's write to its ride. Writes inside a batch cannot be intercepted here. */
+/** The two writes of a delivery to its ride. Writes inside a batch cannot be intercepted here. */
 type DeliveryWrite = 'claim' | 'settling';
 
 /**
- * Replaces each such write to any ride with a call of `instead`, which gets a function that makes the write. Returns a
- * function that restores the writes.
+ * Replaces each write of this kind, to any ride, with a call of `instead`, which gets a function that makes the write.
+ * Returns a function that restores the writes.
  */
 export function insteadOf(kind: DeliveryWrite, instead: (write: () => Promise<unknown>) => unknown): () => void {
   const { findOneAndUpdate, updateOne } = rides;
@@ -97,8 +100,8 @@ function kindOf(change: object): DeliveryWrite | undefined {
 }
 
 /**
- * Calls `happens` between the next such write and its answer. If `happens` throws, the write is made but its answer is
- * lost.
+ * Calls `happens` between the next write of this kind and its answer. If `happens` throws, the write is made but its
+ * answer is lost.
  */
 export function beforeTheAnswer(kind: DeliveryWrite, happens: (answer: Ride) => unknown): void {
   const restore = insteadOf(kind, async (write) => {

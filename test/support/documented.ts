@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 /** The OpenAPI document, as it is served for `https://rides.example`. */
 export const openApi: OpenApiDocument = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;
 
-/** Follows `#/components/...`. */
+/** Resolves a reference to `#/components/...`. */
 export function resolved<T>(value: unknown): T {
   const { $ref } = value as { $ref?: string };
   if (!$ref) return value as T;
@@ -16,9 +16,9 @@ export function resolved<T>(value: unknown): T {
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], openApi) as T;
 }
 
-/** Validates like a client that trusts the document: objects may have additional fields. */
+/** Validates as a client that trusts the document does: objects may have additional fields. */
 const open = formats.default(new Ajv2020({ strict: true, strictTypes: false, allErrors: false }));
-/** For our own responses, in which every field must be documented. */
+/** Validates our own responses, in which every field must be documented. */
 const closed = formats.default(new Ajv2020({ strict: true, strictTypes: false }));
 open.addVocabulary(['components']).addSchema({ $id: 'open', components: openApi.components });
 closed.addVocabulary(['components']).addSchema({ $id: 'closed', components: withoutFurtherFields(openApi.components) });
@@ -40,10 +40,10 @@ function validator(name: string, kind: 'open' | 'closed'): ValidateFunction {
   return known;
 }
 
-/** Whether a value matches a named schema from a client's view. */
+/** True if a value matches a named schema, as a client sees it. */
 export const isValid = (name: string, value: unknown): boolean => validator(name, 'open')(value);
 
-/** Describes how one of our own responses or events differs from its named schema. Undefined if it does not. */
+/** Describes how one of our own responses or events differs from its named schema. Undefined if it matches. */
 export function schemaProblem(name: string, value: unknown): string | undefined {
   const validate = validator(name, 'closed');
   if (validate(value)) return undefined;
@@ -90,7 +90,7 @@ interface Answered {
   body: unknown;
 }
 
-/** Describes how a response under a documented base differs from the document. Undefined if it does not. */
+/** Describes how a response under a documented base differs from the document. Undefined if it matches. */
 export function documentProblem(answered: Answered): string | undefined {
   const path = answered.target.replace(/[?#].*$/s, '').replace(/^\/api\/v1(?=\/|$)/, '/v1');
   if (!/^(\/drivers)?\/v1(\/|$)/.test(path)) return undefined;
@@ -133,19 +133,19 @@ type Content = NonNullable<ApiResponse['content']>['application/json'];
 function bodyProblem({ status, body, header }: Answered, content?: Content): string | undefined {
   if (!content) return body === undefined ? undefined : 'a body that is not documented';
   const problem = schemaProblem(schemaName(content.schema), body);
-  // The text of a 400 names the fault of the request.
+  // Only the text of a 400 varies: it names the fault of the request.
   if (problem || status <= 400) return problem;
   // An example is named after its code. Further texts of the same code have a number.
   const code = header(errorCodeHeader) ?? '';
   const ofCode = Object.entries(content.examples ?? {}).filter(([name]) => name.replace(/-\d+$/, '') === code);
   const texts = ofCode.map(([, { value }]) => (value as { error: string }).error);
   const { error } = body as { error: string };
-  // The text of a 429 continues with the exceeded limit, which can be a setting.
+  // The text of a 429 continues with the exceeded limit, which may depend on a setting.
   const isNamed = status === 429 && texts.some((text) => error.startsWith(`${text}: at most `));
   return isNamed || texts.includes(error) ? undefined : `the text "${error}" is not documented for the code ${code}`;
 }
 
-/** Headers of every response of the service, which the document does not list. */
+/** These headers are on every response of the service, and the document does not list them. */
 const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by', 'x-accel-buffering']);
 const isOurs = (name: string): boolean => /^(x-|ratelimit|retry-after|www-authenticate)/.test(name);
 

@@ -63,7 +63,7 @@ export function gatewayDriver(url: string, driverId: string, key: string): Gatew
   };
 }
 
-/** Checks its events against the responses in the OpenAPI document. */
+/** Checks the events of a stream against the responses in the OpenAPI document. */
 const asDocumented = (stream: EventStream): EventStream => ({
   ...stream,
   async next() {
@@ -74,7 +74,10 @@ const asDocumented = (stream: EventStream): EventStream => ({
   },
 });
 
-/** A position far from the drivers and rides of other tests: dispatch rounds search up to 12 km around a pickup. */
+/**
+ * A position that is far from the drivers and rides of other tests, because dispatch rounds search up to 12 km around a
+ * pickup.
+ */
 export const somewhere = (): Point => ({ lat: between(-60, 60), lng: between(-170, 170) });
 
 const between = (least: number, most: number): number => Number((least + Math.random() * (most - least)).toFixed(6));

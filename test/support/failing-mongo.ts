@@ -35,9 +35,9 @@ const writes = [
 ];
 
 /**
- * Makes the `nth` write of this process fail once, as if the connection broke: before MongoDB receives it, or after it,
- * so that only the answer is lost. `hasFailed` reports whether that many writes occurred. Writes of the event feed's
- * mark do not count, because a timer makes them at any time.
+ * Makes the `nth` write of this process fail once, as if the connection broke: before MongoDB receives the write, or
+ * after it, so that only the answer is lost. `hasFailed` reports whether that many writes occurred. Writes of the event
+ * feed's mark do not count, because a timer makes them at any time.
  */
 export function failNthWrite(
   nth: number,
@@ -49,7 +49,7 @@ export function failNthWrite(
   let seen = 0;
   for (const [method, original] of originals) {
     prototype[method] = async function (...args) {
-      // A timer of the process writes the mark of the event feed at any time.
+      // Writes of the feed's mark are not counted, because a timer makes them at any time.
       const isCounted = this.collectionName !== FenceModel.collection.collectionName;
       if (isCounted) seen += 1;
       if (!isCounted || seen !== nth) return original.apply(this, args);

@@ -2,7 +2,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from './client.ts';
 
 /** Moves a ride's events far into the past, so that the feed of a key shows them at once. */
-export async function age(rideId: string, byMs = 3_600_000): Promise<void> {
+export async function ageEvents(rideId: string, byMs = 3_600_000): Promise<void> {
   await rides.updateOne({ _id: rideId }, [
     {
       $set: {

@@ -25,7 +25,7 @@ const wild = fc.oneof(
   fc.double(),
   fc.constantFrom(null, '', 0, -0, 1e308, 5e-324, 2 ** 53, {}, [], { $gt: '' }, '\ud800', 'x\u0000', '__proto__'),
 );
-/** The fields of every route; most are valid. */
+/** Fields for every route. Most of them are valid. */
 const fields = fc.record(
   {
     lat: fc.oneof({ weight: 5, arbitrary: fc.double({ min: -91, max: 91, noNaN: true }) }, wild),
@@ -40,7 +40,10 @@ const fields = fc.record(
   },
   { requiredKeys: ['lat', 'lng', 'price', 'etaMinutes', 'rideId'] },
 );
-/** A request to a route, or any request below the base of the drivers' API. `anyRequestBytes` fills placeholders. */
+/**
+ * A request to a route, or any other request below the base of the drivers' API. `anyRequestBytes` replaces its
+ * placeholders.
+ */
 export const gatewayRequest = fc.oneof(
   {
     weight: 3,

@@ -14,12 +14,12 @@ import { startReplicaSet } from './replica-set.ts';
  */
 type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
 
-/** "jobs" in .mocharc.json; the other configurations have fewer. */
+/** The number of "jobs" in .mocharc.json; the other configurations have fewer. */
 const maxWorkers = 4;
 let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
-/** Runs once, in the process that starts the workers. Without --parallel, that process runs the tests itself. */
+/** Runs once, in the process that starts the workers. Without --parallel, that process also runs the tests. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const count = this.isParallelMode() ? maxWorkers : 1;

@@ -10,7 +10,7 @@ import type { TestApi } from './service.ts';
 
 /** Markup that becomes active if a page inserts it unescaped, between tags or in an attribute. */
 export const markup = `"'><xss-alive onclick="alive()">&lt;</xss-alive>`;
-/** The same in a URL that the service accepts as a webhook URL. */
+/** The same markup in a URL that the service accepts as a webhook URL. */
 export const markupUrl = `https://partner.example/hook?q="'><xss-alive/onclick=alive()>`;
 
 /** Fails if a page contains the markup unescaped. */
@@ -24,7 +24,7 @@ export function expectNothingAlive(html: string, where: string): void {
 export interface HostileAccount {
   account: Account;
   visitor: Visitor;
-  /** Values of the parameters of the dashboard's paths, from this account. A new path parameter is added here. */
+  /** The values of the parameters in the dashboard's paths, from this account. Add each new path parameter here. */
   params: Record<string, string>;
 }
 

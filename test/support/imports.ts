@@ -105,7 +105,7 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
   return undefined;
 }
 
-/** NaN for an unlisted folder, which is therefore neither below nor above any other. */
+/** The level of a folder. An unlisted folder has NaN, which is neither below nor above any other level. */
 function rankOf(folder: string): number {
   const rank = foldersOfShared.findIndex((folders) => folders.includes(folder));
   return rank === -1 ? Number.NaN : rank;
@@ -119,11 +119,16 @@ function opensConnections({ to, names }: Import): boolean {
   return (names.match(/\w+/g) ?? []).some((name) => !/^(isIP|isIPv6)$/.test(name));
 }
 
-/** The sender of webhooks, the API server, and the ops server of each process. */
+/**
+ * True for the only files that may open connections: the sender of webhooks, the API server, and the ops server of each
+ * process.
+ */
 const mayOpenConnections = (file: string): boolean =>
   ['workers/webhooks/send/', 'api/http/', 'shared/process/ops/'].some((folder) => file.startsWith(folder));
 
-/** The packages that a file loads and that are not pure, also through other files. Type imports load nothing. */
+/**
+ * The packages that a file loads, directly or through other files, and that are not pure. Type imports load nothing.
+ */
 function impureImports(file: string, imports: Imports): string[] {
   const loaded = new Set([file]);
   for (const each of loaded) {
@@ -133,8 +138,8 @@ function impureImports(file: string, imports: Imports): string[] {
 }
 
 /**
- * The import cycles of all files and, in the product, of the entries of each folder (its files and subfolders). A cycle
- * is the list of entries that reach each other.
+ * The import cycles of all files and, in the product, of the entries of each folder (its files and subfolders). Each
+ * cycle is a list of entries that reach each other.
  */
 export function findCycles(imports: Imports): { ofFiles: string[][]; ofEntries: string[][] } {
   const edges = [...imports].flatMap(([file, found]) =>

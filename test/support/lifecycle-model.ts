@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-/** Random steps, most of them illegal; or a trip with a legal beginning, so that some trips reach their end. */
+/** Random steps, most of them illegal, or a trip with a legal beginning, so that some trips reach their end. */
 export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
   fc.array(step, { maxLength: 25 }),
   fc
@@ -43,7 +43,7 @@ export class LifecycleModel {
   sent: string[] = [];
   changes = 0;
 
-  /** Applies a step. Returns `done`, `nothing` if it was done before, or the error code. */
+  /** Applies a step. Returns `done`, `nothing` if the step was done before, or the error code. */
   take(step: Step): string {
     switch (step.do) {
       case 'endBidding':

@@ -8,7 +8,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-/** The context with a separate logger, and the lines that it writes from level `debug` on. */
+/** The context with its own logger, and the lines that this logger writes from level `debug` on. */
 export function withLogLines(ctx: Context): { ctx: Context; lines: LogLine[]; errors(): LogLine[] } {
   const lines: LogLine[] = [];
   const log: Logger = pino(

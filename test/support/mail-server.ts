@@ -16,7 +16,7 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** A real SMTP server on loopback. `options` are those of smtp-server, for example to refuse a recipient. */
+/** Starts a real SMTP server on loopback. `options` are those of smtp-server, for example to refuse a recipient. */
 export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({

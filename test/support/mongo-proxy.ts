@@ -3,15 +3,18 @@ import net from 'node:net';
 import { useStarted } from './use-started.ts';
 
 export interface MongoProxy {
-  /** A MONGO_URL for the same database through this proxy. */
+  /** A MONGO_URL that leads through this proxy to the same database. */
   url: string;
-  /** Forwards the next insert into `collection`, drops its answer and closes the connection. Resolves after that. */
+  /**
+   * Forwards the next insert into `collection`, drops its answer and closes the connection. Resolves when that has
+   * happened.
+   */
   cutAnswerOfInsert(collection: string): Promise<void>;
   /** Closes the connection of the next insert into `collection`, before the server receives the insert. */
   cutInsert(collection: string): Promise<void>;
   /**
-   * Counts the writes from now on, and closes the connection of write number `at` (from 1): after the server has
-   * executed it or, with `before`, before the server receives it.
+   * Counts the writes from now on, and closes the connection of write number `at` (from 1). By default the server has
+   * then executed the write; with `before`, the server has not received it.
    */
   cutWrite(at: number, when?: 'before' | 'after'): CutWrite;
   /** Stops forwarding in both directions, without closing any connection. */
@@ -24,7 +27,7 @@ export interface MongoProxy {
 }
 
 export interface CutWrite {
-  /** Whether that write has occurred. */
+  /** True if that write has occurred. */
   readonly hasHappened: boolean;
   /** Stops counting: closes no connection from now on. */
   end(): void;
@@ -96,7 +99,8 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   return {
-    // By default the driver checks a server every 500 ms, so each lost connection would cost half a second.
+    // The interval of 10 ms makes lost connections cheap: by default the driver checks a server every 500 ms, so each
+    // one would cost half a second.
     url: `mongodb://127.0.0.1:${port}/rides?directConnection=true&minHeartbeatFrequencyMS=10`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
@@ -146,7 +150,7 @@ function insertInto(collection: string): Buffer {
 
 const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite']);
 
-/** Whether a message of the driver is a write: the first element of its document names the command. */
+/** True if a message of the driver is a write. The first element of its document names the command. */
 function isWrite(message: Buffer): boolean {
   const nameStart = 16 + 4 + 1 + 4 + 1;
   return writes.has(message.toString('latin1', nameStart, message.indexOf(0, nameStart)));

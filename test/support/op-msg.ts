@@ -8,7 +8,7 @@ export type Document = mongoose.mongo.BSON.Document;
 export interface Message {
   requestId: number;
   isQuery: boolean;
-  /** Whether the driver expects no answer (`w: 0`). */
+  /** True if the driver expects no answer (`w: 0`). */
   isLast: boolean;
   document: Document;
 }
@@ -40,7 +40,7 @@ function parse(bytes: Buffer): Message {
   const requestId = bytes.readInt32LE(4);
   const opCode = bytes.readInt32LE(12);
   if (opCode === opQuery) {
-    // Flags, the name of the collection, and two numbers.
+    // Skips the flags, the name of the collection, and two numbers.
     const start = bytes.indexOf(0, headerBytes + 4) + 1 + 8;
     return { requestId, isQuery: true, isLast: false, document: decode(bytes.subarray(start)) };
   }
@@ -51,7 +51,7 @@ function parse(bytes: Buffer): Message {
   return { requestId, isQuery: false, isLast, document: sectionsOf(bytes.subarray(headerBytes + 4, end)) };
 }
 
-/** The body of a message, with its document sequences as fields. */
+/** Decodes the body of a message. Its document sequences become fields of the result. */
 function sectionsOf(bytes: Buffer): Document {
   let document: Document = {};
   for (let at = 0; at < bytes.length; ) {
@@ -83,7 +83,7 @@ export function request(requestId: number, document: Document): Buffer {
 export function answer({ requestId, isQuery }: Message, document: Document): Buffer {
   const body = BSON.serialize(document);
   if (!isQuery) return message(0, requestId, opMsg, Buffer.concat([Buffer.alloc(5), body]));
-  // Flags, cursor, start, and the number of documents: one.
+  // The fields of the head: flags, cursor, start, and the number of documents (one).
   const head = Buffer.alloc(20);
   head.writeInt32LE(1, 16);
   return message(0, requestId, opReply, Buffer.concat([head, body]));

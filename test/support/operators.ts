@@ -10,7 +10,7 @@ export const opsToken = 'operators-token-of-the-tests';
 export interface TestOperators {
   ctx: Context;
   url: string;
-  /** A request that follows no redirect. */
+  /** Sends a request and does not follow redirects. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Sends the form with this token. */
   signIn(token: string): Promise<Response>;

@@ -13,7 +13,7 @@ export const textOf = (html: string): string => unescaped(html.replace(/<[^>]*>/
 /** A page without its request id, which is the only allowed difference between two error pages. */
 export const withoutRequestId = (html: string): string => html.replace(/[0-9a-f-]{36}/g, '');
 
-/** The fields and values of the form that a page sends to an address. Undefined if it has no such form. */
+/** The fields and values of the form that a page sends to an address. Undefined if the page has no such form. */
 export function formIn(html: string, action: string): Record<string, string> | undefined {
   const form = html
     .split('<form ')

@@ -8,9 +8,9 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
 const pipeSize = 65_536;
 
 export interface TestPipe {
-  /** The write end. (Node's own pipes between processes are sockets, with another capacity.) */
+  /** The file descriptor of the write end. (Node's own pipes between processes are sockets, with another capacity.) */
   writeFd: number;
-  /** Fills the pipe, as if its reader hung. */
+  /** Fills the pipe, so that writers block as if its reader hung. */
   fill(): void;
   /** Reads the current contents. */
   read(): string;
@@ -19,7 +19,7 @@ export interface TestPipe {
   close(): void;
 }
 
-/** A pipe with the test as its reader. Its write end blocks, like a shell's, unless `nonBlocking`. */
+/** Opens a pipe whose reader is the test. Its write end blocks, as a shell's does, unless `nonBlocking`. */
 export function openPipe({ nonBlocking = false } = {}): TestPipe {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-pipe-'));
   const name = path.join(folder, 'pipe');

@@ -8,7 +8,7 @@ export interface PlainBrowser {
   /** The current page. */
   readonly page: PageAnswer & { path: string };
   get(path: string): Promise<PageAnswer>;
-  /** Sends the form with this button, with these fields in addition to its hidden ones. */
+  /** Sends the form that has this button, with these fields in addition to its hidden ones. */
   press(button: string, fields?: Record<string, string>): Promise<PageAnswer>;
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
 }

@@ -20,7 +20,7 @@ export async function plansOf(run: () => Promise<unknown>): Promise<Plan[]> {
   try {
     await run();
   } finally {
-    // The original method is inherited, so deleting the override restores it.
+    // Deleting the override restores the original method, which is inherited.
     Reflect.deleteProperty(prototype, 'toArray');
   }
   return plans;

@@ -4,7 +4,7 @@ import { documentProblem } from './documented.ts';
 export interface RawAnswer {
   status: number;
   statusLine: string;
-  /** A map from lower-case names to values. */
+  /** The headers, by lower-case name. */
   headers: Record<string, string>;
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a response.
@@ -12,8 +12,8 @@ export interface RawAnswer {
 }
 
 /**
- * Writes any bytes to a server, also ones that no HTTP client would send, and reads until the server closes: the
- * request must have `Connection: close`. Throws if the OpenAPI document does not describe the response.
+ * Writes any bytes to a server, even bytes that no HTTP client would send, and reads until the server closes. So the
+ * request must have `Connection: close`. Throws if the response differs from the OpenAPI document.
  */
 export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
   const { port, hostname } = new URL(url);
@@ -51,7 +51,7 @@ export interface RawConnection {
 
 /** A connection that stays open for several requests. */
 export function rawConnection(port: number): RawConnection {
-  // The server has closed its side; the test closes the client's.
+  // Stays open when the server has closed its side, until the test closes the client's side.
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const answers: RawAnswer[] = [];
   let received = '';
@@ -88,7 +88,7 @@ function firstAnswer(received: string): string | undefined {
 }
 
 function parseAnswer(received: string): RawAnswer {
-  // Skip a 100 Continue before the response.
+  // Skips a 100 Continue before the response.
   const answer = received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const [head = '', ...rest] = answer.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');

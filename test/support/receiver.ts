@@ -9,7 +9,7 @@ import { useStarted } from './use-started.ts';
 /** A self-signed certificate for `localhost` and 127.0.0.1, valid from 2020 to 2120. */
 export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
 export const certificate = readFileSync(certificateFile, 'utf8');
-/** The same, but only valid in 2010. */
+/** A certificate like it, which was valid only in 2010. */
 export const expiredCertificate = readFileSync(new URL('tls-localhost-expired-cert.pem', import.meta.url), 'utf8');
 export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.meta.url), 'utf8');
 
@@ -25,7 +25,7 @@ export interface Receiver {
   origin: string;
   url: string;
   receipts: Receipt[];
-  /** Resolves with all receipts, as soon as there are at least `count`. */
+  /** Resolves with all receipts, once there are at least `count`. */
   received(count: number): Promise<Receipt[]>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface Receiver {
 export interface RawReceiver {
   port: number;
   origin: string;
-  /** One for each connection, in order. */
+  /** The connections, in the order in which they were opened. */
   connections: Socket[];
   /** All received bytes, as text. */
   received(): string;
@@ -50,10 +50,13 @@ export interface HttpOptions {
 
 export interface RawOptions {
   raw: true;
-  /** Called once per connection, at its first bytes (a small request arrives whole). By default it does not answer. */
+  /**
+   * Called once per connection, when its first bytes arrive (a small request arrives whole). Without it, the receiver
+   * does not answer.
+   */
   answer?: (socket: Socket) => void;
   connected?: (socket: Socket) => void;
-  /** If set, the receiver uses TLS with the certificate above and these options. */
+  /** The options of TLS, which the receiver then uses with the certificate above. */
   tls?: TlsOptions;
 }
 

@@ -8,13 +8,13 @@ import { until } from './until.ts';
 
 /** Redis servers with failover: a cluster, or a primary and a replica with sentinels. */
 export interface RedisGroup {
-  /** As REDIS_URL. */
+  /** The address of the group, as in REDIS_URL. */
   url: string;
   /** The servers that hold data: primaries and replicas. */
   nodes: readonly Restartable[];
   sentinels: readonly Restartable[];
   primaries(): Promise<Restartable[]>;
-  /** Resolves when another node has replaced this one, which was killed or hangs, and all others know it. */
+  /** For a node that was killed or hangs: resolves when another node has replaced it and all others know that. */
   replaced(node: Restartable): Promise<void>;
   /** Resolves when every node runs and each primary has an up-to-date replica. */
   whole(): Promise<void>;
@@ -47,7 +47,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   for (const { node, busPort } of started) await cluster(0, 'MEET', '127.0.0.1', portOf(node), busPort);
   for (const primary of [0, 1, 2]) {
     const id = await cluster(primary, 'MYID');
-    // The replica refuses until it knows the primary.
+    // Repeated, because the replica refuses until it knows the primary.
     await until(
       () =>
         cluster(primary + 3, 'REPLICATE', id).then(
@@ -127,7 +127,7 @@ const dataNode = (dataDir: string, args: string[]): Promise<Restartable> =>
 const restartableRedis = (options: RedisOptions): Promise<Restartable> =>
   restartable((url) => startRedis({ ...options, port: url ? portOf({ url }) : undefined }));
 
-/** `isAgreed`: whether the running nodes, or their sentinels, agree on the state of the group. */
+/** `isAgreed`: true if the running nodes, or their sentinels, agree on the state of the group. */
 function groupOf(
   nodes: readonly Restartable[],
   primaryCount: number,
@@ -165,7 +165,10 @@ async function roleOf(node: Restartable) {
   };
 }
 
-/** Sends a command to one server. Resolves with its reply, lists joined by commas. Rejects if it does not answer. */
+/**
+ * Sends a command to one server and resolves with its reply; the items of a list are joined by commas. Rejects if the
+ * server does not answer.
+ */
 export async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
   const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
   redis.on('error', () => {});

@@ -14,10 +14,10 @@ export interface ReplicaSet {
   url: string;
   /** Opens another port of the same primary, which reports `host` as its address. */
   front(host: string): Promise<number>;
-  /** A MONGO_URL with another address. */
+  /** A MONGO_URL with another host. */
   urlAt(host: string): string;
   /**
-   * From now on no write reaches a majority, and committed reads return the earlier state. A client that waits for the
+   * From now on no write reaches a majority, and committed reads return the state before. A client that waits for the
    * majority gets a WriteConcernTimeout after its own wtimeout, or after giveUpMs.
    */
   hold(giveUpMs?: number): void;
@@ -34,7 +34,7 @@ export interface ReplicaSet {
 export interface ReplicaSetOptions {
   /** The time that a write needs to reach the majority. */
   majorityMs?: number;
-  /** Simulates a mongos instead. */
+  /** If true, simulates a mongos instead of the primary of a replica set. */
   isMongos?: boolean;
   /** Called with every command of a client, unchanged. */
   onCommand?: (command: Document) => void;
@@ -57,12 +57,12 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   const uncommitted = uncommittedWrites(engine.db());
   const clients = new Set<net.Socket>();
   const servers: net.Server[] = [];
-  /** The last write of each session, so that a retried write is not repeated. */
+  /** The last write of each session. A retried write gets the same reply and is not executed again. */
   const retryable = new Map<string, { txnNumber: string; reply: Promise<Document> }>();
   let isPrimary = true;
   let term = 1;
   let held: { ended: Promise<void>; end: () => void; giveUpMs?: number } | undefined;
-  /** Settles after the last write that may be rolled back: these writes are sequential. */
+  /** Settles after the last write that may be rolled back. These writes run one after the other. */
   let lastHeld: Promise<unknown> = Promise.resolve();
 
   async function reply(command: Document, upstream: Upstream, host: string): Promise<Document> {
@@ -104,7 +104,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     return made;
   }
 
-  /** Resolves with false if it does not happen within the client's wtimeout. */
+  /** Resolves with true when the majority has the writes, or with false after the client's wtimeout. */
   async function reachesMajority(wtimeoutMs: number): Promise<boolean> {
     const inTime = held?.giveUpMs ?? (wtimeoutMs || 2 ** 31 - 1);
     const giveUp = new AbortController();
@@ -145,7 +145,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     client.on('error', () => {});
     client.on('close', () => {
       clients.delete(client);
-      // A command is executed even if the client does not wait for the answer.
+      // The command is executed to its end, even if the client does not wait for the answer.
       void busy.finally(() => upstream.end());
     });
     onMessage(client, (message: Message) => {
@@ -213,7 +213,10 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
 const plain = (command: Document): Document =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ofReplicaSets.has(name)));
 
-/** A majority write waits for the journal; on the engine, a standalone, `majority` would only trigger its flush. */
+/**
+ * Converts a command for the engine, which is a standalone. A majority write becomes one that waits for the journal: on
+ * a standalone, `majority` would only trigger its flush.
+ */
 function asEngine(command: Document): Document {
   const { w, j } = command.writeConcern ?? {};
   const writeConcern = w === 'majority' ? { w: 1, j: true } : { w: 1, ...(j && { j }) };

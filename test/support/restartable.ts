@@ -4,13 +4,13 @@ import type { RunningServer } from '../../dev/servers/processes.ts';
 export interface Restartable {
   readonly url: string;
   readonly pid: number;
-  /** Ends it at once, with SIGKILL. */
+  /** Ends the server at once, with SIGKILL. */
   kill(): Promise<void>;
-  /** Ends it cleanly, like an operator. */
+  /** Ends the server cleanly, as an operator does. */
   stop(): Promise<void>;
-  /** Starts it again after `kill` or `stop`. Resolves when it answers. */
+  /** Starts the server again after `kill` or `stop`. Resolves when it answers. */
   start(): Promise<void>;
-  /** Pauses it (SIGSTOP) until `resume`: it keeps its connections and answers nothing. */
+  /** Pauses the server (SIGSTOP) until `resume`: it keeps its connections and answers nothing. */
   pause(): void;
   resume(): void;
 }

@@ -17,7 +17,10 @@ export type RideWish = Partial<RideRequest> & {
   mode?: Ride['mode'];
   scenario?: NewRide['scenario'];
   idempotencyKey?: string;
-  /** The first offer is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
+  /**
+   * The offers on the ride, of which the first is the one that is accepted. Defaults of an offer: a new driver, 20 USD,
+   * 5 minutes.
+   */
   offers?: OfferWish[];
 };
 
@@ -48,7 +51,9 @@ export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'
   return ride._id;
 }
 
-/** Creates a ride with offers and brings it to a status. A cancelled one was cancelled by the partner while bidding. */
+/**
+ * Creates a ride with offers and brings it to a status. For `cancelled`, the partner cancels it while it is bidding.
+ */
 export async function rideIn(ctx: Context, status: RideStatus, { by, offers: wanted = [{}], ...wish }: RideWish = {}) {
   const created = by && (await by.createRide(wish)).body;
   const rideId: string = created?.rideId ?? (await newRide(ctx, wish));
@@ -74,7 +79,7 @@ export async function rideWithEvents(
 
 let driversMade = 0;
 
-/** A new driver, because a ride accepts one live offer per driver. */
+/** A new driver. Most offers need one, because a ride accepts one live offer per driver. */
 export function newDriver(changes: Partial<Driver> = {}): Driver {
   driversMade += 1;
   return {

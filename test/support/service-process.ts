@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Both limits only end a hang: a busy machine is many times slower than an idle one. */
+/** These limits only end a hang: a busy machine is many times slower than an idle one. */
 const startMs = 120_000;
 const stopMs = 60_000;
 
@@ -13,13 +13,16 @@ export interface ServiceProcess {
   readonly isRunning: boolean;
   /** The unexpected ends of the process, each with its signal or exit code. */
   readonly crashes: readonly string[];
-  /** Starts the process (again) and waits until it is ready. Rejects if it ends before. */
+  /** Starts the process, also after it has ended, and waits until it is ready. Rejects if it ends before that. */
   start(): Promise<void>;
   /** Resolves when the running process has ended, with its signal or its exit code (`code 0`). */
   ended(): Promise<string>;
   /** Sends SIGKILL synchronously. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Sends a signal, and SIGKILL after `graceMs`. Resolves with how the process ended and after how many ms. */
+  /**
+   * Ends the process with a signal, or with SIGKILL if it still runs after `graceMs`. Resolves with its signal or exit
+   * code, and with the time that this took.
+   */
   stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<{ how: string; ms: number }>;
   signal(signal: NodeJS.Signals): void;
   /** Resident memory in bytes, from Linux's /proc. */
@@ -38,9 +41,9 @@ export interface ServiceProcessOptions {
   nodeArgs?: string[];
   /** The whole environment of the process, in addition to PATH. */
   env: NodeJS.ProcessEnv;
-  /** Its output goes to `<logDir>/<name>.log`, to these file descriptors, or nowhere. */
+  /** The output of the process goes to `<logDir>/<name>.log`, to these file descriptors, or nowhere. */
   output?: { logDir: string } | { stdout: number; stderr: number };
-  /** Its limit of open files (`ulimit -n`). */
+  /** The limit of open files of the process (`ulimit -n`). */
   openFiles?: number;
 }
 

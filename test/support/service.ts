@@ -35,7 +35,7 @@ export async function testContext(settings: Record<string, string> = {}): Promis
   return openContext(config, 'test');
 }
 
-/** A function returns the settings that a test only knows once its servers run. */
+/** The settings of a test, or a function that returns them, for settings that are known only once the servers run. */
 export type Given = Settings | (() => Settings | Promise<Settings>);
 type Settings = Record<string, string>;
 
@@ -43,7 +43,7 @@ type Settings = Record<string, string>;
 export const useTestContext = (given: Given = {}): Context =>
   useStarted(async () => testContext(await settingsOf(given)));
 
-/** Whether the test run's database has its indexes. Checking that takes longer than most tests. */
+/** True once the test run's database has its indexes. Checking that takes longer than most tests. */
 let isMigrated = false;
 
 export interface TestApi {

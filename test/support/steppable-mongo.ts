@@ -5,11 +5,11 @@ import { faketimeLibrary } from '../../dev/servers/faketime.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { type Restartable, restartable } from './restartable.ts';
 
-/** A MongoDB engine whose wall clock (`$$NOW`) can be set while it runs. Its monotonic clock is never changed. */
+/** A MongoDB engine whose wall clock (`$$NOW`) can be set while the engine runs. Its monotonic clock never changes. */
 export interface SteppableMongo extends Restartable {
   /**
-   * Sets its clock `aheadMs` ahead of this machine's clock (negative: behind), from its next command on. Processes of
-   * the service notice it after about a second (followMongoClock).
+   * Sets the engine's clock `aheadMs` ahead of this machine's clock (negative: behind), from the next command on.
+   * Processes of the service notice it after about a second (followMongoClock).
    */
   setClock(aheadMs: number): Promise<void>;
   /** Ends the engine and removes its data. */
@@ -25,7 +25,7 @@ export async function startSteppableMongo(): Promise<SteppableMongo> {
   const offsetFile = path.join(folder, 'offset');
   const setClock = async (aheadMs: number) => {
     const text = `${aheadMs < 0 ? '' : '+'}${(aheadMs / 1_000).toFixed(3)}`;
-    // Rename the file into place, so that the engine never reads half of it.
+    // Renames the file into place, so that the engine never reads half of it.
     await fs.writeFile(`${offsetFile}.new`, text);
     await fs.rename(`${offsetFile}.new`, offsetFile);
   };
@@ -41,15 +41,15 @@ export async function startSteppableMongo(): Promise<SteppableMongo> {
   });
 }
 
-/** Like `describe`, but skipped on other systems than Linux. The fault suite imports this file without mocha. */
+/** Like `describe`, but skipped on systems other than Linux. The fault suite imports this file without mocha. */
 export function describeOnLinux(title: string, suite: (this: Mocha.Suite) => void): void {
   if (process.platform === 'linux') describe(title, suite);
   else describe.skip(title, suite);
 }
 
 /**
- * The environment of a process whose wall clock differs from the machine's by the contents of `offsetFile`, in seconds
- * with a sign (`+8`). The file is read each time the clock is read. The monotonic clock and timers are not affected.
+ * The environment of a process whose wall clock is shifted by the contents of `offsetFile`, in seconds with a sign
+ * (`+8`). Each read of the clock reads the file. The monotonic clock and timers are not affected.
  */
 async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
   return {
@@ -57,7 +57,7 @@ async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
     FAKETIME_TIMESTAMP_FILE: offsetFile,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Otherwise each journaled write of the engine waits 100 ms.
+    // Without this, each journaled write of the engine would wait 100 ms.
     FAKETIME_FORCE_MONOTONIC_FIX: '0',
     FAKETIME_DISABLE_SHM: '1',
   };

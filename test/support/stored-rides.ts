@@ -6,7 +6,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** The whole ride in MongoDB. */
+/** Reads the whole ride from MongoDB. */
 export async function storedRide(rideId: string): Promise<Ride> {
   const ride = await rides.findOne({ _id: rideId });
   if (!ride) throw new Error(`ride ${rideId} does not exist`);
@@ -18,7 +18,7 @@ export const statusesSent = (ride: Ride): string[] =>
 
 const longAgo = () => new Date(Date.now() - 60_000);
 
-/** Moves a timer into the past, because MongoDB's clock decides whether it is due, and a test cannot set that clock. */
+/** Moves a timer into the past. MongoDB's clock decides which timers are due, and a test cannot set that clock. */
 export async function makeDue(rideId: string, name: TimerName, dueAt = longAgo()): Promise<void> {
   await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, nextDueAt: dueAt } });
 }

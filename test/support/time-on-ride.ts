@@ -1,6 +1,9 @@
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** An event has the time of the decision. On a busy machine the write can be this much later. */
+/**
+ * The write of an event can be this much later than the event's time, which is the time of the decision, on a busy
+ * machine.
+ */
 const slackMs = 250;
 
 export interface TimeOnRide {
@@ -18,6 +21,6 @@ export function timeOnRide({ events, status }: Pick<Ride, 'events' | 'status'>):
   return { since: accepted.at.getTime(), until };
 }
 
-/** Whether the times on two rides overlap. */
+/** True if the times on two rides overlap. */
 export const overlap = (a: TimeOnRide | undefined, b: TimeOnRide | undefined): boolean =>
   a !== undefined && b !== undefined && a.until > b.since + slackMs && b.until > a.since + slackMs;

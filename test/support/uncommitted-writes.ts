@@ -4,7 +4,9 @@ import type { Upstream } from './upstream.ts';
 
 type Collection = mongoose.mongo.Collection<{ _id: string }>;
 
-/** Keeps a copy of each document from before a write that no majority has, in a separate collection. */
+/**
+ * The writes that no majority has. Keeps a copy of each document from before such a write, in a separate collection.
+ */
 export interface UncommittedWrites {
   /** Copies the documents that a command is about to change. */
   note(command: Document): Promise<void>;

@@ -64,11 +64,11 @@ async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
 export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<UsageResult> =>
   sumUsage(createLogger('silent', 'test'), until, pace);
 
-/** Whether the sums of every account include the rides of a day (`2026-11-05`). */
+/** True if the sums of every account include the rides of a day (`2026-11-05`). */
 export const isSummed = (day: string): Promise<boolean> =>
   isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));
 
-/** Whether a month (`2026-11`) is closed for every account. */
+/** True if a month (`2026-11`) is closed for every account. */
 export const isClosed = (month: string): Promise<boolean> => isDoneThrough(endOfMonth(month));
 
 async function isDoneThrough(end: Date): Promise<boolean> {

@@ -4,7 +4,10 @@ import type { Resolver } from '../../workers/webhooks/send/resolve.ts';
 
 export type Question = 'A' | 'AAAA';
 
-/** A resolver of `partner.test`. Other names exist without an address, so name servers count as reachable. */
+/**
+ * Creates a resolver that knows `partner.test`. All other names exist without an address, so name servers count as
+ * reachable.
+ */
 export const onlyPartner =
   (resolver: Resolver): Resolver =>
   async (name, signal) =>

@@ -1,7 +1,7 @@
 import nock from 'nock';
 
 /**
- * Switches nock on or off for the tests of this suite. Any import of nock activates it for the whole process. It then
+ * Switches nock on or off for the tests of this suite. Any import of nock activates it for the whole process; it then
  * opens additional connections besides those of `send`, even to hosts without an interceptor.
  */
 export function useNock(isWanted: boolean): void {

@@ -1,7 +1,9 @@
 import { Socket as UdpSocket } from 'node:dgram';
 import { Socket } from 'node:net';
 
-/** The fate of a connection: it goes to a port of this machine instead, is refused, hangs, or fails with this code. */
+/**
+ * What happens to a connection: it goes to a port of this machine instead, is refused, hangs, or fails with this code.
+ */
 export type Route = { port: number } | 'refuse' | 'hang' | { fails: string };
 
 export type Outbound = {
@@ -12,7 +14,7 @@ export type Outbound = {
 
 /**
  * Diverts every connection of this process, so that a test can use public addresses without contacting them.
- * `hasRoute`: whether the system finds a route to public addresses.
+ * `hasRoute`: the answer to a search for a route to public addresses.
  */
 export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}): Outbound {
   const { connect: connectUdp } = UdpSocket.prototype;

@@ -23,6 +23,6 @@ export async function startTestService(
   };
 }
 
-/** Starts both before the tests of the surrounding describe, and closes them afterwards. */
+/** Starts the API and the pools before the tests of the surrounding describe, and closes them after them. */
 export const useTestService = (given: Given = {}, pools?: readonly PoolName[]): TestApi =>
   useStarted(async () => startTestService(await settingsOf(given), pools));

@@ -126,7 +126,7 @@ describe('dispatch rounds', () => {
     await positions.updateOne({ _id: silent }, { $set: { seenAt: new Date(ctx.now() - 61_000) } });
     const taken = await dispatchedRide(ctx, somewhere());
     const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId: busy }) });
-    // The driver's position document does not show the ride yet.
+    // The position document of the driver does not have this ride yet.
     await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
     await dropSilent(new Date(ctx.now()));
@@ -160,7 +160,7 @@ describe('dispatch rounds', () => {
     expect(asked.filter((drivers) => drivers.includes(driverId))).to.have.length(5);
   });
 
-  it("a repeated round after an interruption adds the ride only once to a driver's requests", async () => {
+  it("a round that is repeated after an interruption adds the ride only once to a driver's requests", async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const rideId = await newRide(ctx, { pickup: place });
@@ -174,7 +174,7 @@ describe('dispatch rounds', () => {
     const place = somewhere();
     const driverId = await driverAt(place);
     const [first = ''] = await Promise.all([1, 2, 3, 4, 5].map(() => dispatchedRide(ctx, place)));
-    // Concurrent rounds may have missed the driver.
+    // Several rides are dispatched, because concurrent rounds may miss the driver.
     for (let round = 0; round < 5; round++) await dispatchedRide(ctx, place);
     expect((await positions.findOne({ _id: driverId }))?.requests).to.have.length(5);
     const rideId = await dispatchedRide(ctx, place);
@@ -216,7 +216,7 @@ describe('dispatch rounds', () => {
     expect(await askedFor(rideId)).to.deep.equal([]);
   });
 
-  it('a round asks no driver for a ride that is cancelled or whose bidding time is over', async () => {
+  it('no driver is asked for a ride that is cancelled or whose bidding time is over', async () => {
     const place = somewhere();
     await driverAt(place);
     const cancelled = await newRide(ctx, { pickup: place });
@@ -255,7 +255,7 @@ describe('dispatch rounds', () => {
     expect(await askedFor(rideId)).to.have.length(1);
   });
 
-  it('every counted round asks the nearby drivers, even if its job runs at the moment it becomes due', async () => {
+  it('a round that is counted has asked the nearby drivers, even if its job runs just as it becomes due', async () => {
     const counted: number[] = [];
     for (let remainingMs = 0; remainingMs < 40; remainingMs++) {
       const place = somewhere();
@@ -269,7 +269,7 @@ describe('dispatch rounds', () => {
     expect(new Set(counted)).to.deep.equal(new Set([1]));
   });
 
-  it('a job leaves a timer that was set after the job read the ride', async () => {
+  it('a job does not fire a timer that was set after the job read the ride', async () => {
     const rideId = await newRide(ctx, { pickup: somewhere() });
     const { offerId } = await offerOn(ctx, rideId);
     await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');

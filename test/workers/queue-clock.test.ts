@@ -9,7 +9,7 @@ import { useTestService } from '../support/workers.ts';
 
 const hourMs = 3_600_000;
 
-/** No sweeper runs in these tests: it would add late jobs again. */
+/** No sweeper runs in these tests, because it would add late jobs again. */
 for (const [title, offMs] of [
   ['behind', -hourMs],
   ['ahead', hourMs],
@@ -24,11 +24,11 @@ for (const [title, offMs] of [
       Date.now = hostNow;
     });
 
-    it("the start of a job is recorded by the host's clock, which BullMQ uses to renew the lock", async () => {
+    it("dates a job's start by the host's clock, by which BullMQ renews the job's lock", async () => {
       const { ctx } = service;
       let startedAt = 0;
       const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
-      // BullMQ decides when to renew a lock from the host's time since the recorded start of the job.
+      // BullMQ compares the recorded start of a job with the host's clock to decide when to renew the lock.
       const worker = new Worker(
         'lock',
         async ({ processedOn = 0 }) => {

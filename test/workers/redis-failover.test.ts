@@ -24,7 +24,7 @@ describe('a failover of Redis after which all connections lead to a replica', ()
   before(async () => {
     address.leadTo(second.port);
     const redis = new Redis(first.port);
-    // A replica of a primary that never answers.
+    // Makes this Redis a replica of a primary that never answers.
     await redis.replicaof('127.0.0.1', 1);
     redis.disconnect();
   });
@@ -35,7 +35,7 @@ describe('a failover of Redis after which all connections lead to a replica', ()
     await endBidding(rideId);
     const id = `${rideId}_expire`;
     const job = { id, name: id, data: { rideId, timer: 'expire' as const } };
-    // The replica refuses the first add. In production, the sweeper would add the job.
+    // The add is repeated, because the replica refuses the first one. In production, the sweeper would add the job.
     await until(() => addJob(ctx, 'bidding', job));
     await until(async () => (await storedRide(rideId)).status === 'cancelled');
     expect(await ctx.redis.info('replication')).to.include('role:master');

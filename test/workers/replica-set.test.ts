@@ -15,7 +15,7 @@ import { useNock } from '../support/webhook-nock.ts';
 describe('a worker on a replica set', () => {
   useNock(false);
   let commands: Document[] = [];
-  /** The majority starts to lag as soon as the receiver has an event. */
+  /** If true, the majority starts to lag as soon as the receiver has an event. */
   let lagsAfterReceipt = false;
   const replicaSet = useReplicaSet({ onCommand: (command) => commands.push(command) });
   const receiver = useReceiver({
@@ -66,7 +66,8 @@ describe('a worker on a replica set', () => {
     const rideId = await rideWith(1);
     lagsAfterReceipt = true;
     const delivered = deliver(ctx, rideId, 1);
-    // The first write succeeded on the primary, but its reply was a write concern error: no majority has it.
+    // Waits for the second write. The first one succeeded on the primary, but its reply was a write concern error,
+    // because no majority has it.
     await until(async () => commands.filter(({ updates }) => updates?.[0].u.$set?.settledSeq).length >= 2);
     await replicaSet.stepDown();
     expect(await delivered).to.include({ result: 'delivered' });

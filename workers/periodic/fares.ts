@@ -13,7 +13,7 @@ import {
 } from '../../shared/fares/fare-days.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';
+import { dayMs, dayOf, summableUntil } from '../../shared/usage/days.ts';
 import type { Pace, PacedWork } from './turns.ts';
 import { pagesById } from './walk.ts';
 
@@ -25,15 +25,15 @@ export const fareCounts: PacedWork = {
   rests: { perWork: 1, longestMs: 50 },
   failure: 'fares not counted',
   async work(ctx, pace) {
-    const trips = await countDays(overUntil(ctx.now()), pace);
+    const trips = await countDays(summableUntil(ctx.now()), pace);
     if (trips > 0) ctx.log.info({ trips }, 'fares counted');
   },
 };
 
 /**
- * Counts the days before `until` (the start of a day) that are not counted yet. Counts the last counted day again,
- * because some of its rides were completed later. Deletes days that no hint uses anymore. Resolves with how many trips
- * were counted.
+ * Counts all days before `until` (the start of a day) that are not counted yet. Also recounts the last counted day,
+ * because some of its rides were completed later. Deletes days that no hint uses anymore. Resolves with the number of
+ * counted trips.
  */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);
@@ -52,7 +52,7 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
 }
 
 const pageSize = 500;
-/** For shorter trips, the price does not depend on the distance. */
+/** Shorter trips are not counted, because their price does not depend on the distance. */
 const shortestKm = 0.5;
 
 const fields = {
@@ -77,8 +77,8 @@ interface Count {
 }
 
 /**
- * Counts the agreed prices per km of the completed live rides that were created on one day, by place (cell and car
- * type). Idempotent: a second count replaces the first. Resolves with how many trips were counted.
+ * Counts the completed live rides that were created on one day, by place (cell and car type) and agreed price per km.
+ * Idempotent: a second count replaces the first. Resolves with the number of counted trips.
  */
 async function countDay(start: Date, pace: Pace): Promise<number> {
   const counts = new Map<string, Count>();
@@ -109,7 +109,7 @@ function count(counts: Map<string, Count>, ride: CountedRide): void {
   // The coordinates of an erased ride are too coarse to compute a distance.
   if (mode !== 'live' || status !== 'completed' || rideType !== 'standard') return;
   if (typeof agreedPrice !== 'number' || erasedAt) return;
-  // Not the partner's own `distanceKm`, which may be a road distance.
+  // Computed here, because the partner's own `distanceKm` may be a road distance.
   const km = greatCircleKm(pickup, destination);
   if (km < shortestKm) return;
   const place = placeOf(pickup, carType);

@@ -17,13 +17,13 @@ export interface Lease {
 export interface LeaseOptions {
   /** The Redis key of the lease. */
   key: string;
-  /** Acquires the lease also during the rest between two turns. */
+  /** Acquires the lease even during the rest between two turns. */
   interruptRest?: boolean;
 }
 
 /**
- * Acquires a lease, which lets one process at a time do a kind of work. Resolves with null if it is not free. The lease
- * also lasts through the rest after a turn, so that many processes take no more turns than one.
+ * Acquires a lease, which lets one process at a time do a kind of work. Resolves with null if the lease is not free.
+ * The lease is also kept during the rest after a turn, so that more processes do not mean more turns.
  */
 export async function acquireLease(
   redis: RedisClient,

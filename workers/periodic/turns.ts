@@ -11,16 +11,19 @@ export class TurnOverError extends Error {
   override name = 'TurnOverError';
 }
 
-/** Call before each query of long work. Waits, so that requests are not slowed down. Throws TurnOverError. */
+/**
+ * Call it before each query of long work. It waits, so that requests are not slowed down, and throws TurnOverError if
+ * the turn must end.
+ */
 export type Pace = () => Promise<void>;
 
 /** Work that one worker process at a time does under a lease, at a pace that leaves MongoDB time for requests. */
 export interface PacedWork {
   /** The Redis key of the lease. */
   leaseKey: string;
-  /** The time between two turns of all processes together. */
+  /** The time between two turns, whichever processes take them. */
   intervalMs: number;
-  /** Each process asks this often for a turn in an interval: the more often, the sooner one replaces a dead process. */
+  /** Each process asks for a turn this many times per interval. A higher number replaces a dead process sooner. */
   asksPerInterval: number;
   /** After each query, sleeps `perWork` times as long as the query took, at most `longestMs`. */
   rests: { perWork: number; longestMs: number };
@@ -48,7 +51,7 @@ export async function takePacedTurn(ctx: Context, paced: PacedWork, signal: Abor
       await paced.work(ctx, paceOf(lease, signal, paced.rests));
     } catch (error) {
       if (!(error instanceof TurnOverError)) throw error;
-      // A rest of 1 ms, so that another process can continue at once.
+      // Rests only 1 ms, so that another process can continue at once.
       return 1;
     }
     return intervalMs;
@@ -79,8 +82,8 @@ export function logFailedPart(log: Logger, message: string, part: object, error:
 }
 
 /**
- * Calls `work` if the lease is free. After that, no process starts the next turn for the time (ms) that `work` resolved
- * with, or for `restAfterErrorMs` if it failed.
+ * Calls `work` if the lease is free. Afterwards no process starts the next turn for the time (ms) with which `work`
+ * resolved, or for `restAfterErrorMs` if `work` failed.
  */
 export async function takeTurn(
   redis: RedisClient,
@@ -107,8 +110,8 @@ interface Loop {
 const stopTimeoutMs = 500;
 
 /**
- * Calls `round` repeatedly until it is stopped. Each round resolves with the pause (ms) until the next one, to which a
- * jitter of up to 25 % is added. A failed round is logged and followed by `pauseMs`.
+ * Calls `round` repeatedly until it is stopped. Each round resolves with the pause until the next one (ms), which gets
+ * a jitter of up to 25 %. A failed round is logged and followed by `pauseMs`.
  */
 export function startLoop(
   log: Logger,

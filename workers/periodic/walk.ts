@@ -1,6 +1,6 @@
 import type { Pace } from './turns.ts';
 
-/** The part of a MongoDB collection that reading page by page needs. */
+/** The methods of a MongoDB collection that a walk needs. */
 export interface ReadableCollection {
   find(filter: object, options: object): { toArray(): Promise<unknown[]> };
 }
@@ -17,9 +17,11 @@ export interface Walk<D extends { _id: string }> {
   by: 'nextDueAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
-  /** Visits the documents up to this time, or all if null. A document without a time counts as old. */
+  /** Visits the documents up to this time, or all if null. A document without a time counts as the oldest. */
   until: Date | null;
-  /** Also visits the documents for which this is true: their time is ahead, because MongoDB's clock was set back. */
+  /**
+   * Also visits the documents for which this returns true. Their time is ahead, because MongoDB's clock was set back.
+   */
   isAhead?(key: Date): boolean;
   /** Resolves with how many of these documents had something to do. */
   visit(documents: readonly D[]): Promise<number>;
@@ -56,9 +58,9 @@ async function readPage<D extends { _id: string }>(
   const index = { [by]: 1, _id: 1 } as const;
   const after = typeof cursor === 'object' && cursor;
   const start = after && { min: { [by]: after.key, _id: after.id } };
-  // `min` also returns the document at the cursor.
+  // A query with `min` also returns the document at the cursor itself, which is dropped below.
   const limit = pageSize + (after ? 1 : 0);
-  // One batch for the whole page: the second batch of a MongoDB cursor may be as large as 16 MB.
+  // The whole page comes in one batch, because the second batch of a MongoDB cursor may be as large as 16 MB.
   const size = { limit, batchSize: limit };
   const options = { projection: { ...projection, [by]: 1 }, sort: index, hint: index, ...start, ...size };
   const found = (await collection.find(filter, options).toArray()) as D[];

@@ -62,9 +62,8 @@ export interface OutgoingEvent {
 
 /**
  * Makes one attempt under a claim: signs the body and sends it to the ride's URL, or else to the key's. Just before the
- * request is written, renews the claim if it is too old, and reads the settings again if they are over 250 ms old
- * (contract, section 6, rule 7). Releases the claim if the outcome is `lost`. `trace` receives the details for the
- * dashboard.
+ * request is written, renews a claim that is too old, and rereads settings that are over 250 ms old (contract, section
+ * 6, rule 7). Releases the claim if the outcome is `lost`. `trace` receives the details for the dashboard.
  */
 export async function attempt(
   ctx: Context,
@@ -94,7 +93,7 @@ export async function attempt(
         claim.ifFresh() !== null || claim.renew(),
         current.ifFresh() ?? current.renew(),
       ]);
-      // This connection leads to the previous URL. The next run of the job starts with the new one.
+      // This connection leads to the previous URL, so nothing is sent on it. The next run of the job uses the new URL.
       if ((outgoing.webhookUrl ?? renewed.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
       return isOurs;
     },
@@ -121,7 +120,7 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
   let maxAgeMs = settingsMaxAgeMs;
   let reads = 0;
   return {
-    /** The settings if they are fresh enough to write a request with, else null. */
+    /** The settings if they are fresh enough for a request to be written with them, else null. */
     ifFresh: (): TimedSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
     /**
      * Reads the settings again. A second renewal shows that MongoDB is slow: `holdDeliverySettings` then allows a

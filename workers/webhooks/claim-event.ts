@@ -3,7 +3,7 @@ import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
 /** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
@@ -15,12 +15,13 @@ export interface ClaimedEvent extends HeldClaim {
 type ClaimedRide = ClaimedEvent['ride'] & { claim?: Claim; event?: RideEvent };
 
 /**
- * Waits for the write concern `committedWrites`: the event precedes the claim in the oplog, so an acknowledged claim
- * proves that no failover can roll the event back. If a crash loses the claim itself, a run claims the event again.
+ * Waits for the write concern `committedWrites`. The event precedes the claim in the oplog, so once the claim is
+ * acknowledged, no failover can roll the event back. A crash may still lose the claim itself: then a run claims the
+ * event again.
  */
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
-  // Events are numbered from 1 without a gap, so the event after number settledSeq has the index settledSeq.
+  // Events are numbered from 1 without a gap, so the first unsettled event has the index settledSeq.
   {
     keyId: 1,
     accountId: 1,
@@ -47,16 +48,18 @@ export async function claimEvent(
 ): Promise<ClaimedEvent | null> {
   const askedAt = readClocks();
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
-  // In the filter, these conditions would double the cost: MongoDB plans a query for any filter with more than `_id`.
+  // In the update instead of the filter, where these conditions would double the cost: MongoDB plans a query for any
+  // filter with more than `_id`.
   const isAllowed = { $and: [...isOldestUnsettled, mayClaim(rideId, token, endedBy)] };
   const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
-  // While this run holds the claim, the event after the last settled one is this event.
+  // The projected event is the first unsettled one. While this run holds the claim on event `seq`, they are the same
+  // event.
   if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
   return { ride, event: ride.event, claim: ride.claim, askedAt, ...operationsOn(rideId, seq, token) };
 }
 
-/** A crash may lose these writes: the claim expires anyway. */
+/** A crash may lose these writes without harm, because the claim expires anyway. */
 const notDurable = { writeConcern: { w: 1 } } as const;
 
 function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
@@ -72,10 +75,10 @@ function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClai
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
-  /** `remainingMs`: the time after which to check again. */
+  /** `remainingMs`: the time after which to check the event again. */
   | { state: 'held' | 'held ahead'; remainingMs: number };
 
-/** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
+/** Reads by MongoDB's clock why an event cannot be claimed. The events of a missing ride count as settled. */
 export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
   const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },
@@ -86,6 +89,6 @@ export async function deliveryState(rideId: string, seq: number, endedBy?: Date)
   if (ride.claim && isAhead(ride.claim, ride.now)) {
     return { state: 'held ahead', remainingMs: noteAhead(rideId, ride.claim) };
   }
-  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlier(ride.now, endedBy);
+  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlierMs(ride.now, endedBy);
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
 }

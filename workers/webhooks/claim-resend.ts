@@ -1,7 +1,7 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { paceMs } from '../../shared/webhooks/redeliver.ts';
-import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import { resendIntervalMs } from '../../shared/webhooks/redeliver.ts';
+import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
 /** A resend (a redelivery or a test event) that this run has claimed. */
 export interface ClaimedResend extends HeldClaim {
@@ -32,7 +32,7 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
   return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
 }
 
-/** `release` and `extend` undo the count of the try, because no attempt was made under the claim. */
+/** `release` and `extend` reduce the count of tries again, because no attempt was made under the claim. */
 function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: attemptId, 'claim.token': token };
   const notTried = { tries: { $subtract: ['$tries', 1] } };
@@ -52,7 +52,7 @@ export async function settleResend(attemptId: string, token: string, outcome: Pa
   return attempts.updateOne({ _id: attemptId, 'claim.token': token }, change);
 }
 
-/** The time after which to check a resend again that another run holds (ms); null if it is done. */
+/** For a resend that another run holds: the time after which to check it again (ms); null if the resend is done. */
 export async function heldForMs(attemptId: string, endedBy?: Date): Promise<number | null> {
   const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
     { _id: attemptId, dueAt: { $exists: true } },
@@ -60,23 +60,26 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
   );
   if (!found?.claim) return found && 0;
   if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
-  return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
+  return Math.max(0, found.claim.until.getTime() - earlierMs(found.now, endedBy));
 }
 
-/** Tolerance of the throttle (10 redeliveries a second per key): jobs never run at their exact millisecond. */
+/**
+ * The throttle (10 redeliveries a second per key) lets a redelivery start this much early, because jobs never run at
+ * their exact millisecond.
+ */
 const toleranceMs = 100;
 /** A `nextRedeliveryAt` this far ahead means that MongoDB's clock was set back: the throttle then starts again. */
 const outdatedMs = 120_000;
 
 /**
- * Resolves with true if a redelivery of this key may start now. Throttles over all processes, even if many late jobs
- * are due at once.
+ * Resolves with true if a redelivery of this key may start now. All processes share this throttle, so the limit also
+ * holds when many late jobs are due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
   const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };
   const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
-  const next = { $add: [last, paceMs] };
+  const next = { $add: [last, resendIntervalMs] };
   const { matchedCount } = await keys.updateOne({ _id: keyId, $expr: isInPace }, [
     { $set: { nextRedeliveryAt: next } },
   ]);

@@ -4,15 +4,15 @@ import type { Context } from '../../shared/base/context.ts';
 const claimMs = 12_000;
 
 /**
- * The `endedBy` of claims: MongoDB's time without recent forward steps of its clock. If the clock is set ahead, claims
- * that were made before the step do not expire early.
+ * The `endedBy` of claims: MongoDB's time minus any recent forward steps of its clock. So a claim from before a forward
+ * step does not expire early.
  */
 export const claimClock = (ctx: Pick<Context, 'nowBeforeSteps'>): Date => new Date(ctx.nowBeforeSteps(claimMs + 1_000));
 
 /**
- * An older claim is renewed before a request is written under it. The age is measured from when the query was sent: the
- * process may be paused before it reads the reply. So the claim's 12 s leave at least 8 s for the attempt and 1 s to
- * record its outcome.
+ * A claim older than this is renewed before a request is written under it, so the claim's 12 s leave at least 8 s for
+ * the attempt and 1 s to record its outcome. The age counts from when the query was sent, because the process may be
+ * paused before it reads the reply.
  */
 const maxClaimAgeMs = 3_000;
 
@@ -20,7 +20,8 @@ const maxClaimAgeMs = 3_000;
 const maxConnectMs = 1_000;
 
 /**
- * A claim that this run holds on an event or a resend. After another run has claimed it, these operations do nothing.
+ * A claim that this run holds on an event or a resend. Once another run has claimed the same, `release` and `extend` do
+ * nothing.
  */
 export interface HeldClaim {
   claim: { at: Date };
@@ -45,7 +46,7 @@ export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldC
   let { claim, askedAt } = held;
   let answeredAt = readClocks();
   return {
-    /** The claim if it is fresh enough to write a request under it, else null. */
+    /** The claim if it is fresh enough for a request to be written under it, else null. */
     ifFresh: (): HeldClaim['claim'] | null =>
       ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null,
     /** Claims again. Resolves with false if another run holds the claim. */
@@ -58,7 +59,10 @@ export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldC
   };
 }
 
-/** Both clocks of this host (ms): the monotonic clock stops while the machine sleeps, the wall clock can be set. */
+/**
+ * Both clocks of this host (ms). Neither is enough: the monotonic clock stops while the machine sleeps, and the wall
+ * clock can be set.
+ */
 export interface ClockReading {
   monotonic: number;
   wall: number;
@@ -70,14 +74,20 @@ export const readClocks = (): ClockReading => ({ monotonic: performance.now(), w
 export const ageMs = ({ monotonic, wall }: ClockReading): number =>
   Math.max(performance.now() - monotonic, Date.now() - wall);
 
-/** A claim of another run, as it was read. Each renewal changes `until`. */
+/**
+ * A claim of another run, as this process read it. A renewal changes `until`, so an unchanged `until` proves that the
+ * claim was not renewed.
+ */
 interface SeenClaim {
   token: string;
   at: Date;
   until: Date;
 }
 
-/** The job runs again after this time at most: another process may have seen the claim earlier and may take it over. */
+/**
+ * The job checks the claim again after this time at the latest: another process may have seen the claim earlier and may
+ * already take it over.
+ */
 const lookAgainMs = 3_000;
 const forgetAfterMs = 3_600_000;
 
@@ -104,12 +114,12 @@ export function noteAhead(id: string, claim: SeenClaim): number {
   return Math.min(lengthMs(claim), lookAgainMs);
 }
 
-/** The earlier of MongoDB's clock and `endedBy` (Unix ms). */
-export const earlier = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
+/** The time by which a claim must have expired (Unix ms): the earlier of MongoDB's clock and `endedBy`. */
+export const earlierMs = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 /**
- * For an update pipeline: true if this run may claim the document. It may if the current claim is its own or has
- * expired, by MongoDB's clock and by `endedBy` too, which leaves out recent forward steps of that clock (`claimClock`).
+ * For an update pipeline: true if this run may claim the document. It may if the current claim is its own, or has
+ * expired both by MongoDB's clock and by `endedBy`, which leaves out recent forward steps of that clock (`claimClock`).
  * A claim dated ahead of MongoDB's clock counts as expired once this process has seen it unchanged for its full
  * duration, measured by the monotonic clock.
  */

@@ -6,7 +6,7 @@ import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
@@ -67,7 +67,7 @@ function report(
   claimed: ClaimedEvent,
   delivery: Delivery,
   trace: Trace,
-): Finished {
+): FinishedRun {
   const { event } = claimed.event;
   const { outcome, reason, httpStatus, durationMs } = delivery;
   countDelivery('event', pool, delivery);
@@ -99,8 +99,9 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
 }
 
 /**
- * Postpones an attempt that a local fault prevented: a local fault is not an outcome. A missing SECRETS_KEY lasts until
- * a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so the job retries soon.
+ * Postpones an event whose attempt a local fault prevented, because a local fault is not an outcome. A missing
+ * SECRETS_KEY lasts until a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so
+ * the job retries soon.
  */
 function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
   if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);
@@ -108,8 +109,8 @@ function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEven
 }
 
 /**
- * Postpones an event whose attempt was made but not recorded. The sweeper adds its job again when the claim expires.
- * The backoff grows, because each new attempt sends the event to the receiver again.
+ * Postpones an event whose attempt was made but not recorded. The sweeper adds the event's job again when the claim
+ * expires. The backoff grows, because each new attempt sends the event to the receiver again.
  */
 async function postponeUnrecorded({ stopping }: Run, claimed: ClaimedEvent): Promise<JobResult> {
   if (!stopping.aborted) await claimed.extend(backoffMs(ageMs(claimed), shortestBackoffMs)).catch(() => {});

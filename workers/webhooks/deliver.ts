@@ -10,9 +10,9 @@ import { resend } from './resend.ts';
 import { enterLane } from './slow-lane.ts';
 
 /**
- * Handles the jobs of the pools `webhooks` and `webhooks-slow`: one attempt to deliver an event, or one resend. In the
- * fast lane, moves the job to the slow lane if its key is slow or has too many attempts in flight. That happens before
- * the claim, so the slow lane can claim the event at once.
+ * Handles the jobs of the pools `webhooks` and `webhooks-slow`: one attempt to deliver an event, or one resend. The
+ * fast lane moves a job to the slow lane if its key is slow or has too many attempts in flight. It does so before the
+ * claim, so that the slow lane can claim the event at once.
  */
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);

@@ -6,7 +6,7 @@ import { pause } from '../abort-signal.ts';
 import type { Run, RunAgain } from '../handler.ts';
 import type { HeldClaim } from './claim.ts';
 
-/** The reason of an attempt that needs a SECRETS_KEY that this process does not have. */
+/** The reason for an attempt that was not made because this process lacks the SECRETS_KEY of the signing secret. */
 export const secretsKeyMissing = 'secrets_key_missing';
 
 const pauseMs = 1_000;
@@ -15,8 +15,8 @@ const reportEveryMs = 60_000;
 const reports = new WeakMap<Logger, Map<string, number>>();
 
 /**
- * Releases the claim and runs the job again after a second. The run waits inside the job, so the process does not start
- * another job in its place, which would meet the same fault.
+ * Releases the claim and runs the job again after a second. The run waits inside the job and so keeps its place in the
+ * pool: another job would meet the same fault.
  */
 export async function retryInPlace(
   ctx: Context,
@@ -32,8 +32,8 @@ export async function retryInPlace(
 }
 
 /**
- * Leaves a job to other processes while the clocks of MongoDB and this host differ by too much: at least one of them is
- * wrong, and receivers would reject a signature with a wrong time. The event waits until the clocks agree.
+ * Releases the claim and waits while the clocks of MongoDB and this host differ by too much. At least one of them is
+ * wrong, and receivers would reject a signature with a wrong time.
  */
 export const waitForClocks = (
   ctx: Context,
@@ -42,7 +42,7 @@ export const waitForClocks = (
   held?: HeldClaim,
 ): Promise<RunAgain> => retryInPlace(ctx, job, run, 'clocks_differ', held);
 
-/** Runs the job again after a backoff. The claim stays until then, so no other run makes an attempt. */
+/** Runs the job again after a backoff. Extends the claim until then, so that no other run makes an attempt. */
 export async function retryUnderClaim(
   ctx: Context,
   job: DeliveryJob | AttemptJob,
@@ -59,7 +59,9 @@ export async function retryUnderClaim(
 export const backoffMs = (ageMs: number, leastMs: number): number =>
   Math.min(Math.max(ageMs, leastMs), longestBackoffMs);
 
-/** Logs each reason at most once a minute, with the first job: every event may meet the same fault. */
+/**
+ * Logs each reason at most once a minute, because every event may meet the same fault. The line names the first job.
+ */
 function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): void {
   deliveriesPostponed.inc({ reason });
   const now = performance.now();

@@ -8,22 +8,22 @@ import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts
 import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
-import { drained, newTrace, type Trace, traceFields } from './send/trace.ts';
+import { newTrace, type Trace, traceFields, waitUntilDrained } from './send/trace.ts';
 import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 
-/** After this many tries without an outcome, a resend fails: it may itself crash the process. */
+/** After this many tries without an outcome, a resend fails: the resend itself may be what crashes the process. */
 const mostTries = 3;
-/** After this time, nobody is waiting for the result of a test event. */
+/** A test event fails after this time, because nobody is waiting for its result anymore. */
 const testMaxAgeMs = 10 * 60_000;
 const redeliveryMaxAgeMs = 24 * 3_600_000;
 const shortestBackoffMs = 1_000;
-/** Throttled redeliveries run again after a random delay of at most this. */
+/** A throttled redelivery runs again after a random delay of at most this. */
 const throttleMs = 1_000;
 
 /** The outcome of a resend, and when its attempt started. */
@@ -31,8 +31,8 @@ type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 
 /**
  * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
- * like the event's first attempt, under a claim of its own, and does not change the ride. The redeliveries of a ride
- * run in order: each one that finishes adds the job of the next.
+ * like the event's first attempt, but has its own claim and does not change the ride. The redeliveries of a ride run in
+ * order: each one adds the job of the next when it finishes.
  */
 export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
   const { attemptId, keyId } = job;
@@ -66,9 +66,10 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
 
   const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
   const delivery = { ...made, outcome, startedAt: claimed.claim.at };
-  await drained(trace);
+  await waitUntilDrained(trace);
   if (!(await record(ctx, job, run, delivery, outgoing.body, trace))) return { result: 'not recorded' };
-  // The ride may have been erased during the attempt. If this fails, the retention erases the attempt later.
+  // The ride may have been erased during the attempt, so the attempt is erased too. If this fails, the retention erases
+  // it later.
   if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});
   const result = report(ctx, job, run, claimed.record, delivery);
   if (outcome === 'timeout') await markSlow(ctx, keyId);
@@ -140,13 +141,16 @@ function report(
   { pool }: Run,
   { kind, event, rideId, seq, requestId }: AttemptRecord,
   { outcome, reason, httpStatus, durationMs }: ResendDelivery,
-): Finished {
+): FinishedRun {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
   return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'manual attempt');
 }
 
-/** Adds the job of the ride's next redelivery, also if an earlier run was interrupted before it added the job. */
+/**
+ * Adds the job of the ride's next redelivery, even if this one was already done: the run that finished it may have been
+ * interrupted before it added the job.
+ */
 async function finish(ctx: Context, rideId: string | undefined, result: JobResult): Promise<JobResult> {
   if (rideId !== undefined) await enqueueNextRedeliveries(ctx, [rideId]);
   return result;

@@ -12,16 +12,16 @@ import { settle } from './settle.ts';
 
 const commitPauseMs = 30;
 
-/** The delivery as recorded, and the ride's outbox afterwards; null if the ride no longer exists. */
+/** The delivery as recorded, and the ride's outbox after it; `outbox` is null if the ride no longer exists. */
 interface RecordedDelivery {
   delivery: Delivery;
   outbox: Outbox | null;
 }
 
 /**
- * Records an event's delivery on its ride and ends the claim. If MongoDB refuses the delivery, writes it once more
- * outside a batch, and then writes a delivery with only the reason `unrecordable`. Resolves with null if nothing was
- * recorded. `isLast`: the ride had no newer event when this one was claimed.
+ * Records an event's delivery on its ride and ends the claim. If MongoDB refuses the write, repeats it outside a batch,
+ * and then records only the reason `unrecordable`. Resolves with null if nothing was recorded. `isLast`: the ride had
+ * no newer event when this one was claimed.
  */
 export async function recordDelivery(
   ctx: Context,
@@ -45,8 +45,8 @@ export async function recordDelivery(
 }
 
 /**
- * Settles an event, and waits until no failover can roll that back. Resolves with the ride's outbox, also if an earlier
- * write of this run succeeded and only its reply was lost.
+ * Settles an event, and waits until no failover can roll that back. Resolves with the ride's outbox, even if an earlier
+ * write of this run settled the event and only its reply was lost.
  */
 async function settleOnce(
   { rideId, keyId, seq }: DeliveryJob,
@@ -59,7 +59,8 @@ async function settleOnce(
     const settled = await settleEvent(rideId, seq, token, delivery, { unbatched });
     if (settled) return settled;
     const ride = await readCommitted(rideId);
-    // The committed ride still has this run's claim: the outcome is written, but a failover can still roll it back.
+    // The committed state of the ride still has this run's claim: the outcome is written, but a failover can still roll
+    // it back.
     const isUncommitted = ride && ride.settledSeq < seq && ride.claim?.token === token;
     if (!isUncommitted) return ride;
     if (stopping.aborted) throw new NotYetCommitted();
@@ -80,9 +81,9 @@ const settleUnbatched = ({ filter, change }: Update<Ride>): Promise<Outbox | nul
 
 /**
  * Records the outcome of an attempt on its event and ends the claim, in one write. Resolves with the ride's outbox
- * afterwards, or with null if another run has claimed the event. A run can settle only while it holds the claim, or if
- * a restart of MongoDB lost its claim. `unbatched` keeps the write out of a batch, which MongoDB may refuse because of
- * another write in it.
+ * after the write, or with null if another run has claimed the event. A run can settle only while it holds the claim,
+ * or if a restart of MongoDB lost the claim. `unbatched` sends the write on its own, because MongoDB may refuse a whole
+ * batch for another write in it.
  */
 export async function settleEvent(
   rideId: string,
@@ -97,7 +98,10 @@ export async function settleEvent(
 
 const settleUnread = batchedWrite<Ride>(rides);
 
-/** Like `settleEvent`, but only if the event is the ride's last one: no event follows, so the ride is not read. */
+/**
+ * Like `settleEvent`, but does nothing unless the event is the ride's last one. No event follows it, so the ride need
+ * not be read. Resolves with true if it settled the event.
+ */
 export async function settleLast(rideId: string, seq: number, token: string, delivery: Delivery): Promise<boolean> {
   const { filter, change } = settleUpdate(rideId, seq, token, delivery);
   return settleUnread({ filter: { ...filter, seq }, change });

@@ -14,9 +14,9 @@ interface OutcomeWrite<T> {
 }
 
 /**
- * Records an outcome, because an unrecorded attempt would be made again. During an outage of MongoDB, retries the write
- * until the pool stops; then the claim expires. If MongoDB refuses a write, logs the message `refused` and tries the
- * next write. Resolves with null if nothing was recorded.
+ * Records the outcome of an attempt. An unrecorded attempt would be made again, so this function retries the write
+ * during an outage of MongoDB, until the pool stops and the claim expires. If MongoDB refuses a write, logs the message
+ * `refused` and tries the next write. Resolves with null if nothing was recorded.
  */
 export async function settle<T extends object>(
   ctx: Context,

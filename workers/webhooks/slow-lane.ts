@@ -11,9 +11,9 @@ const markMs = 60_000;
 const slowKeys = 'rides:slow';
 
 /**
- * Concurrency limit per key in this process's fast lane. A key gets its slow mark only after its first timeout, which
- * takes 8 s: without this limit, it could use the pool's whole concurrency in that time. Its further deliveries use the
- * slow lane.
+ * Concurrency limit per key in this process's fast lane; further deliveries of the key use the slow lane. A key gets
+ * its slow mark only after its first timeout, which takes 8 s. Without this limit, it could use the whole concurrency
+ * of the pool in that time.
  */
 const maxPerKey = 8;
 
@@ -41,7 +41,10 @@ export async function enterLane(
   };
 }
 
-/** Marks a key after an attempt timed out. Losing the mark is harmless: it only decides in which queue events wait. */
+/**
+ * Marks a key after an attempt timed out. Losing the mark is harmless, because it only decides in which queue events
+ * wait.
+ */
 export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyId: string): Promise<void> {
   try {
     await ctx.redis.zadd(slowKeys, ctx.now() + markMs, keyId);

@@ -11,7 +11,7 @@ function show(state: ConsoleState): void {
   const fresh = new DOMParser().parseFromString(state.html, 'text/html').getElementById('live') as HTMLElement;
   const hadFocus = live.contains(document.activeElement);
   patch(live, fresh);
-  // The focused button is gone.
+  // If the update removed the focused button, the focus moves to the offers.
   if (hadFocus && !live.contains(document.activeElement)) document.getElementById('offers')?.focus();
   if (spoken && state.latest !== latest) spoken.textContent = state.latest;
   latest = state.latest;

@@ -4,7 +4,8 @@ import { enhance } from './enhance.ts';
 
 enhance(document);
 
-// The Back button may restore an old page with used forms. Sending one again would only repeat its answer.
+// Reloads an old page that the Back button restored: its forms may be used, and sending one again would only repeat its
+// answer.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });

@@ -2,7 +2,7 @@ import type { Fault, Verdict } from './signature-check.ts';
 
 interface Words {
   title: string;
-  /** The meaning of the fault and its remedy. */
+  /** The cause of the fault, and what the reader can do about it. */
   remedy: string;
 }
 

@@ -18,7 +18,7 @@ interface CheckInput {
 }
 
 export interface Verdict {
-  /** Empty for a valid signature. */
+  /** The faults of the signature; empty for a valid one. */
   faults: Fault[];
   /** The age of the signature; negative for a time in the future, missing if its time cannot be read. */
   ageSeconds?: number;

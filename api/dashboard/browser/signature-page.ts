@@ -19,12 +19,12 @@ form.addEventListener('submit', async (event) => {
   show(await checkSignature(pasted, Math.floor(Date.now() / 1_000)));
 });
 
-// Hide the result of the previous values.
+// Hides the result when an input changes, because it belongs to the previous values.
 form.addEventListener('input', () => {
   result.hidden = true;
 });
 
-// Neither Back nor a reload restores the secret.
+// Resets the form, so that neither the Back button nor a reload restores the secret.
 addEventListener('pagehide', () => form.reset());
 
 function show(verdict: Verdict): void {

@@ -2,7 +2,7 @@
 export interface ConsoleState {
   /** Unix ms, by MongoDB's clock. */
   now: number;
-  /** The ride has ended and its events are settled: this is the last state. */
+  /** True in the last state: the ride has ended and its events are settled. */
   isOver: boolean;
   /** The latest entry of the timeline, for screen readers. */
   latest: string;

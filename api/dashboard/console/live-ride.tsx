@@ -12,7 +12,7 @@ import { consoleRidePath } from '../paths.ts';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
-import { HandSteps, WithdrawForm } from './hand-steps.tsx';
+import { ManualSteps, WithdrawForm } from './manual-steps.tsx';
 import { detailOf, Timeline } from './timeline.tsx';
 
 export function consoleState(links: Pick<Config, 'trackBaseUrl'>, ride: ConsoleRide): ConsoleState {
@@ -30,7 +30,7 @@ export function LiveRide({ ride, links }: { ride: ConsoleRide; links: Pick<Confi
   return (
     <div id="live" class="console-live">
       <State ride={ride} links={links} />
-      <HandSteps ride={ride} />
+      <ManualSteps ride={ride} />
       <Offers ride={ride} />
       <Timeline ride={ride} />
     </div>

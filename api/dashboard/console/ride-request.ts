@@ -1,4 +1,7 @@
-/** The request of the console's form. Pure: it also runs in the browser, which shows it while the form is filled in. */
+/**
+ * The request that the console's form describes. Pure: the browser also runs it, to show the request while the form is
+ * filled in.
+ */
 
 /** The form's fields that describe a ride. */
 export type RideField =

@@ -21,8 +21,8 @@ import {
 import { consoleRidePath } from '../paths.ts';
 import { type ConsoleRide, consoleRide } from './console-ride.ts';
 import type { ConsoleStreams } from './console-streams.ts';
-import { handStepIn } from './hand-steps.tsx';
 import { consoleState, LiveRide } from './live-ride.tsx';
+import { manualStepIn } from './manual-steps.tsx';
 import { creationAsCurl, keyVariable } from './ride-request.ts';
 import { scenarioWords } from './start-page.tsx';
 
@@ -39,8 +39,8 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   }
 
   /**
-   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride already has the
-   * change, from an earlier request with this form or from the first of two clicks.
+   * Changes the ride on behalf of its key. A refusal is shown on the ride's page. It is not shown if the ride already
+   * has the change, from an earlier request with this form or from the first of two clicks.
    */
   async function act(
     request: FormRequest,
@@ -67,11 +67,11 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
     );
 
-  /** Makes a manual step instead of the simulated driver. */
+  /** Makes a manual step in place of the simulated driver. */
   async function stepManually(request: FormRequest): Promise<Answer> {
     const { account, param, form } = request;
     const ride = await rideOf(request);
-    const asked = handStepIn(param('step'), form);
+    const asked = manualStepIn(param('step'), form);
     if ('fault' in asked) return { status: 422, html: await showRide(account, ride, asked.fault) };
     const { step } = asked;
     return act(

@@ -15,7 +15,7 @@ export function AttemptDetail({
 }: {
   attempt: ShownAttempt;
   now: number;
-  /** Actions, such as the button that resends the event. */
+  /** Buttons, such as the one that resends the event. */
   children?: ComponentChildren;
 }) {
   return (
@@ -45,7 +45,7 @@ export function AttemptDetail({
         </Fact>
       </dl>
       {attempt.erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
-      {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
+      {attempt.phases && <Phases phases={attempt.phases} timeoutPhase={timeoutPhaseOf(attempt)} />}
       {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">
@@ -57,8 +57,8 @@ export function AttemptDetail({
   );
 }
 
-/** The delivery as the ride records it, for an event whose attempt has no record of its own. */
-export function OwnRecordDetail({
+/** The delivery as the ride records it, used if the event's attempt has no record of its own. */
+export function DeliveryDetail({
   delivery,
   now,
   children,
@@ -134,12 +134,12 @@ const phaseLabels: Record<AttemptPhase, string> = {
   answer: 'Answer',
 };
 
-/** The phase in which the time limit ended the attempt. */
-const stoppedIn = ({ outcome, reason }: AttemptRecord): string | undefined =>
+/** The phase in which the time limit ended the attempt, if it did. */
+const timeoutPhaseOf = ({ outcome, reason }: AttemptRecord): string | undefined =>
   outcome === 'timeout' ? reason : undefined;
 
 /** One bar per phase; each starts where the previous one ends. */
-function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phases']>; stoppedIn?: string }) {
+function Phases({ phases, timeoutPhase }: { phases: NonNullable<AttemptRecord['phases']>; timeoutPhase?: string }) {
   const made = attemptPhases.flatMap((phase) => {
     const ms = phases[phase];
     return ms === undefined ? [] : [{ phase, ms }];
@@ -157,7 +157,7 @@ function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phas
       <table class="phases">
         <tbody>
           {bars.map(({ phase, ms, from }) => (
-            <tr key={phase} class={phase === stoppedIn ? 'stopped' : undefined}>
+            <tr key={phase} class={phase === timeoutPhase ? 'stopped' : undefined}>
               <th scope="row">{phaseLabels[phase]}</th>
               <td class="bar">
                 <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
@@ -203,7 +203,7 @@ const headerLines = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** JSON, indented for reading. The copy button copies the bytes that are sent and signed. */
+/** Shows JSON, indented for reading. The copy button copies the exact bytes that are sent and signed. */
 function Body({ body, title = 'Body' }: { body: string; title?: string }) {
   const shown = indented(body);
   return (

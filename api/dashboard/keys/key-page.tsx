@@ -97,7 +97,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   });
 }
 
-/** `apiKey`, because preact reserves the property `key`. */
+/** The property is called `apiKey`, because preact reserves the name `key`. */
 type PartProps = Omit<KeyPageProps, 'account' | 'key'> & { apiKey: KeyFacts };
 
 function Done({ name = '' }: { name?: string }) {

@@ -115,7 +115,8 @@ export function keyRoutes(service: Context): DashboardRoute[] {
 
     ...actionRoutes('signing-secret', async (request, key) => {
       const signingSecret = await viewSigningSecret(config, key._id, request.owner);
-      // The same form in another session views the secret a second time.
+      // The record's id contains the session: viewing the secret with the same form in another session is a second
+      // view.
       await record(request, 'signing_secret_viewed', key._id, `${request.sent.id} ${request.sent.session}`);
       return showKey(request, key, { signingSecret });
     }),

@@ -39,16 +39,16 @@ export function keysRoutes(service: Context): DashboardRoute[] {
 
 interface KeysPageProps {
   account: Account;
-  /** Newest first. */
+  /** The active keys, newest first. */
   active: readonly KeyFacts[];
-  /** One page, most recently revoked first. */
+  /** One page of the revoked keys, most recently revoked first. */
   revoked: readonly KeyFacts[];
-  /** The number of revoked keys, up to `mostCounted` + 1. */
+  /** The number of revoked keys. They are counted only up to `mostCounted` + 1. */
   revokedCount: number;
   /** The id of the last key on the previous page of revoked keys, if there is one. */
   after?: string;
   hasOlder: boolean;
-  /** Rides created by key id. */
+  /** The number of rides created with each key, by key id. */
   rides: ReadonlyMap<string, number>;
   /** The keys whose deliveries fail. */
   health: ReadonlyMap<string, FailureStreak>;

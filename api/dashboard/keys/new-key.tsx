@@ -13,7 +13,7 @@ import { keyShownPage, shownBeforePage } from './key-created-page.tsx';
 import { nameFault } from './key-parts.tsx';
 import { keyRecords } from './key-records.ts';
 
-/** The limit on new keys. Revoked keys count too; the command line is exempt. */
+/** The limit on new keys. Keys that were revoked since count too; the command line is exempt. */
 const newKeys = ({ newKeysPerDay: most }: Context['config']): Limit => ({
   name: 'new-keys',
   most,
@@ -160,7 +160,7 @@ function newKeysPage({
 }: {
   account: Account;
   most: number;
-  /** The time from which the next key is possible. */
+  /** The time at which the next key becomes possible. */
   freesAt: Date;
   now: number;
 }): string {

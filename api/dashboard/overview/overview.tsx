@@ -19,7 +19,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
       const now = service.now();
       const [active, revoked, usage] = await Promise.all([
         listActiveKeys(owner),
-        // The onboarding checklist also counts revoked keys.
+        // For the onboarding checklist, which also counts revoked keys.
         listRevokedKeys(owner, 20),
         usageOf(account._id, noDays, now),
       ]);

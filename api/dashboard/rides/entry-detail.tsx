@@ -1,7 +1,7 @@
 import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
-import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
+import { AttemptDetail, DeliveryDetail, EventBody, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { actorWords, coordinatesText, exactText, Id, moneyText, None, OutcomePill } from '../facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
@@ -38,9 +38,9 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
           {sendAgain}
         </AttemptDetail>
       ) : (
-        <OwnRecordDetail delivery={delivery} now={now}>
+        <DeliveryDetail delivery={delivery} now={now}>
           {sendAgain}
-        </OwnRecordDetail>
+        </DeliveryDetail>
       )}
     </>
   );

@@ -59,7 +59,7 @@ interface RidesPageProps {
   hasOlder: boolean;
   /** The id of the last ride on the previous page, if there is one. */
   after?: string;
-  /** The id that was searched for and not found. */
+  /** The id for which a search found nothing. */
   id?: string;
   now: number;
 }

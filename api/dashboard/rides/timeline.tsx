@@ -32,8 +32,8 @@ export interface ChosenEntry {
 }
 
 /**
- * The entry with this id. For an unknown or empty id, the last attempt of an event that has not arrived, because most
- * people look for that; otherwise the latest entry.
+ * The entry or attempt with this id. For an unknown or empty id, the last attempt of an event that has not arrived,
+ * because most people look for that; without one, the latest entry.
  */
 export function chosenEntry(entries: readonly HistoryEntry[], id: string): ChosenEntry {
   const all = entries.flatMap((entry): ChosenEntry[] => [
@@ -49,11 +49,11 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
   return named ?? failed ?? { entry: entries.at(-1) as HistoryEntry };
 }
 
-/** The event was sent or blocked, and did not arrive. */
+/** True if the event was sent or blocked, and did not arrive. */
 const hasFailed = (outcome: RecordedOutcome): boolean =>
   outcome === 'failed' || outcome === 'timeout' || outcome === 'blocked';
 
-/** The entries with an event that failed in every attempt. */
+/** The entries whose event failed in an attempt and was not delivered by another. */
 export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =>
   entries.filter(
     ({ deliveries }) =>

@@ -70,7 +70,7 @@ function faultOf(entered: Extract<CodeResult, { result: 'wrong' | 'no code' }>):
   return `This code is wrong: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
 }
 
-const mailTexts: Record<MailRefusal['tooMany'], string> = {
+const mailLimitTexts: Record<MailRefusal['tooMany'], string> = {
   'to the address':
     'Five codes were sent to this address within an hour. One of them may still arrive: check the spam folder too. Each mail also has a link, which works for an hour.',
   'for the client': 'Twenty codes were requested from your network address within an hour.',
@@ -79,7 +79,7 @@ const mailTexts: Record<MailRefusal['tooMany'], string> = {
 };
 
 const tooManyMails = (ctx: RequestContext, { tooMany, freesMs }: MailRefusal): Answer =>
-  limited(ctx, { title: 'Too many codes', text: mailTexts[tooMany], waitMs: freesMs });
+  limited(ctx, { title: 'Too many codes', text: mailLimitTexts[tooMany], waitMs: freesMs });
 
 const tooManyCodes = (ctx: RequestContext, waitMs: number): Answer =>
   limited(ctx, {
@@ -94,7 +94,7 @@ function limited(ctx: RequestContext, limit: Parameters<typeof limitPage>[0]): A
   return { html: limitPage(limit), status: 429 };
 }
 
-/** The page of a reached limit: its cause, the time to wait, and another way in if there is one. */
+/** The page for a limit that was reached: its cause, the time to wait, and another way in if one exists. */
 function limitPage({
   title,
   text,

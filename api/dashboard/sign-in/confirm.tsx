@@ -57,21 +57,21 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
         await confirmSession(request.session, entered.at.getTime());
         return { redirectTo: next };
       }
-      // The first of two clicks may have confirmed the session.
+      // After a double click, the first click may already have confirmed the session.
       if (hasRecentCode(request.session, service.now())) return { redirectTo: next };
       return show(request, next, entered.fault);
     }),
   ];
 }
 
-/** A session counts as a known browser: its tries and mails have a rate-limit bucket of their own. */
+/** The browser of a session, which counts as known: its tries and mails have their own rate-limit bucket. */
 function sessionBrowser(cookies: ReturnType<typeof signInCookies>, { ctx, account, session }: PageRequest): Browser {
   return { token: cookies.session.read(ctx), device: cookies.device(ctx, account.email) ?? session._id.slice(0, 22) };
 }
 
 interface ConfirmView {
   account: Account;
-  /** The page to see afterwards. */
+  /** The page to which the person returns afterwards. */
   next: string;
   /** Null if this session has not asked for a code. `hasCode`: its code still works. */
   open: { hasCode: boolean } | null;

@@ -3,7 +3,7 @@ import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import { signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
-import { type OwnCookie, ownCookie } from '../../http/credentials.ts';
+import { type HostCookie, hostCookie } from '../../http/credentials.ts';
 import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../page-routes.ts';
 
@@ -12,9 +12,9 @@ const deviceLifetimeMs = 365 * 24 * 3_600_000;
 
 /** The cookies of the dashboard: for a browser that asks for a code, for a session, and for a known browser. */
 export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
-  const browserCookie = ownCookie(config, 'sign_in');
-  // One cookie per address: a browser may have several accounts.
-  const deviceCookie = (email: string): OwnCookie => ownCookie(config, `device_${sha256(email).slice(0, 12)}`);
+  const browserCookie = hostCookie(config, 'sign_in');
+  // Each address has its own cookie, because one browser may use several accounts.
+  const deviceCookie = (email: string): HostCookie => hostCookie(config, `device_${sha256(email).slice(0, 12)}`);
   return {
     session: sessionCookie(config),
     /** The token that codes are bound to. The browser receives it with the sign-in page, before it asks for a code. */
@@ -24,7 +24,7 @@ export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
       browserCookie.write(ctx, token, signInLifetimeMs);
       return token;
     },
-    /** The browser's token, or null: unlike `browserToken`, it sets no cookie. */
+    /** The browser's token, or null. Unlike `browserToken`, this sets no cookie. */
     askedToken(ctx: RequestContext): string | null {
       const kept = browserCookie.read(ctx);
       return isToken(kept) ? kept : null;

@@ -13,8 +13,8 @@ import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 
 /**
- * The link of a mail with a code (contract, section 1). It works only in the browser that asked for the mail. It opens
- * a page with a button, because mail scanners open links too; only the button signs in or confirms the session.
+ * The link in a mail with a code (contract, section 1). It works only in the browser that asked for the mail. It opens
+ * a page with a button, and only the button signs in or confirms the session, because mail scanners open links too.
  */
 export function linkRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
@@ -29,7 +29,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
     if (open && isOwn(signedIn, open.email))
       return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
-    // A person who has signed in with the code may still open the link of the same mail.
+    // A person who is already signed in with the code may still open the link of the same mail.
     return signedIn ? { redirectTo: '/dashboard' } : dead;
   }
 
@@ -39,7 +39,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const browser: Browser = { token: token ?? '', device: null };
     const proof = token && (await enterLink(config, { browser, link: paramOf(ctx, 'link'), formId }, service.now()));
-    // The first of two clicks may have signed in.
+    // After a double click, the first click may already have signed in.
     if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
     if (signedIn) {
       await confirmSession(signedIn.session, proof.at.getTime());

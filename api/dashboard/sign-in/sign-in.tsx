@@ -1,4 +1,5 @@
-import { askedEmail, openSignIn, readEmail } from '../../../shared/accounts/sign-in.ts';
+import { readEmail } from '../../../shared/accounts/account.ts';
+import { askedEmail, openSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
 import { type Form, readForm } from '../../http/body.ts';
@@ -18,7 +19,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
   const cookies = signInCookies(config);
   const steps = codeSteps(service);
 
-  /** The sign-in page. With a session, the next route answers: the overview. */
+  /** Shows the sign-in page, or calls `next` for a request with a session: the next route answers with the overview. */
   const show: Middleware = async (ctx, next) => {
     if (await find(ctx)) return next();
     if (!canSendMail(config)) return respond(ctx, noMailPage());
@@ -75,7 +76,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
       respond(ctx, canSendMail(config) ? await act(ctx, form) : { html: noMailPage(), status: 503 });
     },
   });
-  /** For a browser that reloads the answer of a form as a page. */
+  /** Redirects a browser that reloads the answer of a form as a page. */
   const startOver = (path: string): DashboardRoute => ({
     method: 'GET',
     path,
@@ -101,7 +102,7 @@ interface SignInView {
   /** The address as typed. */
   email?: string;
   faults?: Faults;
-  /** The browser asked for a code, but did not keep the cookie. */
+  /** True if the browser asked for a code but did not keep the cookie. */
   hasNoCookie?: boolean;
 }
 

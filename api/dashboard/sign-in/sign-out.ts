@@ -15,7 +15,8 @@ import {
 } from '../page-routes.ts';
 
 /**
- * Ends sessions on the server, because a cookie can be copied. Each form can be repeated until all its steps are done.
+ * Ends sessions on the server, because deleting the cookie is not enough: it may have been copied. Each form can be
+ * repeated until all its steps are done.
  */
 export function signOutRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
@@ -28,14 +29,17 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     cookie.clear(ctx);
     return { redirectTo: '/dashboard' };
   }
-  /** Needs neither a form id nor a session: a repeat changes nothing. */
+  /** Ends the browser's own session. Needs neither a form id nor a session, because a repeat changes nothing. */
   const signOut: DashboardRoute = {
     method: 'POST',
     path: '/sign-out',
     handle: async (ctx) => respond(ctx, await endOwn(ctx)),
   };
 
-  /** Ends the session of the form last, so that the form can be repeated until then. */
+  /**
+   * Ends all sessions of the account. The session that sent the form ends last, so that the form can be repeated until
+   * then.
+   */
   async function signOutEverywhere(request: FormRequest): Promise<Answer> {
     const { ctx, form, session } = request;
     const accountId = request.account._id;

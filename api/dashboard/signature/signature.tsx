@@ -12,7 +12,7 @@ export function signatureRoutes(service: Context): DashboardRoute[] {
   return [page('/signature', ({ account }) => signaturePage(account))];
 }
 
-/** The same check with openssl. */
+/** The same check as a shell command with openssl. */
 const opensslCheck = `# body.json contains the body as it arrived, byte for byte.
 T=1700000000        # t of the header
 read -rs SECRET     # paste the whole secret, including whsec_
@@ -97,7 +97,7 @@ function CheckForm() {
   );
 }
 
-/** Spell checking is off: some browsers send the text to their maker. */
+/** Turns spell checking off: some browsers would send the text to their vendor. */
 const ofField = (id: string) =>
   ({
     id,

@@ -3,11 +3,11 @@ import { TableHead } from '../blocks.tsx';
 import { counted, countText } from '../facts.tsx';
 import { dayText, shortDayText } from './periods.tsx';
 
-/** In units of the SVG, which is stretched to the width of the page. */
+/** The width of a day, in units of the SVG, which is stretched to the width of the page. */
 const dayWidth = 10;
 const barWidth = 7;
 const height = 100;
-/** The least height of a bar: a single ride stays visible beside thousands. */
+/** The minimum height of a bar, so that a single ride stays visible next to thousands. */
 const leastHeight = 1.5;
 const daysPerLabel = 7;
 /** The width of a label in days. A label that would exceed the chart is left out. */

@@ -33,9 +33,9 @@ export function usageRoutes(service: Context): DashboardRoute[] {
 interface UsagePageProps {
   account: Account;
   usage: Usage;
-  /** The number of revoked keys, up to `mostCounted` + 1. */
+  /** The number of revoked keys. They are counted only up to `mostCounted` + 1. */
   revoked: number;
-  /** Newest first. */
+  /** The totals of the months, newest first. */
   totals: readonly MonthTotal[];
   /** The selectable months, newest first. */
   months: readonly string[];

@@ -15,7 +15,8 @@ import {
 import { onTap, setText } from './elements.ts';
 
 /**
- * An ended request without an offer of this driver stays visible this long, so the list does not jump while tapping.
+ * An ended request without an offer of this driver stays visible this long, so that the list does not move while the
+ * driver taps.
  */
 const goneForMs = 6_000;
 /** A declined request can be kept for this long. Then the service is asked to remove it. */
@@ -131,7 +132,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   }
 
   function dismiss(card: Card): void {
-    // The request is open again, or the card is already removed.
+    // Keeps the card if the request is open again. The card may also be removed already.
     if (!card.isGone || cards.get(card.request.rideId) !== card) return;
     remove(card);
     choices.onRemoved();
@@ -166,7 +167,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   return {
     show,
     end,
-    /** Shows how a request has ended; removes its card if there is nothing to say. */
+    /** Shows how a request has ended; without `words`, removes its card. */
     explain(rideId: string, words: string | null): void {
       const card = cards.get(rideId);
       if (!card?.isGone) return;

@@ -11,7 +11,7 @@ interface StreamListener {
   onSignedOut(): void;
 }
 
-/** Follows the service's state, also while the page is hidden: the driver may be looking at a map. */
+/** Follows the service's state. Continues while the page is hidden, because the driver may be looking at a map. */
 export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: StreamListener): void {
   let stream = new AbortController();
   let waiting = new AbortController();
@@ -33,7 +33,8 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       });
       if (ended === 'over' && (await call('GET', '/me'))?.status === 401) return onSignedOut();
       failures += 1;
-      // A broken stream is replaced at once, for example after a restart. Only a second failure is reported.
+      // The first failure of a stream is not reported, because the stream is replaced at once, for example after a
+      // restart.
       if (failures > 1 || !navigator.onLine) onConnection(false);
       waiting = new AbortController();
       // The browser reports when the network is back. It may be wrong, so the stream is retried anyway.

@@ -5,7 +5,7 @@ import type { ShownOutcome } from '../../drivers/fields.ts';
 const base = '/drive/api';
 export const streamUrl = `${base}/stream`;
 
-/** A request without an answer in this time counts as lost. */
+/** A request that is not answered within this time counts as lost. */
 const limitMs = 8_000;
 
 export interface Answer {

@@ -82,7 +82,7 @@ function showScreen(next: Screen | '', status: RideStatus | ''): void {
 }
 
 interface Bar {
-  /** Undefined until the stream has opened or failed. */
+  /** True while the stream is open; undefined until it has opened or failed. */
   isConnected?: boolean;
   /** The names of the unsent actions. */
   waiting: string;
@@ -109,7 +109,7 @@ export function say(words: string): void {
   setText(element('spoken'), words);
 }
 
-/** Vibrates, which can be heard from a phone in its holder. Browsers allow it once the page was touched. */
+/** Vibrates: drivers hear it even if the phone is in its holder. Browsers allow it only after the page was touched. */
 export function buzz(): void {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200);
 }

@@ -113,7 +113,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     add,
     drop,
     withdraw,
-    /** Sends now: the network may be back. */
+    /** Sends the waiting actions now, because the network may be back. */
     send: () => void send(),
     /** The actions that the service does not have yet. */
     waiting: read,
@@ -142,7 +142,10 @@ function post(action: Action): Promise<Answer | null> {
 const withAnswer = (action: Action, { body }: Answer): Action =>
   action.kind === 'offer' ? { ...action, offerId: (body as { offerId: string }).offerId } : action;
 
-/** A repeated offer is refused if only its answer was lost: a driver has one offer per ride. Finds that offer. */
+/**
+ * Finds the offer that the service has accepted although its answer was lost. The repeated offer was refused, because a
+ * driver has one offer per ride.
+ */
 async function findAcceptedOffer(action: Action): Promise<Action | null> {
   if (action.kind !== 'offer') return null;
   const answer = await call('GET', '/requests');

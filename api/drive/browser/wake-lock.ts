@@ -1,4 +1,6 @@
-/** Keeps the screen on while wanted and the page is visible. Browsers release the lock of a hidden page. */
+/**
+ * Keeps the screen on while wanted and while the page is visible, because browsers release the lock of a hidden page.
+ */
 export function createWakeLock() {
   let isWanted = false;
   let isAsking = false;

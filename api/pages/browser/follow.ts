@@ -1,7 +1,7 @@
 import { exclusively, pause, readStream, type StreamEnd } from './read-stream.ts';
 
 const pollMs = 5_000;
-/** Over HTTP/1.1 all tabs of a browser share six connections to a host: streams must leave some free. */
+/** At most this many streams, because over HTTP/1.1 all tabs of a browser share six connections to a host. */
 const maxStreams = 3;
 /** After a 429 or without a free stream, the page polls for this long before it tries a stream again. */
 const pollForMs = 30_000;
@@ -17,7 +17,7 @@ interface FollowOptions<State> {
 }
 
 /**
- * Keeps a page at the ride's current state until the ride ends. A visible page holds a stream or polls; tabs of the
+ * Shows the current state of a ride on a page, until the ride ends. A visible page holds a stream or polls; tabs of the
  * same link share one stream. A hidden page holds no connection, and requests the current state when it is shown again.
  */
 export function followRide<State extends { now: number }>(
@@ -57,7 +57,10 @@ export function followRide<State extends { now: number }>(
     visible.abort();
   }
 
-  /** Runs in only one tab of the link, until the tab is hidden or the ride has ended. */
+  /**
+   * Follows the ride for all tabs of the link. Runs in only one of them, until that tab is hidden or the ride has
+   * ended.
+   */
   async function lead(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const ended = await withFreeStream(() =>
@@ -67,7 +70,7 @@ export function followRide<State extends { now: number }>(
         }),
       );
       if (ended === 'refused') await poll(signal);
-      // The ride may have ended while no tab was listening: read its final state.
+      // Reads the state once more, because the ride may have ended while no tab was listening.
       else if (ended === 'over' && (await askForState(signal).catch(() => false))) end();
       else await pauseAfter(++failures, signal);
     }

@@ -16,10 +16,10 @@ type Report = NonNullable<TrackState['position']>;
 
 /** A real car is drawn with this delay, so that its position can be interpolated between two reports. */
 const trailMs = 2_500;
-/** No interpolation between reports that are further apart: the route between them is unknown. */
+/** Reports that are further apart are not interpolated, because the route between them is unknown. */
 const maxGapMs = 10_000;
 const maxJumpKm = 0.5;
-/** If a report is this much older than the last one, it is not late: the service's clock was set back. */
+/** A report that is this much older than the last one is not a late one: the service's clock was set back. */
 const clockStepMs = 60_000;
 
 /** The car's position at a time (Unix ms, server's clock). A simulated car follows its leg, a real car its reports. */

@@ -3,19 +3,22 @@ import mongoose from 'mongoose';
 import { database } from './connection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 
-/** Send after 50 ms even if an earlier batch hangs. */
+/** An operation is sent after at most this wait, even if an earlier batch hangs. */
 const maxWaitMs = 50;
 const maxBatchSize = 200;
-/** Four overlapping batches keep client and server busy; more makes batches too small. */
+/** Four overlapping batches keep client and server busy. More would make the batches too small. */
 const defaultConcurrency = 4;
-/** Updates cost MongoDB the most: one larger batch at a time saves more than the extra wait costs. */
+/**
+ * Updates cost MongoDB the most, so they are sent in one larger batch at a time: that saves more than the extra wait
+ * costs.
+ */
 const updateConcurrency = 1;
 
 /**
- * Combines operations that are requested at the same time into one. `run` gets the batch and returns a value or an
- * Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always starts
- * after it was requested. An operation is sent at once, unless `concurrency` batches are in flight: then it waits. With
- * `windowMs`, every batch instead waits that long for further operations.
+ * Combines operations that are requested at the same time into one batch. `run` gets the batch and returns a value or
+ * an Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always
+ * starts after it was requested. An operation is sent at once, but waits while `concurrency` batches are in flight.
+ * With `windowMs`, every batch instead waits that long for further operations.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
@@ -41,7 +44,7 @@ export function batch<Asked, Answer>(
       return;
     }
     if (inFlight < concurrency) {
-      // After this turn of the event loop, so that requests of the same turn share the batch.
+      // Waits for the end of this turn of the event loop, so that operations of the same turn share the batch.
       setImmediate(dispatch);
       return;
     }
@@ -74,7 +77,7 @@ export function batchedFind<Stored extends object, Found = Stored>(
   return batch(run, defaultConcurrency, windowMs);
 }
 
-/** The document for each value, in order, or null. A value may occur twice. */
+/** The document for each value, in the order of the values, or null if none matches. A value may occur twice. */
 async function findEach<Stored extends object, Found>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
@@ -83,7 +86,7 @@ async function findEach<Stored extends object, Found>(
 ): Promise<(Found | null)[]> {
   const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
   const projection = { ...options.projection, [field]: 1 };
-  // All documents in one reply: by default MongoDB's first reply has at most 101.
+  // The reply contains all documents: by default the first reply of MongoDB has at most 101.
   const cursor = collection.find(filter, { ...options, projection, batchSize: values.length + 1 });
   const found = (await cursor.toArray()) as Found[];
   const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
@@ -100,9 +103,9 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
 }
 
 /**
- * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with
- * whether the filter matched. A filter with more fields than `_id` costs MongoDB about twice as much, because it must
- * plan a query.
+ * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with true
+ * if the filter matched. A filter with more fields than `_id` costs MongoDB about twice as much, because it must plan a
+ * query.
  */
 export function batchedWrite<Stored extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -149,7 +152,7 @@ export function batchedInsert<T extends object>(
 /**
  * Inserts documents in one command, each as durable as a single insert unless another write concern is given. A
  * document that fails does not stop the others. Resolves with null or the server's error for each document, in order.
- * Rejects when the outcome of all of them is unknown.
+ * Rejects if the outcome of all of them is unknown.
  */
 export async function insertDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,
@@ -165,7 +168,9 @@ export async function insertDocuments<T extends object>(
   return outcomes;
 }
 
-/** A change of one document. `_id` selects the document; the rest of the filter is the condition of the change. */
+/**
+ * A change of one document. `_id` selects the document; the other fields of the filter are conditions of the change.
+ */
 export interface Update<T> {
   filter: mongoose.mongo.Filter<T> & { _id: string };
   change: mongoose.mongo.UpdateFilter<T> | object[];

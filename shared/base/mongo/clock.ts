@@ -5,9 +5,9 @@ const watchMs = 250;
 /** A larger change between the host's two clocks means that its wall clock was set or that it slept. */
 const stepMs = 50;
 const samples = 3;
-/** When MongoDB is slow, one sample is enough, so it does not delay the start. */
+/** No further samples are taken after this time, so that a slow MongoDB does not delay the start. */
 const samplingLimitMs = 1_000;
-/** Time for which earlier estimates are kept. */
+/** Earlier estimates are dropped after this time. */
 const historyMs = 60_000;
 
 /**
@@ -20,11 +20,12 @@ export async function mongoNow(): Promise<Date> {
   return (clock as { now: Date }).now;
 }
 
-/** Well below 300 s: receivers reject a signature whose time differs by more from their clock. */
+/** Well below the 300 s by which a signature's time may differ from a receiver's clock. */
 const maxDifferenceMs = 60_000;
 
 /**
- * Whether this host's clock and `mongoMs`, just read from MongoDB's clock (Unix ms), differ by more than a minute.
+ * True if this host's clock differs by more than a minute from `mongoMs`, which was just read from MongoDB's clock
+ * (Unix ms).
  */
 export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Date.now()) > maxDifferenceMs;
 
@@ -41,20 +42,21 @@ export interface MongoClock {
 
 /**
  * Follows MongoDB's clock, so that a ride created on a host whose clock is an hour off still gets its ten minutes of
- * bidding. It reads MongoDB's clock every `everyMs`; between the reads it follows the host's monotonic clock, which
- * does not jump when the wall clock is set. The monotonic clock stops while the host sleeps, so when the host's two
- * clocks diverge, MongoDB's clock is read again. Rejects when MongoDB does not answer the first read.
+ * bidding. Reads MongoDB's clock every `everyMs`, and follows the host's monotonic clock between the reads, because it
+ * does not jump when the wall clock is set. The monotonic clock stops while the host sleeps: if the host's two clocks
+ * diverge, MongoDB's clock is read again. Rejects if MongoDB does not answer the first read.
  */
 export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Promise<MongoClock> {
   let aheadMs: number | undefined;
   let wallAheadMs = wallAhead();
   let isAsking = false;
-  /** Earlier estimates, and when each was replaced (ms, monotonic). */
+  /** Estimates that have been replaced, each with the time of its replacement (ms, monotonic). */
   let history: { aheadMs: number; until: number }[] = [];
 
   /**
-   * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate
-   * changes only when it is outside these bounds, so a slow answer, which has wide bounds, changes little.
+   * MongoDB read its clock after the request was sent and before the answer arrived, which gives an upper and a lower
+   * bound. The estimate changes only if it is outside these bounds. So a slow answer, which has wide bounds, changes
+   * little.
    */
   async function correct(): Promise<void> {
     const askedAt = performance.now();

@@ -1,20 +1,20 @@
 import type mongoose from 'mongoose';
 
 /**
- * The driver's collection of a model, with stored documents of type `T`. Models only define schemas and indexes:
- * queries through mongoose are slower than through the driver.
+ * The driver's collection of a model, with stored documents of type `T`. Models only define schemas and indexes,
+ * because queries through mongoose are slower than through the driver.
  */
 export const collection = <T extends object>(model: { collection: unknown }) =>
   model.collection as mongoose.mongo.Collection<T>;
 
 const duplicateKey = 11_000;
 
-/** Whether MongoDB refused a document because another one has the same id or the same value of a unique field. */
+/** True if MongoDB refused a document because another one has the same id or the same value of a unique field. */
 export const isDuplicate = (error: unknown): boolean => (error as { code?: number }).code === duplicateKey;
 
 /**
- * Inserts a document unless one with its id exists; the existing one stays unchanged. Resolves with whether it was
- * inserted. Idempotent, so an insert can be repeated when its answer was lost.
+ * Inserts a document unless one with its id exists; an existing one stays unchanged. Resolves with true if the document
+ * was inserted. Idempotent, so the call can be repeated if the answer was lost.
  */
 export async function insertOnce<Row extends { _id: string }>(
   rows: mongoose.mongo.Collection<Row>,

@@ -4,8 +4,8 @@ import { patchWritesToClosedSockets } from './driver-patch.ts';
 import { chooseDurability, durableWrites } from './durability.ts';
 
 /**
- * Time limit of one try of an operation. A request is answered within 3 s even while MongoDB is unreachable or hangs,
- * and the driver repeats a read once after a lost connection, so one try gets less than half of that.
+ * The time limit of one try of an operation. A request is answered within 3 s even while MongoDB is unreachable or
+ * hangs. The driver repeats a read once after a lost connection, so one try gets less than half of that time.
  */
 export const tryLimitMs = 1_300;
 const tryLimits = {
@@ -15,7 +15,9 @@ const tryLimits = {
   waitQueueTimeoutMS: tryLimitMs,
 };
 
-/** Longer than for a request: on a busy machine the first answer can be slow. */
+/**
+ * The time limit at the start. It is longer than for a request, because the first answer can be slow on a busy machine.
+ */
 const startLimitMs = 5_000;
 
 /** The first version with the `bulkWrite` command, which reports the outcome of each update in a batch. */
@@ -23,9 +25,9 @@ const wireVersionOf8 = 25;
 
 /**
  * Opens the process's one mongoose connection. Every acknowledged write is in the journal: of a majority on a replica
- * set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false` operations
- * have no time limit, which building an index needs. Throws ConfigError, in one line without the address, when no
- * server answers, the address is invalid or the server is too old.
+ * set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false`, operations
+ * have no time limit, because building an index may take long. Throws ConfigError with one line, without the address,
+ * if no server answers, the address is invalid or the server is too old.
  */
 export async function connectMongo(url: string, { timeLimits = true } = {}): Promise<void> {
   patchWritesToClosedSockets();
@@ -37,7 +39,8 @@ export async function connectMongo(url: string, { timeLimits = true } = {}): Pro
   await mongoose.connect(url, {
     writeConcern: durableWrites(),
     ...(timeLimits && tryLimits),
-    // A ride is read right after it was changed; a secondary may not have the change yet.
+    // Reads only from the primary: a ride is read right after it was changed, and a secondary may not have the change
+    // yet.
     readPreference: 'primary',
     autoIndex: false,
     autoCreate: false,
@@ -49,7 +52,7 @@ export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
 }
 
-/** The connected database. Throws MongoNotConnectedError, which counts as an outage, when not connected. */
+/** The connected database. Without a connection, throws MongoNotConnectedError, which counts as an outage. */
 export function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
   if (!db) throw new mongoose.mongo.MongoNotConnectedError('not connected');
@@ -73,7 +76,10 @@ export function onBrokenConnection(listener: () => void): () => void {
   return () => client.off('connectionClosed', noteClosed);
 }
 
-/** A mongos answers `msg: 'isdbgrid'`, a member of a replica set its `setName`; a standalone server neither. */
+/**
+ * The reply of a server to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set sends its `setName`,
+ * and a standalone server sends neither.
+ */
 interface Hello {
   setName?: string;
   msg?: string;
@@ -105,7 +111,7 @@ export function addressProblem(error: unknown): string {
   return `: MongoDB refuses the connection (${[name, code, codeName].filter(Boolean).join(' ')})`;
 }
 
-/** The servers that were asked, with the error of each. The driver drops servers of another replica set. */
+/** Lists the servers that were asked, each with its error. The driver leaves out servers of another replica set. */
 function describeUnreachable({ reason }: mongoose.mongo.MongoServerSelectionError): string {
   const servers = [...((reason as mongoose.mongo.TopologyDescription | undefined)?.servers.values() ?? [])];
   if (servers.length === 0) return 'no MongoDB of this replica set was found';

@@ -13,10 +13,12 @@ const requireOfMongoose = createRequire(createRequire(import.meta.url).resolve('
 let isPatched = false;
 
 /**
- * Works around a bug of driver 7.8: a command written to a socket that is destroyed but has not emitted `close` waits
- * forever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
- * hits the driver's monitor, the process never finds the server again. With the patch the wait ends when the socket
- * closes, and the command fails as on any broken connection. The patch also enforces the send limits of writes.
+ * Works around a bug of driver 7.8. If a socket is destroyed but has not emitted `close` yet, a command written to it
+ * waits forever for `drain`; the time limit of the socket does not apply. This happens when the server dies under load.
+ * If it happens to the driver's monitor, the process never finds the server again.
+ *
+ * With the patch, the wait ends when the socket closes, and the command fails as on any broken connection. The patch
+ * also enforces the send limits of writes (`limitSend`).
  *
  * The patched class is internal to the driver, so package.json pins the exact version of mongoose (9.12.1).
  */
@@ -36,7 +38,7 @@ export function patchWritesToClosedSockets(): void {
     }
     const [message] = args as [{ command?: Parameters<typeof checkSendLimits>[0] }];
     if (message.command) checkSendLimits(message.command);
-    // After `drain` the driver checks the connection again before it waits for the answer, and fails the command.
+    // After `drain`, the driver checks the connection again, finds it closed and fails the command.
     const wake = () => socket.emit('drain');
     socket.once('close', wake);
     try {
@@ -47,7 +49,9 @@ export function patchWritesToClosedSockets(): void {
   };
 }
 
-/** The send limit of a write has passed and it was never sent. The caller must decide about the write again. */
+/**
+ * Thrown if the send limit of a write passed before the write was sent. The caller must decide about the write again.
+ */
 export class SendLimitPassed extends Error {
   override name = 'SendLimitPassed';
 }
@@ -61,9 +65,9 @@ interface SendLimit {
 const limits = new WeakMap<object, SendLimit>();
 
 /**
- * Limits the time at which the update with this filter may be sent: before `before` (performance.now(), ms) or never,
- * even after a wait for a server, a connection or a batch, and in the driver's own retry. A later send fails: with
- * SendLimitPassed if the update was never sent, with an outage error if an earlier try was sent.
+ * Lets the update with this filter be sent only before `before` (performance.now(), ms). The limit covers waits for a
+ * server, a connection or a batch, and the driver's own retry. A later send fails: with SendLimitPassed if the update
+ * was never sent, with an outage error if an earlier try was sent.
  */
 export function limitSend(filter: object, before: number): void {
   limits.set(filter, { before, wasSent: false });
@@ -83,6 +87,9 @@ function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown })
   }
 }
 
-/** The driver's own bulk writes have another format; none of their updates has a send limit. */
+/**
+ * The filters of a command's updates. The driver's own bulk writes have another format, but none of their updates has a
+ * send limit.
+ */
 const filtersOf = (updates: unknown, field: string): object[] =>
   Array.isArray(updates) ? updates.map((update) => update[field]).filter(Boolean) : [];

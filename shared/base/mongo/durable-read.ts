@@ -10,16 +10,18 @@ interface Fence {
 }
 
 const fenceSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-/** One document, on the same shard as the rides: the shard of the unsharded collections. */
+/** The collection has one document, on the same shard as the rides: the shard of the unsharded collections. */
 export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
 const fences = collection<Fence>(FenceModel);
 
 /**
- * Resolves with the result of `read` once no part of it can be lost or rolled back: a durable write after the read, on
- * the same server, proves that everything before it is durable. A read concern of `majority` is not enough: it hides a
- * write that the majority does not have yet, and by the time it shows the write, the reader's cursor may be past it. An
- * empty result (`isNothing`) is returned without a fence. Throws NotYetCommitted when the server may have changed in
- * between.
+ * Resolves with the result of `read` once no part of it can be lost or rolled back. A durable write after the read (the
+ * fence), on the same server, proves that everything before it is durable. A read concern of `majority` is not enough:
+ * it hides a write that the majority does not have yet, and by the time it shows the write, the reader's cursor may be
+ * past it.
+ *
+ * An empty result (`isNothing`) is returned without a fence. Throws NotYetCommitted if the server may have changed
+ * between the read and the fence.
  */
 export async function durableRead<Found>(
   read: () => Promise<Found>,

@@ -1,19 +1,20 @@
 import mongoose from 'mongoose';
 
 /**
- * The replica set's majority does not have a ride's state yet, so the state cannot be reported. Counts as an outage.
+ * Thrown if the majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts
+ * as an outage.
  */
 export class NotYetCommitted extends Error {
   override name = 'NotYetCommitted';
 }
 
 /**
- * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB's time limit
+ * True if an operation failed because of an outage: the connection broke, no server was found, or MongoDB's time limit
  * passed. The operation may have been executed.
  */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
-  // Written but not confirmed as durable: treated like a lost answer.
+  // The write was executed but not confirmed as durable, so it is treated like one with a lost answer.
   if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
   // For a batch of writes, the driver wraps the connection's error in a server error.
   if (error instanceof mongoose.mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error) {
@@ -26,14 +27,14 @@ export function isOutageOfMongo(error: unknown): boolean {
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
     error instanceof MongoNotConnectedError ||
-    // The driver does not export this class: every connection of the pool is waiting for an answer.
+    // Thrown while every connection of the pool is in use. The driver does not export this class.
     (error as { name?: unknown } | null)?.name === 'MongoWaitQueueTimeoutError' ||
     // While a server shuts down, the driver can pass on the socket's own error.
     socketErrors.has(String((error as { code?: unknown } | null)?.code))
   );
 }
 
-/** Whether an operation failed before it left this process: no server was found, or no connection was free. */
+/** True if an operation failed before it left this process: no server was found, or no connection was free. */
 export function wasNeverSent(error: unknown): boolean {
   const { MongoServerSelectionError, MongoNotConnectedError } = mongoose.mongo;
   return (

@@ -3,20 +3,23 @@ import { Cluster, type Redis } from 'ioredis';
 /** A connection to one server (directly or through Sentinel), or connections to the nodes of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** Whether one part of the data can be unavailable while another answers. */
+/** True for a cluster, where one part of the data can be unavailable while another answers. */
 export const isCluster = (redis: RedisClient): redis is Cluster => redis instanceof Cluster;
 
 /** The connected servers that hold data: the only server, or each primary of a cluster. */
 export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
-/** Rejects unless every part of Redis answers; in a cluster, each node that owns slots. */
+/** Rejects unless every part of Redis answers. In a cluster, that is each node that owns slots. */
 export async function pingRedis(redis: RedisClient): Promise<void> {
   if (redis instanceof Cluster) assertConnected(redis);
   await Promise.all(primariesOf(redis).map((primary) => primary.ping()));
 }
 
-/** A lost node disappears from the node list at once, but keeps its slots until its replica replaces it. */
+/**
+ * Throws if a node that owns slots is not connected. A lost node disappears from the node list at once, but keeps its
+ * slots until its replica replaces it.
+ */
 function assertConnected(cluster: Cluster): void {
   const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));
   const connected = new Set(addressesOf(cluster));

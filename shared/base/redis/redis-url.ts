@@ -8,14 +8,13 @@ interface Credentials {
   password?: string;
 }
 
-/** The address of Redis. */
 type RedisAddress =
   | { kind: 'server'; url: string }
   | { kind: 'cluster'; nodes: HostAndPort[]; tls: boolean; credentials: Credentials }
   | {
       kind: 'sentinel';
       sentinels: HostAndPort[];
-      /** The name under which the sentinels know the primary. */
+      /** The name of the primary, as the sentinels know it. */
       name: string;
       db: number;
       tls: boolean;

@@ -6,7 +6,7 @@ import { readRedisUrl } from './redis-url.ts';
 
 const connecting = {
   connectTimeout: 2_000,
-  // While Redis loads its data file, try again after 250 ms; by default ioredis may wait 10 s.
+  // Tries again after 250 ms while Redis loads its data file; by default ioredis may wait 10 s.
   maxLoadingRetryTime: 250,
 };
 const retryStrategy = (times: number): number => Math.min(times * 100, 500);
@@ -14,13 +14,13 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 const readOnlyPauseMs = 1_000;
 
 /**
- * After a failover this connection may still lead to the old primary, which is a replica now; a new connection finds
- * the new primary.
+ * True if a replica refused the command. After a failover this connection may still lead to the old primary, which is
+ * now a replica; a new connection finds the new primary.
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
 /**
- * Reconnects on READONLY, at most once a second, because after each reconnection the sweeper searches for lost jobs.
+ * Reconnects on READONLY. At most once a second, because the sweeper searches for lost jobs after each reconnection.
  * The caller gets the error.
  */
 function reconnectFromReplica(): (error: Error) => boolean {
@@ -39,8 +39,8 @@ interface Behaviour extends Omit<RedisOptions, 'replyMapping'> {
 }
 
 /**
- * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. While Redis is unreachable a
- * command fails at once, and it is not repeated when its answer is lost: every caller works without Redis.
+ * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. While Redis is unreachable, a
+ * command fails at once. A command whose answer is lost is not repeated. Every caller works without Redis.
  */
 export function connectRedis(url: string, log: Logger): RedisClient {
   return open(url, log, {
@@ -54,8 +54,8 @@ export function connectRedis(url: string, log: Logger): RedisClient {
 }
 
 /**
- * Opens the connection on which BullMQ's workers receive jobs. It waits for Redis without a time limit. A command that
- * a replica refused is sent again on the next connection, because BullMQ would pause after the error.
+ * Opens the connection on which BullMQ's workers receive jobs. Waits for Redis without a time limit. If a replica
+ * refuses a command, sends the command again on the next connection, because BullMQ would pause after an error.
  */
 export function connectWorkerRedis(url: string, log: Logger): RedisClient {
   return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
@@ -96,7 +96,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     sentinelRetryStrategy: retryStrategy,
     sentinelReconnectStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that hangs keeps its connections, so leave it when the sentinels name another one.
+    // Leaves a primary when the sentinels name another one, because a primary that hangs keeps its connections.
     failoverDetector: true,
     Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
@@ -105,8 +105,8 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
 }
 
 /**
- * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels; a
- * failover then makes it give up, and the connection ends permanently.
+ * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels: a
+ * failover at that time makes it give up, and the connection ends permanently.
  */
 class FollowingConnector extends SentinelConnector {
   constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
@@ -124,8 +124,7 @@ class FollowingConnector extends SentinelConnector {
 }
 
 /**
- * In ioredis's own class, a connection that is closed while it asks for the slots keeps asking, so the process does not
- * exit.
+ * Lets the process exit. In ioredis's own class, a connection that is closed while it asks for the slots keeps asking.
  */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
@@ -137,19 +136,20 @@ class EndingCluster extends Cluster {
 }
 
 /**
- * Interval for reading which node serves which slots, so that a node that hangs is left when it is replaced.
+ * The interval at which the client reads which node serves which slots, so that it leaves a hanging node that was
+ * replaced.
  */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
-  // When this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
-  // issue 709). BullMQ renews connections during a failover, and a worker that waits for one would never receive a job
-  // again.
+  // If this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
+  // issue 709). BullMQ renews connections during a failover, and a worker that waits for such a promise would never
+  // receive a job again.
   enableReadyCheck: false,
   slotsRefreshInterval: refreshMs,
   slotsRefreshTimeout: 1_000,
-  // A certificate names the host, so the host's name must reach the TLS connection.
+  // Passes the name of the host to the TLS connection, because the certificate contains the name.
   dnsLookup: (host, done) => done(null, host),
   retryDelayOnFailover: retryMs,
   retryDelayOnClusterDown: retryMs,
@@ -157,7 +157,7 @@ const clusterOptions = (retryMs: number): ClusterOptions => ({
   maxRedirections: retryMs > 0 ? Number.POSITIVE_INFINITY : 4,
 });
 
-/** Resolves when the connection is ready, or after `timeoutMs`: a process also starts without Redis. */
+/** Resolves when the connection is ready, or after `timeoutMs`, because a process can also start without Redis. */
 export async function redisReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   await becomesReady(redis, timeoutMs);
@@ -179,8 +179,8 @@ function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Connects to each node as soon as it is known. By default a node's first command connects it, and without an offline
- * queue every other command fails until it is connected.
+ * Connects to each node as soon as it is known. By default, ioredis connects a node at its first command, and without
+ * an offline queue further commands fail until the node is connected.
  */
 function keepConnected(cluster: Cluster): Cluster {
   return cluster.on('refresh', () => {
@@ -194,7 +194,7 @@ function reported(redis: Redis, log: Logger): Redis {
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
-/** The same for a cluster, where a single node may be unreachable. */
+/** Logs the same lines for a cluster, where a single node may be unreachable. */
 function reportedCluster(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
   let isAsking = false;

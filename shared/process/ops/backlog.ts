@@ -4,7 +4,10 @@ import { mails } from '../../mail/mail-row.ts';
 import { rides } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
-/** Waiting time of the oldest item of each kind (s), 0 if none. From MongoDB, so a loss of Redis has no effect. */
+/**
+ * How long the oldest item of each kind has waited (s), 0 without one. Read from MongoDB, so a loss of Redis has no
+ * effect.
+ */
 interface BacklogAges {
   unsettledEvent: number;
   overdueTimer: number;

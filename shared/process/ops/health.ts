@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
-/** Rejects while the process is not ready. Must limit its own time: the caller does not. */
+/** Rejects while the process is not ready. The check must have its own time limit, because the caller sets none. */
 export type ReadinessCheck = () => Promise<unknown>;
 
 const checkIntervalMs = 1_000;

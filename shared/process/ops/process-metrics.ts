@@ -5,7 +5,7 @@ const nanosecondsPerSecond = 1e9;
 const resolutionMs = 20;
 const registers = [registry];
 
-/** Starts measuring this process at the first call: a process that serves no metrics measures nothing. */
+/** Starts measuring this process. Call it only if the process serves metrics. */
 export function measureProcess(processName: string): void {
   if (registry.getSingleMetric('rides_process_info')) return;
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -22,7 +22,7 @@ export function measureProcess(processName: string): void {
     labelNames: ['rank'],
     registers,
     collect() {
-      // The histogram includes the resolution in the delay, and is empty right after a reset.
+      // The measured delay contains the resolution, which is subtracted. Right after a reset, the histogram is empty.
       const late = (ns: number) => Math.max(0, ns / nanosecondsPerSecond - resolutionMs / 1_000) || 0;
       this.set({ rank: 'p50' }, late(delay.percentile(50)));
       this.set({ rank: 'p99' }, late(delay.percentile(99)));

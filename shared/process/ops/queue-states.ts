@@ -17,22 +17,24 @@ export interface QueueState {
   delayed: number;
 }
 
-/** Overdue work according to MongoDB, so losing Redis has no effect. In seconds, 0 if nothing is overdue. */
+/**
+ * Overdue work, read from MongoDB so that a loss of Redis has no effect. Times are in seconds, 0 if nothing is overdue.
+ */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
-  /** For timers. */
+  /** The oldest overdue timer. */
   oldestOverdueSeconds: number;
-  /** For requested attempts: test events and redeliveries. */
+  /** The oldest overdue resend: a test event or a redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
-  /** The keys of the 1,000 rides whose events wait longest: a slow or dead receiver is listed first. */
+  /** The keys of the 1,000 rides whose events have waited longest. A key with a slow or dead receiver comes first. */
   waitingByKey: WaitingKey[];
 }
 
 interface WaitingKey {
   keyId: string;
   name?: string;
-  /** Rides of the key with waiting events, of the 1,000 oldest. */
+  /** How many of these 1,000 rides belong to the key. */
   rides: number;
   /** The number of consecutive failed deliveries, and the reason of the last one. */
   failuresInRow?: number;

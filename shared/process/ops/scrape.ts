@@ -20,8 +20,8 @@ const limitMs = 1_500;
 const states = ['wait', 'active', 'delayed'] as const;
 
 /**
- * Creates the function that renders all metrics. It also reads the state that all processes share, which is NaN while
- * unknown.
+ * Creates the function that renders all metrics. It also reads the state that all processes share; these metrics are
+ * NaN while the state is unknown.
  */
 export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<string> {
   const readings = [

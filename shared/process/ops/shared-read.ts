@@ -1,6 +1,6 @@
 /**
- * Lets many callers share a read: it runs at most once in `everyMs`, callers in that time share its result, and no
- * caller waits longer than `limitMs`. Resolves with null when the read failed or is late.
+ * Shares a read among many callers: it runs at most once in `everyMs`, and no caller waits longer than `limitMs`.
+ * Resolves with null if the read failed or is late.
  */
 export function sharedRead<T>(
   read: () => Promise<T>,

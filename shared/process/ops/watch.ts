@@ -23,7 +23,7 @@ type Warning = keyof typeof texts;
 
 /**
  * Checks once a minute for problems that do not make the process unready. Sets a metric for each problem, and logs a
- * warning when it begins. In development Redis's settings are not checked: the stack sets them itself.
+ * warning when it begins. Redis's settings are not checked in development, where the stack sets them itself.
  */
 export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'>): { stop(): void } {
   const known = new Set<string>();

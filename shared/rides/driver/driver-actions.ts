@@ -43,8 +43,8 @@ async function isOnARide(driverId: string): Promise<boolean> {
 }
 
 /**
- * Withdraws the offer if the driver has been chosen for another ride or suspended since the checks. settleDriver also
- * withdraws such offers, but it may have run before this offer was written.
+ * Withdraws the offer if the driver has been chosen for another ride or suspended since the checks. settleDriver
+ * withdraws such offers too, but it may have run before this offer was written.
  */
 async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, driverId: string): Promise<void> {
   const [moving, found] = await Promise.all([
@@ -127,9 +127,9 @@ export async function applyDriverStep(
   const changed = await changeRide(
     ctx,
     { rideId, owner },
-    (ride, at) => {
+    (ride, at, now) => {
       if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-      const change = wasApplied(ride, step) ? null : decide(ride, command, at, ctx.config);
+      const change = wasApplied(ride, step) ? null : decide(ride, command, { at, now }, ctx.config);
       return { change, result: transitionOf(step).to };
     },
     origin,
@@ -141,7 +141,7 @@ export async function applyDriverStep(
 /** True if the step was already applied to this ride. */
 function wasApplied(ride: Pick<RideState, 'seq' | 'offers' | 'status' | 'cancelledBy'>, step: DriverStep): boolean {
   if (step === 'cancel') return ride.cancelledBy === 'driver';
-  // Each offer and each change of status has exactly one event.
+  // Each offer and each change of status has exactly one event, so this is the number of changes of status.
   const changes = ride.seq - ride.offers.length;
   const steps = ride.status === 'cancelled' ? changes - 1 : changes;
   return inOrder.indexOf(step) < steps;

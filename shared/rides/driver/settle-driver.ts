@@ -11,11 +11,12 @@ import { commitmentsOf } from './driver-rides.ts';
 const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as const;
 
 /**
- * Applies the consequences of a driver getting or losing a ride, or being suspended: withdraws the live offers of a
+ * Applies the consequences of a driver getting or losing a ride, or being suspended. Withdraws the live offers of a
  * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and marks the driver as free
- * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume. Idempotent, and may run
- * late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`. Throws when MongoDB is
- * unavailable.
+ * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume.
+ *
+ * Idempotent, and may run late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`.
+ * Throws if MongoDB is unavailable.
  */
 export async function settleDriver(
   ctx: Context,
@@ -23,7 +24,7 @@ export async function settleDriver(
 ): Promise<{ rideId: string | null; isActive: boolean }> {
   for (;;) {
     const [counts, commitments] = await Promise.all([readCounts(driverId), commitmentsOf(driverId)]);
-    // Read the driver last: if the driver is suspended now, everything read above is from before a later resume.
+    // The driver is read last: if the driver is suspended now, everything read above is from before a later resume.
     const driver = await drivers.findOne({ _id: driverId }, { ...timeLimit(), projection: fields });
     const isGone = driver !== null && !isActive(driver);
     const rideId = commitments.find(({ offerId }) => offerId === undefined)?.rideId ?? null;
@@ -43,17 +44,17 @@ export async function settleDriver(
 }
 
 /**
- * Accepts the driver's key again. The driver is offline and must sign in again. If no sweep has run since the
- * suspension, the ride and the offers from before the resume are still ended; later ones are not.
+ * Resumes a suspended driver: accepts the driver's key again. The driver is offline and must sign in again. If no sweep
+ * has run since the suspension, the ride and the offers from before the resume are still ended; later ones are not.
  */
 export async function resumeDriver(driverId: string): Promise<void> {
-  // Includes a session that was started during the suspension.
+  // This also ends a session that was started during the suspension.
   await driverSessions.endAll(driverId);
   for (;;) {
     const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
     if (!driver) throw unknownDriver();
     if (!driver.suspendedAt) return;
-    // Read while the driver is still suspended, so that it contains nothing from after the resume.
+    // The commitments are read while the driver is still suspended, so that none is from after the resume.
     const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
     await goOffline(driverId);
     const { matchedCount } = await drivers.updateOne(
@@ -73,7 +74,7 @@ async function end(ctx: Context, commitments: readonly Commitment[]): Promise<vo
       ? ({ action: 'withdrawOffer', offerId } as const)
       : ({ action: 'cancel', by: 'driver' } as const);
     await applyAction(ctx, rideId, command, 'anyone', { by: 'driver' }).catch((error) => {
-      // 409: the ride has already ended or the offer is already withdrawn.
+      // A 409 means that the ride has already ended or the offer is already withdrawn.
       if (!(error instanceof AppError) || error.status !== 409) throw error;
     });
   }

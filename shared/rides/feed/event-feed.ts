@@ -48,7 +48,7 @@ export interface FeedPage {
 /**
  * The events of a key after a cursor (null: from the start), in order, at most `limit`, up to the feed time
  * `shownUntil`. Reads about `limit` rides, however many the key has. Throws NotYetCommitted while a failover may roll
- * back the events that it read.
+ * back the events that were read.
  */
 export function readFeed(
   keyId: string,
@@ -64,7 +64,7 @@ export function readFeed(
 
 async function readPage(keyId: string, after: FeedCursor | null, limit: number, shownUntil: number): Promise<FeedPage> {
   const from = after ?? { at: 0, rideId: '' };
-  // One more for the ride of `from`, which is found again, and one more to detect a next page.
+  // Reads one more for the ride of `from`, which is found again, and one more to detect a next page.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
   const found = await rides
@@ -72,7 +72,7 @@ async function readPage(keyId: string, after: FeedCursor | null, limit: number, 
       { keyId, seq: { $gt: 0 } },
       {
         ...timeLimit(),
-        // Read in the order of the index: by the first event of each ride at or after `from`.
+        // The index orders the rides by their first event at or after `from`.
         hint: feedIndex,
         min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
         max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
@@ -86,7 +86,7 @@ async function readPage(keyId: string, after: FeedCursor | null, limit: number, 
     .toArray();
   const firsts = found.map((ride) => cursorsFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
-  // Rides that were not read have no event before this cursor.
+  // The limit of this read: rides beyond it have no event before this cursor.
   const last = found.length === most ? firsts.at(-1) : undefined;
   const events = found
     .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, event })))
@@ -113,7 +113,7 @@ function assertInOrder(cursors: readonly FeedCursor[]): void {
 
 /**
  * The last cursor of each of these keys with a feed time from `from` to `to` (Unix ms); keys without one are missing.
- * One query, which only shows which feeds are worth reading.
+ * It takes one query and only shows which feeds are worth reading.
  */
 export async function latestCursors(
   keyIds: readonly string[],

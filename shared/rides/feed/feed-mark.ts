@@ -14,7 +14,7 @@ import { showingMarks } from './showing-marks.ts';
 interface StoredMark {
   _id: 'feed';
   mark: Date;
-  /** Events with feed times up to here are shown: at least one process has waited for this mark. */
+  /** Events with feed times up to this one are shown: at least one process has waited for this mark. */
   shown: Date;
   /** MongoDB's clock at the last change. */
   now: Date;
@@ -24,7 +24,7 @@ const marks = collection<StoredMark>(FenceModel);
 const _id = 'feed';
 
 /**
- * The mark stays this far behind MongoDB's clock. So an event's feed time equals its time unless the clock was set
+ * The mark stays this far behind MongoDB's clock, so that an event's feed time equals its time unless the clock was set
  * back.
  */
 const behindClockMs = 50;
@@ -35,7 +35,8 @@ const growth = {
 const followed = { $subtract: ['$$NOW', behindClockMs] };
 
 /**
- * Raises `mark` and `shown` for all processes. Durable. Any mark is safe, because writers read it before they write.
+ * Raises `mark` and `shown` for all processes, with a durable write. The mark may take any value, because writers read
+ * it first and choose a higher feed time for their events.
  */
 async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   const raised = {
@@ -59,7 +60,7 @@ export async function startFeedMark(): Promise<void> {
   await marks.updateOne({ _id }, [{ $set: first }], { upsert: true });
 }
 
-/** The maximum age of a copy of the mark when a process decides on an event. */
+/** The maximum age of a process's copy of the mark when the process decides on an event. */
 export const copyLimitMs = 1_000;
 const refreshMs = 250;
 const staleMs = 500;
@@ -68,8 +69,8 @@ export interface MarkCopy {
   /** Unix ms. */
   mark: number;
   /**
-   * The time of the query, on this process's monotonic and wall clocks. The monotonic clock stops while the host
-   * sleeps.
+   * When the query was sent, by this process's monotonic and wall clocks. Both are needed: the monotonic clock stops
+   * while the host sleeps.
    */
   askedAt: number;
   askedAtWall: number;
@@ -94,8 +95,8 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
 }
 
 /**
- * A copy of the mark, usually without a round trip: a copy that is getting old is refreshed in the background. Rejects
- * if it must read and MongoDB is unavailable.
+ * A copy of the mark, usually without a round trip, because an aging copy is refreshed in the background. Rejects if
+ * the mark must be read and MongoDB is unavailable.
  */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
@@ -125,13 +126,13 @@ export interface FeedMark {
    * For a request that reads the feed: the highest feed time that is shown (Unix ms), as soon as this process knows it.
    */
   shownUntil(): Promise<number>;
-  /** The same without waiting; 0 while it is unknown. */
+  /** Like `shownUntil`, without waiting; 0 while it is unknown. */
   shown(): number;
   /** Resolves when every event written before this call is shown; never resolves after `close`. */
   written(): Promise<void>;
   /**
-   * Raises the mark to the feed time of an event, which MongoDB's clock may not reach soon if it was ahead for a
-   * moment.
+   * Raises the mark to the feed time of an event. If MongoDB's clock was ahead for a moment, the clock may not reach
+   * that time soon.
    */
   reach(feedTime: number): void;
   close(): void;
@@ -141,7 +142,10 @@ const activeMs = 200;
 const idleMs = 1_000;
 /** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
-/** The mark follows the clock to a feed time that is at most this far ahead, so it is not raised for it. */
+/**
+ * The mark is not raised for a feed time that is at most this far ahead: it reaches that time soon by following the
+ * clock.
+ */
 const soonMs = 2_000;
 
 /** Raises the mark until `close`: 5 times a second while requests read the feed, else once a second. */
@@ -184,7 +188,7 @@ export function followFeedMark(): FeedMark {
     clearTimeout(timer);
     if (isRaising) return;
     isRaising = true;
-    // On an error the next run retries; until then no further event is shown.
+    // After an error, no further event is shown until a later run succeeds.
     await raise().catch(() => {});
     isRaising = false;
     if (isClosed) return;

@@ -25,15 +25,15 @@ export interface ShowingMarks {
   note(answer: MarkAnswer): void;
   /** The highest feed time that is shown (Unix ms). */
   shown(): number;
-  /** Every event written before this time (monotonic ms of this process) is shown. */
+  /** All events written before this time are shown (monotonic ms of this process). */
   shownFrom(): number;
 }
 
 /**
  * Decides when events up to a stored mark are shown: 3 s after it was stored, both by this process's monotonic clock
- * and by MongoDB's clock in its answers. The first bounds the time that a write can be in flight. The second proves
- * that MongoDB now refuses every write that was decided before the mark (write-change.ts), even if MongoDB was paused.
- * The wait restarts when MongoDB's clock is set back or another server answers. Pure.
+ * and by MongoDB's clock in its answers. The monotonic clock bounds the time that a write can be in flight. MongoDB's
+ * clock proves that MongoDB now refuses every write that was decided before the mark (write-change.ts), even if MongoDB
+ * was paused. The wait restarts if MongoDB's clock is set back or another server answers. Pure.
  */
 export function showingMarks(): ShowingMarks {
   let waiting: WaitingMark[] = [];

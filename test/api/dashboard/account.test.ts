@@ -77,7 +77,7 @@ describe('the dashboard: account', () => {
       const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
       const used = { accountId: visitor.account._id, lastUsedAt: ago(1) };
       await SessionModel.collection.insertMany([
-        // As an earlier version stored it.
+        // A session as an earlier version stored it.
         { ...used, _id: `91 days ${used.accountId}`, createdAt: ago(91), expiresAt: ago(-1) },
         { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) },
       ] as never);
@@ -130,7 +130,7 @@ describe('the dashboard: account', () => {
     const total = 120;
     const now = api.ctx.now();
     for (let made = 0; made < total; made += 1) {
-      // Several entries have the same millisecond.
+      // Some entries share a millisecond.
       const at = now + Math.floor(made / 7);
       await audit({ accountId: visitor.account._id, action: 'signed_in', from: `203.0.113.${made}` }, at);
     }
@@ -158,7 +158,7 @@ describe('the dashboard: actions of the operator on the command line', () => {
   let api: TestApi;
 
   before(async () => {
-    // The command connects and disconnects this very process.
+    // The command connects and disconnects this very process, so the test context is closed first.
     await (await testContext()).close();
     const { log } = console;
     console.log = () => {};
@@ -169,7 +169,7 @@ describe('the dashboard: actions of the operator on the command line', () => {
   });
   after(() => api.close());
 
-  it('lists the action of the operator, and shows the created key in the account', async () => {
+  it("the account shows the operator's action in its audit list, and the key that the operator created", async () => {
     const visitor = await signedIn(api, email);
     expect((await visitor.get('/dashboard/keys')).html).to.include('By the operator');
     expect(entries((await visitor.get('/dashboard/account')).html)).to.deep.equal([

@@ -51,7 +51,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     });
   }
 
-  it('requires a recent code for a live key, and keeps the typed values; not for a test key', async () => {
+  it('creating a live key requires a recent code and keeps the typed values; a test key needs no code', async () => {
     await neverVerified();
     const typed = { name: 'Night & day', mode: 'live' };
     const { headers } = await visitor.post('/dashboard/keys', typed);
@@ -114,7 +114,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect((await visitor.post(`${at()}/rotate`)).headers.get('location')).to.equal(asksForCode(`${at()}/rotate`));
   });
 
-  it('requires a recent code to see a live key again, also if the repeated form asks for a test key', async () => {
+  it('a repeated form shows a live key only after a recent code, even if it is changed to ask for a test key', async () => {
     const formId = newFormId();
     const typed = { name: 'Night', formId };
     expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).html).to.include('svc_live_');

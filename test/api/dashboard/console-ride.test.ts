@@ -119,7 +119,7 @@ describe('a ride of the test console', () => {
     expect(await storedRide(foreign)).to.include({ status: 'bidding' });
   });
 
-  it('answers the same 404 for a new ride with a key of another account as with an unknown key', async () => {
+  it('starting a ride answers the same 404 for a key of another account as for an unknown key', async () => {
     const other = await signedIn(api);
     const foreign = await keyOf(other);
     const answers = [

@@ -103,7 +103,7 @@ describe('the streams of the test console', () => {
     expect(await stream.next()).to.equal(null);
   });
 
-  it('answers 429 beyond the limit of streams per account', async () => {
+  it('a stream beyond the limit of its account answers 429', async () => {
     const { api, open } = await apiWithRide({ MAX_STREAMS_PER_CLIENT: '1' });
     const [first, second] = [await open(), await open()];
     expect([first.status, second.status]).to.deep.equal([200, 429]);

@@ -113,7 +113,7 @@ describe('a creation as a curl command', () => {
     expect(stalls).to.include("'X-Service-Test-Scenario: stalls'");
   });
 
-  it('passes every typed character through a shell unchanged', async () => {
+  it('a shell passes every typed character of the curl command to curl unchanged', async () => {
     const address = `"$HOME" \`id\` 'quoted' \\ !x $(id) %s\n*`;
     const body = { pickup: { lat: 1, lng: 2, address }, fare: 25 };
     const command = creationAsCurl({ apiUrl: 'https://rides.example/a b/v1', scenario: 'no_offers', body });

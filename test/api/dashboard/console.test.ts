@@ -99,7 +99,7 @@ describe('starting a ride in the test console', () => {
     expect(await rides.countDocuments({ accountId: visitor.account._id })).to.equal(0);
   });
 
-  it('shares the creation limit of the key with the API, and keeps the typed values when it refuses', async () => {
+  it('the console and the API share the creation limit of a key; a refusal keeps the typed values', async () => {
     const { createRide } = clientOf(api.url, key.key);
     for (let made = 0; made < 29; made++) expect((await createRide()).status).to.equal(201);
     await started();

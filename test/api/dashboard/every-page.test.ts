@@ -9,7 +9,7 @@ import { useTestApi } from '../../support/service.ts';
 
 type Route = { method: 'GET' | 'POST'; path: string };
 
-/** Tests every page and action of the dashboard by its list of routes, so that new routes are tested automatically. */
+/** The test takes its pages and actions from the list of routes, so that new routes are tested automatically. */
 describe('every page of the dashboard', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let owner: HostileAccount;
@@ -49,7 +49,7 @@ describe('every page of the dashboard', () => {
 
   it('answers the same 404 for ids of another account as for unknown ids, and changes nothing', async () => {
     const before = await stored();
-    // Months belong to no account: each account has its own statement of a month.
+    // Months are left out: each account has its own statement of a month.
     for (const route of withParams().filter(({ path }) => !path.includes(':month'))) {
       const [foreign, unknown] = [
         await send(stranger, route, address(route.path, 'own')),

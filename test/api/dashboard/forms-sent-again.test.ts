@@ -33,13 +33,13 @@ interface World {
   otherSession: string;
 }
 
-/** One form: the status of its answer, its fields, and the parameters of its path. */
+/** A form: the status of its answer, its fields, and the parameters of its path. */
 interface FormCase {
   status: number;
   fields?: (world: World) => Record<string, string>;
   params?: (world: World) => Record<string, string>;
   prepare?: (world: World) => Promise<unknown>;
-  /** The form is idempotent without a form id. */
+  /** Set if the form is idempotent even without a form id. */
   needsNoId?: true;
 }
 
@@ -155,7 +155,7 @@ describe('a repeated form of the dashboard', () => {
     return { world, address, send };
   }
 
-  /** The status and redirect of an answer, and for each secret that it shows, whether the secret works. */
+  /** Describes an answer: its status and redirect, and for each secret on the page whether it still works. */
   async function answerOf({ status, html, headers }: PageAnswer, { key }: World) {
     const shown = (testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
     const [newKey, secret] = [shown('new-key'), shown('signing-secret')];
@@ -222,7 +222,7 @@ describe('a repeated form of the dashboard', () => {
       const done = await stateOf(calm.world);
       expect(wanted.status).to.equal(status);
       expect(wanted.secrets).not.to.include(false);
-      // Sent twice without a fault.
+      // Sends the form twice without a fault.
       expect((await answerOf(await calm.send(), calm.world)).status).to.equal(status);
       expect(await stateOf(calm.world)).to.deep.equal(done);
       const twice = await formOf(route);

@@ -45,7 +45,7 @@ describe('the dashboard: the secrets of a key', () => {
       ]);
     });
 
-    it('shows a rotated key only in the session of its form, and only until the next rotation', async () => {
+    it('a repeated rotation form shows the key only in the same session, and only until the next rotation', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const rotate = (by = visitor, fields = {}) => by.post(`/dashboard/keys/${keyId}/rotate`, fields);
@@ -62,7 +62,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect([await isAlive(first), await isAlive(second)]).to.deep.equal([false, true]);
     });
 
-    it('repeats its answer after SECRETS_KEY got a new first key, but shows no key without the old one', async () => {
+    it('a repeated rotation form shows the key if SECRETS_KEY got a new first key, but not if the old one is gone', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const first = textOf((await visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId })).html, 'new-key');
@@ -94,7 +94,7 @@ describe('the dashboard: the secrets of a key', () => {
       ['rotate', 'new-key', 'rotatedAt'],
       ['roll-secret', 'signing-secret', 'rolledAt'],
     ] as const) {
-      it(`accepts a form of ${path} after the clock was set back an hour`, async () => {
+      it(`the form of ${path} works after the clock was set back an hour`, async () => {
         const { keyId } = await ownKey();
         const ahead = new Date(Date.now() + 3_600_000);
         await keys.updateOne({ _id: keyId }, { $set: { [replacedAt]: ahead } });

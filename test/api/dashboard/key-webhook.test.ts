@@ -25,7 +25,7 @@ describe('the dashboard: the webhook of a key', () => {
       expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
     });
 
-    it('answers a change of the webhook URL only when no request goes to the old URL any more', async () => {
+    it('a change of the webhook URL is answered only when no further request goes to the old URL', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/before');
       for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
         const startedAt = performance.now();

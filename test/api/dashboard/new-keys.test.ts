@@ -22,7 +22,7 @@ describe('limit of new keys per account', () => {
 
   it('allows 20 new keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
 
-  it('limits new keys, including revoked and concurrent ones, and shows when the next key is possible', async () => {
+  it('the limit counts revoked keys and concurrent forms, and the page shows when the next key is possible', async () => {
     for (let made = 0; made < 2; made++) expect((await create()).status).to.equal(200);
     await revokeAll();
     const answers = await Promise.all(Array.from({ length: 5 }, () => create()));
@@ -37,7 +37,7 @@ describe('limit of new keys per account', () => {
     }
   });
 
-  it('does not count repeated forms, refused forms or keys from the command line as new keys', async () => {
+  it('repeated forms, refused forms and keys from the command line do not count as new keys', async () => {
     const formId = newFormId();
     for (let sent = 0; sent < 4; sent++) expect((await create(formId)).status).to.equal(200);
     await create();
@@ -75,7 +75,7 @@ describe('revoked keys', () => {
         _id: newKeyId(),
         hash: `${accountId} ${number}`,
         name: `gone-${number}.`,
-        // Several keys have the same time, as if a script had revoked them.
+        // Some keys share a time, as if a script had revoked them.
         revokedAt: new Date(now + 1_000 + Math.floor(number / 7)),
       })),
     );

@@ -91,7 +91,7 @@ describe("a ride's page in the dashboard", () => {
     expect(html).to.include(`action="${ride.path}/events/1/send-again"`);
   });
 
-  it("shows the ride's own record if no attempt is stored", async () => {
+  it('the page shows the delivery that the ride records if no attempt is stored', async () => {
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed', reason: 'ECONNREFUSED' });
     const text = textOf((await visitor.get(`${ride.path}?entry=delivery-1`)).html);

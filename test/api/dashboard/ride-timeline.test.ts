@@ -62,7 +62,7 @@ describe("a ride's timeline", () => {
     expect(historyOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
   });
 
-  it('lists every attempt of an event, also one of which only the outcome is stored', async () => {
+  it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {
     const ride = await rideWith(['failed', 'delivered']);
     const own = attemptOn(1, { outcome: 'failed' });
     const lost = attemptOn(1, { outcome: 'failed', at: new Date(at.getTime() - 1_000) });
@@ -103,7 +103,7 @@ describe("a ride's timeline", () => {
     ]);
   });
 
-  it('chooses the entry of the URL, else the last attempt of a missed event, else the latest entry', async () => {
+  it('the timeline selects the entry in the URL, else the last attempt of a missed event, else the latest entry', async () => {
     const failing = historyOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
     expect(chosenEntry(failing, '').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'unknown').delivery?.id).to.equal('delivery-3');

@@ -72,7 +72,7 @@ describe('a session of the dashboard', () => {
     });
   });
 
-  it('sends the session token as an HttpOnly cookie, and does not store it in MongoDB', async () => {
+  it('the session token is an HttpOnly cookie, and is not stored in MongoDB', async () => {
     const email = someone();
     const browser = await asked(email);
     const code = await codeSentTo(api.ctx, email);

@@ -32,7 +32,7 @@ describe('sign-in limits', () => {
     expect((await asked(someone())).page.status).to.equal(200);
   });
 
-  it('refuses codes after 5 wrong ones, but not in a known browser, and never a link', async () => {
+  it('after 5 wrong codes, unknown browsers cannot enter a code; known browsers and links still work', async () => {
     const email = someone();
     const owner = await signedIn(email);
     await owner.press('Sign out');

@@ -8,7 +8,7 @@ import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../sup
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** A form that sends the same fields each time, and a check of its complete effect. */
+/** A form that is sent with the same fields each time, and a check of its complete effect. */
 interface Scenario {
   send(): Promise<PageAnswer>;
   assertDone(): Promise<void>;
@@ -110,7 +110,7 @@ describe('a sign-in form that is repeated after a 503', () => {
     }
   }
 
-  it('does not restart a session that has ended since', async () => {
+  it('a repeated sign-in form does not restart a session that has ended', async () => {
     const [email, formId] = [someone(), newFormId()];
     const browser = await asked(email);
     const fields = { code: await codeSentTo(api.ctx, email), next: '', formId };

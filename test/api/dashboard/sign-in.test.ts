@@ -59,7 +59,7 @@ describe('sign-in', () => {
     expect(await mailsTo(api.ctx, unknown)).to.have.length(1);
   });
 
-  it('accepts a code once, and only from the browser that asked for it', async () => {
+  it('a code works once, and only in the browser that asked for it', async () => {
     const email = someone();
     const [own, other] = [await asked(email), await asked(email)];
     const [, first] = await mailsTo(api.ctx, email);
@@ -122,7 +122,7 @@ describe('sign-in', () => {
     expect((await browser.press('Sign in', { code })).html).to.include('This code no longer works');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
-    // The pause after five wrong codes.
+    // After the pause that follows five wrong codes.
     const laterMs = Date.now() + 61_000;
     api.ctx.now = () => laterMs;
     await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
@@ -200,7 +200,7 @@ describe('sign-in', () => {
     });
   });
 
-  it('reports a new browser to the owner by mail, but not a known one', async () => {
+  it('signing in from a new browser mails the owner; from a known browser it does not', async () => {
     const email = someone();
     const headers = {
       'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
@@ -258,7 +258,7 @@ describe('sign-in in production', () => {
   let api: TestApi;
   afterEach(() => api.close());
 
-  it('reports that mail is not set up, and creates no mail, without a mail server', async () => {
+  it('without a mail server, the sign-in page says that mail is not set up, and no mail is created', async () => {
     api = await startTestApi(production);
     const browser = plainBrowser(api, { headers: https });
     const { html, status } = await browser.get('/dashboard');
@@ -270,7 +270,7 @@ describe('sign-in in production', () => {
     expect(await mails.countDocuments({})).to.equal(before);
   });
 
-  it('binds its cookies to this host and to HTTPS', async () => {
+  it('in production, the cookies are bound to this host and to HTTPS', async () => {
     api = await startTestApi({ ...production, SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'rides@rides.example' });
     const [email, browser] = [someone(), plainBrowser(api, { headers: https })];
     const first = await browser.get('/dashboard');

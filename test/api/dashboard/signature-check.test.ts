@@ -14,7 +14,7 @@ const header = signatureHeader(secret, sent, t);
 const faultsOf = async (pasted: { header?: string; body?: string; secret?: string }, now = t + 12) =>
   (await checkSignature({ header, body: sent, secret, ...pasted }, now)).faults;
 
-/** A signature that a partner's code computes with another HMAC key. */
+/** The signature of a partner whose code uses another HMAC key. */
 const signedWith = (key: string | Buffer) =>
   `t=${t},v1=${createHmac('sha256', key).update(`${t}.${sent}`).digest('hex')}`;
 
@@ -122,7 +122,7 @@ describe('the signature check', () => {
 describe('the page of the signature check', () => {
   const api = useTestApi();
 
-  it('has no named fields and no action, so the browser cannot send the form', async () => {
+  it('the form has no named fields and no action, so the browser cannot send it', async () => {
     const { html, status } = await (await signedIn(api)).get('/dashboard/signature');
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);

@@ -9,7 +9,7 @@ import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
-import { age } from '../../support/feed.ts';
+import { ageEvents } from '../../support/feed.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
@@ -25,7 +25,7 @@ describe('documented answers to partners', () => {
     partner = await api.partner();
   });
 
-  /** A way to cause every error that is documented for partners. */
+  /** How to cause each error that is documented for partners. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
@@ -139,7 +139,7 @@ describe('documented answers to partners', () => {
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
       saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
-      await age(rideId);
+      await ageEvents(rideId);
     }
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
@@ -149,7 +149,7 @@ describe('documented answers to partners', () => {
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         !name.startsWith('Driver') &&
-        // Parts of other schemas, and request bodies.
+        // These are parts of other schemas, or request bodies.
         !['NewRide', 'AcceptOffer', 'RaiseFare', 'HandOffer'].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
     );

@@ -41,7 +41,7 @@ describe('documented answers to drivers', () => {
     return { rideId, offerId };
   }
 
-  /** A way to cause every error that is documented for drivers. */
+  /** How to cause each error that is documented for drivers. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
@@ -89,7 +89,7 @@ describe('documented answers to drivers', () => {
     not_own_ride: (operation) => caller.run(operation),
     illegal_step: async (operation) => {
       const { rideId } = await ownRide();
-      // Arriving is the first step: only the ride's end makes it illegal.
+      // Arriving is the first step, so only the end of the ride makes it illegal.
       if (operation.path === '/ride/arrive') await cancelByPartner(rideId);
       return caller.run(operation, { body: { rideId } });
     },
@@ -149,7 +149,7 @@ describe('documented answers to drivers', () => {
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         name.startsWith('Driver') &&
-        // Parts of other schemas, and request bodies.
+        // These are parts of other schemas, or request bodies.
         !['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown);

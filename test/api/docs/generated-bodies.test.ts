@@ -10,7 +10,7 @@ import { useTestApi } from '../../support/service.ts';
 
 /** Each seed generates different bodies. */
 const seed = Number(process.env.SEED ?? 20_251_121);
-/** `npm run test:docs` tries 2,000. */
+/** The number of bodies. `npm run test:docs` tries 2,000. */
 const count = Number(process.env.COUNT ?? 400);
 const atOnce = 20;
 
@@ -61,7 +61,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
-        // Without this, most creations would answer 429.
+        // Resets the charges, because most creations would otherwise answer 429.
         await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           sent.map(async ({ name, body }) => {
@@ -74,7 +74,10 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
   }
 
-  /** Sends each body as a position report, all at once, each of its own driver: a driver's reports are throttled. */
+  /**
+   * Sends all bodies as position reports at once. Each has its own driver, because the reports of one driver are
+   * throttled.
+   */
   async function reportAll(reports: readonly unknown[], check: (sent: Sent) => void) {
     const reporters = await Promise.all(reports.map(() => newGatewayDriver(api)));
     await Promise.all(
@@ -126,7 +129,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
       for (const { name, schema } of inQuery) {
         for (const [value, isRight] of edgesOf(schema)) {
           const target = `${path.replace('{rideId}', rideId)}?${new URLSearchParams({ ...good, [name]: value })}`;
-          // A HEAD does not wait for events.
+          // HEAD, because it does not wait for events.
           const { status } = await call(api.url + target, { method: 'HEAD', headers: { 'x-api-key': partner.key } });
           expect(status, target).to.equal(isRight ? 200 : 400);
           count += 1;
@@ -156,7 +159,8 @@ function edgesOf(schema: JsonSchema): [string, boolean][] {
     ]);
     return [...right, ...wrong];
   }
-  // A cursor, whose form is not documented, or a text whose form is shown by examples.
+  // A parameter without a maximum length is a cursor, whose form is not documented, or a text whose form is shown by
+  // examples.
   if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],

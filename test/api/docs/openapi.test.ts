@@ -11,14 +11,14 @@ import { transitions } from '../../../shared/rides/transitions.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** Errors of pages and of the operator's commands: API clients never get them. */
+/** Errors of pages and of the operator's commands, which API clients never get. */
 const ofPeople: ErrorCode[] = [
   ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
   ...(['key_changed', 'not_sent_yet', 'body_erased', 'not_erasable'] as const),
 ];
 /** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
-/** Errors with the same status and text as another error. */
+/** Errors that look to clients like another error: same status and text. */
 const doubles: ErrorCode[] = ['unconfirmed'];
 
 describe('the OpenAPI document', () => {

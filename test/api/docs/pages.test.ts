@@ -84,7 +84,7 @@ describe('documentation', () => {
 
   it('a conditional request for a current copy of a page answers 304', async () => {
     const first = await ask('/docs');
-    // Not with fetch, which adds `Cache-Control: no-cache`.
+    // Uses no fetch, because it adds `Cache-Control: no-cache`.
     const headers = ['Host: x', `If-None-Match: ${first.headers.get('etag')}`, 'Connection: close'];
     expect((await rawRequest(api.url, requestText(['GET /docs HTTP/1.1', ...headers]))).status).to.equal(304);
     expect(first.headers.get('cache-control')).to.equal('no-cache');
@@ -156,7 +156,7 @@ describe('documentation', () => {
     }
   });
 
-  it('no line of a code block is wider than the column', () => {
+  it('no line of a code block in the documentation is wider than the page column', () => {
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text)) {
         for (const line of block.text.split('\n')) expect(line.length, `${name}: ${line}`).to.be.at.most(92);

@@ -86,7 +86,7 @@ describe("a session on the driver's page", () => {
     expect(stored).not.to.include(token).and.not.to.include(key);
   });
 
-  it('binds the session cookie to this host and to HTTPS in production', async () => {
+  it('in production, the session cookie is bound to this host and to HTTPS', async () => {
     const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
     const server = await serve(api.ctx, createApp({ ...api.ctx, config }));
     try {
@@ -225,7 +225,7 @@ describe("a session on the driver's page", () => {
     expect(status).to.equal(401);
   });
 
-  it('accepts at most 20 wrong keys in 15 minutes from one client address', async () => {
+  it('after 20 wrong keys in 15 minutes, a client address gets a 429', async () => {
     const guesser = plainBrowser(api);
     const { key } = await newGatewayDriver(api);
     const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });

@@ -233,7 +233,7 @@ describe("the drivers' gateway", () => {
         await post('/me/online', somewhere());
         const at = api.ctx.now();
         await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-        // All times are from before the clock change.
+        // All times in this report are from before the clock change.
         const before = new Date(at + aheadMs);
         await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
         expect((await get('/me')).body.available).to.equal(false);
@@ -269,7 +269,7 @@ describe("the drivers' gateway", () => {
   });
 
   const place = { lat: 1, lng: 2 };
-  /** Each body with the field that its error names. */
+  /** Invalid bodies, each with the field that its error names. */
   const badPlaces: [unknown, string][] = [
     [{}, 'lat'],
     [{ lat: 1 }, 'lng'],

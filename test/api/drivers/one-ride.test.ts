@@ -81,7 +81,7 @@ describe('drivers have one ride at a time', () => {
       expect(after).to.include({ available: false }).and.not.to.have.property('rideId');
     });
 
-    it('the next dispatch round withdraws offers of busy drivers', async () => {
+    it('the next dispatch round withdraws the offers of drivers who are on another ride', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];

@@ -11,7 +11,7 @@ import { useTestApi } from '../../support/service.ts';
 import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
 
 const seed = Number(process.env.SEED ?? 20_251_121);
-/** `npm run faults -- --only driver-races` runs 10,000 over two processes. */
+/** The number of races. `npm run faults -- --only driver-races` runs 10,000 over two processes. */
 const count = Number(process.env.COUNT ?? 30);
 const atOnce = 10;
 
@@ -57,7 +57,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     for (const answer of answers) {
       if (answer) expect((answer as Answer).status).to.be.oneOf([200, 201, 204, 401, 409]);
     }
-    // The work of the workers.
+    // Does the work of the workers.
     for (const { rideId } of both) await runDispatch(api.ctx, rideId, 'driver');
     await settleDrivers(api.ctx, new Date(api.ctx.now()));
     const found = (await rides.find({ _id: { $in: both.map(({ rideId }) => rideId) } }).toArray()) as Ride[];

@@ -92,7 +92,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     expect((await driver.get('/me')).body.available).to.equal(true);
   });
 
-  it('a driver who is suspended again while being settled stays to be settled', async () => {
+  it('a driver who is suspended again during settleDriver stays marked for the next sweep', async () => {
     const driver = await newGatewayDriver(api, { at: somewhere() });
     await suspendDriver(driver.driverId);
     onceInsteadOf(drivers, 'updateOne', async (...args) => {
@@ -134,7 +134,7 @@ describe("the stored ride of a driver's position", () => {
     const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
     await partner.post(`/rides/${rideId}/accept`, { offerId });
     await runDispatch(api.ctx, rideId, 'driver');
-    // As written by an earlier version, on a clock that was an hour ahead.
+    // The position as an earlier version wrote it, on a clock that was an hour ahead.
     const settledAt = new Date(api.ctx.now() + 3_600_000);
     await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
     await partner.post(`/rides/${rideId}/cancel`);

@@ -109,7 +109,7 @@ describe('streams of drivers', () => {
     expect((await streamOf(await newGatewayDriver(api))).status).to.equal(200);
   });
 
-  it("a driver's stream shows changes without a wake-up, because it also polls", async () => {
+  it("a driver's stream shows changes even if their wake-up is lost, because it also polls", async () => {
     const place = somewhere();
     const driver = await following(place);
     const publish = api.ctx.redis.publish;

@@ -31,7 +31,7 @@ describe('texts of a live map', () => {
     [60 * 60_000, 'Arrives in 1 h'],
     [135 * 60_000, 'Arrives in 2 h 15 min'],
   ] as const) {
-    it(`the headline is "${words}" ${leftMs / 1_000} s before the arrival`, () => {
+    it(`${leftMs / 1_000} s before the arrival, the headline is "${words}"`, () => {
       expect(headline({ arrivesAt: now + leftMs })).to.equal(words);
     });
   }

@@ -4,7 +4,7 @@ import { AccountModel } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
-import { dayMs, overUntil } from '../../../shared/usage/days.ts';
+import { dayMs, summableUntil } from '../../../shared/usage/days.ts';
 import { noteSummed } from '../../../shared/usage/progress.ts';
 import type { Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
@@ -20,7 +20,7 @@ const paths = ['', '/keys', '/keys/new', '/rides', '/deliveries', '/usage', '/co
 export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
   say('inserting keys');
   const [small, large] = [await accountWith(few), await accountWith(many)];
-  await noteSummed(overUntil(Date.now()));
+  await noteSummed(summableUntil(Date.now()));
   const api = await stack.startApi();
   const agent = new http.Agent({ keepAlive: true });
   const figures: Figure[] = [];

@@ -5,7 +5,7 @@ import { startSession } from '../../../shared/accounts/session.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { keys as storedKeys } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { dayMs, monthOf, overUntil, previousMonth } from '../../../shared/usage/days.ts';
+import { dayMs, monthOf, previousMonth, summableUntil } from '../../../shared/usage/days.ts';
 import { isSumDue } from '../../../shared/usage/progress.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { monthTotals } from '../../../shared/usage/statements.ts';
@@ -46,7 +46,7 @@ export const usage: Measurement = async (bench) => {
   const startedAt = performance.now();
   const worker = await stack.start('worker', 'workers/main.js', { args: ['bidding'] });
   const cpuBefore = await worker.cpuUs();
-  while (await isSumDue(overUntil(Date.now()))) await setTimeout(100);
+  while (await isSumDue(summableUntil(Date.now()))) await setTimeout(100);
   const seconds = [(performance.now() - startedAt) / 1_000];
   figures.push({ name: name('summing and closing all days at once'), unit: 's', service: seconds });
   const cpuSeconds = [((await worker.cpuUs()) - cpuBefore) / 1e6];

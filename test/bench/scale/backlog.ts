@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
@@ -79,7 +79,7 @@ const startOther = (stack: Stack, number: number): Promise<Program> =>
 
 /** Waits for the first sweep, which is a full one, as always with an empty Redis. It is not measured. */
 async function waitUntilSwept({ redis }: Stack): Promise<void> {
-  while ((await redis.get(sweptKey)) === null) await setTimeout(100);
+  while ((await redis.get(sweptAtKey)) === null) await setTimeout(100);
 }
 
 /** Inserts the oldest ride first, a millisecond apart. All are older than the sweeper's tolerance. */

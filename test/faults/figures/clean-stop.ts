@@ -117,8 +117,5 @@ async function lostRides(world: World, created: ReadonlySet<string>, isShort: bo
   const stuck = await world.quiet(isShort ? 30_000 : 60_000);
   const stored = new Set((await rides.find({}, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id));
   const lost = [...created].filter((rideId) => !stored.has(rideId));
-  return [
-    ...lost.map((rideId) => `${rideId} is lost`),
-    ...(stuck > 0 ? [`${stuck} rides have not ended`] : []),
-  ];
+  return [...lost.map((rideId) => `${rideId} is lost`), ...(stuck > 0 ? [`${stuck} rides have not ended`] : [])];
 }

@@ -45,9 +45,9 @@ const ways: Record<string, (key: string) => Way> = {
 };
 
 /**
- * Connections are first opened over 10 s, so that the server's cuts are spread too; a cut connection is reopened
- * immediately. The server checks for connections to cut only every 2 s and then cuts many at once, so more are opened
- * than required.
+ * The first connections are opened over 10 s, so that the server does not cut all of them at the same time. A cut
+ * connection is reopened immediately. The server checks only every 2 s for connections to cut, and then cuts many at
+ * once, so more connections are opened than required.
  */
 const rampMs = 10_000;
 const surplus = 1.35;

@@ -107,8 +107,8 @@ function exchange(socket: net.Socket, bytes: string | Buffer, isHead: boolean): 
 }
 
 /**
- * Parses the only final answer in these bytes and skips 1xx answers. All answers of the service except 204 have a
- * length.
+ * Parses an answer, and skips 1xx answers before it. These bytes must not contain a second answer. The end of an answer
+ * is known, because all answers of the service except 204 have a length.
  */
 function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' | 'head' | 'text'> | 'more' | 'wrong' {
   const headEnd = bytes.indexOf('\r\n\r\n');

@@ -48,6 +48,9 @@ const known: Record<string, readonly string[]> = {
     ...[
       'destination',
       'fare',
+      'firstFare',
+      'fareRaisedAt',
+      'autoAccept',
       'carType',
       'rideType',
       'passengerCount',

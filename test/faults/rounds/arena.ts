@@ -4,26 +4,26 @@ import { between, type Random } from '../random.ts';
 import type { Place } from '../world/wires.ts';
 import type { World, WorldProcess } from '../world/world.ts';
 
-/** A world under load, in which faults are made. */
+/** A world under load, to which a round adds faults. */
 export interface Arena {
   world: World;
   random: Random;
   /** The faults so far, for the checker. */
   faults: Fault[];
-  /** Violations found while the faults are made. */
+  /** Violations that were found during the faults. */
   broken: string[];
   /** Longest duration of an outage or pause. */
   longestMs: number;
   say(line: string): void;
 }
 
-/** Makes and records a fault. `breakIt` resolves when the affected process or server works again. */
+/** Causes a fault and records it. `breakIt` resolves when the affected process or server works again. */
 export async function makeFault<T>(
   arena: Pick<Arena, 'faults'>,
   fault: Omit<Fault, 'from' | 'until'> & { from?: number },
   breakIt: () => Promise<T>,
 ): Promise<T> {
-  // Recorded from its start, without an end, because the machine watch reads the faults while they are made.
+  // The fault is recorded at its start, without an end, because the machine watch reads the faults while they last.
   const entry: Fault = { from: Date.now(), ...fault, until: Number.POSITIVE_INFINITY };
   arena.faults.push(entry);
   const result = await breakIt();

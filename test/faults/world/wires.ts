@@ -3,13 +3,13 @@ import net from 'node:net';
 import { serverOf } from '../../support/mongo-proxy.ts';
 import type { ReplicaSet } from '../../support/replica-set.ts';
 
-/** MongoDB commands that change one ride or several. */
+/** MongoDB commands that change one or more rides. */
 const update = ['findAndModify\0', 'update\0', 'bulkWrite\0'];
 
 /**
- * Places in the work of a process where it can be killed exactly, because they are visible on its connections to
- * MongoDB and Redis: just before the server receives a command (`asked`), or after the server has executed it but
- * before the process gets the reply (`answered`).
+ * Places in the work of a process where a test can kill it at an exact point, because its connections to MongoDB and
+ * Redis show them: just before the server receives a command (`asked`), or after the server has executed the command
+ * and before the process gets the reply (`answered`).
  */
 const places = {
   'before the insert': { server: 'mongo', when: 'asked', has: ['insert\0', 'rides\0'] },

@@ -128,7 +128,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
   const past = emptyPast();
-  // Before the first process starts, so that its first run of the sums and the retention has work.
+  // The past is added before any process starts, so that the first run of the usage sums and of the retention finds
+  // work.
   if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
   const createProcess = async (kind: WorldProcess['kind'], name: string, pools: readonly PoolName[] = []) => {

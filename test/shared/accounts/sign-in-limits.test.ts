@@ -47,7 +47,9 @@ describe('limits of sign-in codes', () => {
     });
 
     const dayMs = 24 * hourMs;
-    /** Enters wrong codes in many browsers, each as soon as the pause is over. Resolves with the times of the tries. */
+    /**
+     * Enters wrong codes in many browsers, each as soon as the pause is over. Resolves with the times of these tries.
+     */
     async function tryWrongAllDay(email: string, device: string | null = null): Promise<number[]> {
       const entered: number[] = [];
       for (let nowMs = startMs; nowMs < startMs + dayMs; ) {
@@ -58,7 +60,7 @@ describe('limits of sign-in codes', () => {
           if (made.result === 'wrong') entered.push(nowMs);
           else if (made.result === 'too many') nowMs += made.freesMs;
         }
-        // Five mails an hour.
+        // Waits, because an address gets only five mails an hour.
         nowMs += 12 * minuteMs;
       }
       return entered;
@@ -129,14 +131,14 @@ describe('limits of sign-in codes', () => {
       expect(await enter(email, browser, wrongCode(code))).to.include({ wrongToday: 1, triesLeft: 4 });
     });
 
-    it('of 100 concurrent wrong tries, 5 are admitted', async () => {
+    it('of 100 concurrent wrong tries, 5 are compared with the code and the others are refused', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(email, browser, wrongCode(code))));
       expect(outcomes.filter((one) => one === 'wrong')).to.have.length(5);
     });
 
-    it('wrong tries of a stranger do not lock out a browser in which the owner has signed in before', async () => {
+    it("a stranger's wrong tries do not lock out a browser in which the owner has signed in before", async () => {
       const [email, stranger] = [someone(), aBrowser()];
       await tryWrong(email, stranger, await codeFor(email, stranger), 5);
       for (let asked = 0; asked < 4; asked++) await codeFor(email, stranger);
@@ -239,7 +241,7 @@ describe('limits of sign-in codes', () => {
       const [email, client] = [someone(), randomBase62(8)];
       await Promise.all(Array.from({ length: 15 }, () => ask(email, aBrowser(), startMs, client)));
       for (let asked = 0; asked < 40; asked++) await ask(email, aBrowser(), startMs, client);
-      // The client has used 5 of its 20 codes.
+      // The client has now used 5 of its 20 codes.
       for (let asked = 0; asked < 15; asked++) {
         expect(await ask(someone(), aBrowser(), startMs, client)).to.have.property('code');
       }

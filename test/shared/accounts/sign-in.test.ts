@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
+import { AccountModel, operatorEmail, readEmail } from '../../../shared/accounts/account.ts';
 import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import {
   codeLifetimeMs,
@@ -9,7 +9,6 @@ import {
   noteSignedIn,
   openLink,
   readCode,
-  readEmail,
   signInLifetimeMs,
 } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';

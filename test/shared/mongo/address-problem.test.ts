@@ -16,7 +16,7 @@ describe('a MONGO_URL that cannot be connected to', () => {
     }
   }
 
-  it('is reported with the hosts and ports that were tried, and no other part of the URL', async () => {
+  it('an unreachable MONGO_URL is reported with the tried hosts and ports, and no other part of the URL', async () => {
     const problem = await problemOf('mongodb://uSeR:pAsS@127.0.0.1:1,127.0.0.1:2/dAtA?appName=qUeRy');
     expect(problem).to.equal(': no MongoDB answers at 127.0.0.1:1 (ECONNREFUSED), 127.0.0.1:2 (ECONNREFUSED)');
   });
@@ -26,12 +26,12 @@ describe('a MONGO_URL that cannot be connected to', () => {
     'mongodb://uSeR:p/sS@127.0.0.1:1/rides',
     'mongodb:///x',
   ]) {
-    it(`is reported without any part of the URL if it is not a valid connection string: ${url}`, async () => {
+    it(`an invalid connection string is reported without any part of it: ${url}`, async () => {
       expect(await problemOf(url)).to.equal(' is not a valid connection string');
     });
   }
 
-  it('is reported if the server does not belong to the replica set', async () => {
+  it('a server that does not belong to the replica set is reported', async () => {
     const url = new URL(process.env.TEST_MONGO_URL ?? '');
     url.search = '?replicaSet=another';
     expect(await problemOf(url.href)).to.match(/^: no MongoDB of this replica set was found$/);

@@ -22,7 +22,7 @@ describe("the estimate of MongoDB's clock", () => {
   };
 
   let asked: number;
-  /** Delays of the next answers; later answers have none. */
+  /** The delays of the next answers (ms). Later answers have none. */
   let answersTakeMs: number[];
   const ask = async () => {
     asked += 1;
@@ -45,13 +45,13 @@ describe("the estimate of MongoDB's clock", () => {
     Date.now = real.wall;
     performance.now = real.monotonic;
   });
-  /** Resolves after the answer to the last of these requests has been processed. */
+  /** Resolves once the answer to this number of requests has been processed. */
   const isAsked = async (times: number) => {
     while (asked < times) await setTimeout(5);
     await setTimeout();
   };
 
-  it('does not depend on the wall clock of the host', async () => {
+  it("the estimate of MongoDB's clock does not depend on the host's wall clock", async () => {
     clock = await followMongoClock(ask);
     expect(clock.now()).to.equal(mongo);
     pass(12_345);
@@ -62,7 +62,7 @@ describe("the estimate of MongoDB's clock", () => {
     ['back', -hourMs],
     ['ahead', hourMs],
   ] as const) {
-    it(`does not change when the host's clock is set ${title} by an hour`, async () => {
+    it(`the estimate does not change when the host's clock is set ${title} by an hour`, async () => {
       clock = await followMongoClock(ask);
       wall += stepMs;
       expect(clock.now()).to.equal(mongo);
@@ -71,7 +71,7 @@ describe("the estimate of MongoDB's clock", () => {
     });
   }
 
-  it('is available without the forward steps of the last seconds, but with earlier ones', async () => {
+  it('nowBeforeSteps leaves out the forward steps of the last seconds, but not earlier ones', async () => {
     clock = await followMongoClock(ask, 5);
     mongo += 20_000;
     await isAsked(asked + 2);
@@ -84,7 +84,7 @@ describe("the estimate of MongoDB's clock", () => {
     expect(clock.nowBeforeSteps(13_000)).to.be.closeTo(mongo, 1);
   });
 
-  it('is corrected after the host has slept', async () => {
+  it('the estimate is corrected after the host has slept', async () => {
     clock = await followMongoClock(ask);
     hostSleeps(hourMs);
     expect(clock.now()).to.equal(mongo - hourMs);
@@ -92,7 +92,7 @@ describe("the estimate of MongoDB's clock", () => {
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('is corrected after a step even if the first request to MongoDB fails', async () => {
+  it('the estimate is corrected after a clock step even if the first request to MongoDB fails', async () => {
     let fails = false;
     clock = await followMongoClock(async () => {
       if (!fails) return ask();
@@ -105,14 +105,14 @@ describe("the estimate of MongoDB's clock", () => {
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('does not get worse by a slow answer', async () => {
+  it('a slow answer does not make the estimate worse', async () => {
     clock = await followMongoClock(ask, 10);
     answersTakeMs = [300, 300];
     await isAsked(5);
     expect(clock.now()).to.equal(mongo);
   });
 
-  it('is corrected by a fast answer after a slow one', async () => {
+  it('a fast answer after a slow one corrects the estimate', async () => {
     answersTakeMs = [300];
     clock = await followMongoClock(ask);
     expect(clock.now()).to.equal(mongo);

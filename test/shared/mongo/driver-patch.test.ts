@@ -25,14 +25,14 @@ describe('the patched MongoDB driver', () => {
   };
   const hello = (connection: Connection) => connection.command({ db: 'admin' }, { hello: 1 }, {});
 
-  it('rejects a command on a socket that was just destroyed, instead of waiting forever', async () => {
+  it('the patched driver rejects a command on a socket that was just destroyed, instead of waiting forever', async () => {
     const connection = monitorConnection();
     connection.socket.destroy();
     const error = await hello(connection).catch((thrown) => thrown);
     expect(isOutageOfMongo(error)).to.equal(true);
   });
 
-  it('rejects a command whose socket closes while the command waits to be written', async () => {
+  it('the patched driver rejects a command whose socket closes while the command waits to be written', async () => {
     const connection = monitorConnection();
     connection.socket.write = () => {
       connection.socket.destroy();

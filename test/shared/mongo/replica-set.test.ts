@@ -55,8 +55,8 @@ describe('a replica set', () => {
   const concerns = () => commands.filter(({ writeConcern }) => writeConcern).map(({ writeConcern }) => writeConcern);
 
   for (const [title, isMongos] of [
-    ['acknowledges every durable write by its majority, within a time limit', false],
-    ['acknowledges every durable write by its majority behind a mongos', true],
+    ['every durable write is acknowledged by the majority, within a time limit', false],
+    ['behind a mongos, every durable write is acknowledged by the majority', true],
   ] as const) {
     it(title, async () => {
       await connect({ isMongos });
@@ -72,7 +72,7 @@ describe('a replica set', () => {
     });
   }
 
-  it('confirms no write of a batch while its majority lags', async () => {
+  it('no write of a batch is confirmed while the majority lags', async () => {
     const server = await connect();
     await writeAll('lagging');
     server.hold(20);
@@ -87,7 +87,7 @@ describe('a replica set', () => {
     }
   });
 
-  it('confirms no single write while its majority lags', async () => {
+  it('no single write is confirmed while the majority lags', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('lagging_alone');
     for (const writeOne of [oneMore, note, () => insert({ _id: 'unknown_alone', count: 0 })]) {
@@ -101,7 +101,7 @@ describe('a replica set', () => {
     }
   });
 
-  it('fails with a write concern error, not with a closed connection, when its majority lags', async () => {
+  it('a write to a lagging majority fails with a write concern error, not with a closed connection', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('late');
     let broken = 0;
@@ -114,7 +114,7 @@ describe('a replica set', () => {
     expect([error.name, broken]).to.deep.equal(['MongoWriteConcernError', 0]);
   });
 
-  it('is used again as soon as a primary is elected, without the writes that no majority had', async () => {
+  it('after an election, a replica set is used again at once, without the writes that no majority had', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('rolled_back');
     server.hold();
@@ -124,7 +124,7 @@ describe('a replica set', () => {
     expect(await counts.findOne({ _id: id })).to.include({ count: 1 });
   });
 
-  it('applies a write once even if the driver resends it after a lost answer', async () => {
+  it('a write is applied once even if the driver resends it after a lost answer', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('retried');
     const slow = counts.findOneAndUpdate({ _id: id }, { $inc: { count: 1 } }, { returnDocument: 'after' });

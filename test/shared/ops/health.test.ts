@@ -28,14 +28,14 @@ describe('health endpoints', () => {
 
   const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status;
 
-  it('answer /readyz with 200 if every check passes', async () => {
+  it('/readyz answers 200 if every check passes', async () => {
     const answer = await fetch(`${url}/readyz`);
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(await answer.json()).to.deep.equal({ status: 'ready' });
   });
 
-  it('answer /readyz with 503 if one check fails, log its name, and keep /healthz at 200', async () => {
+  it('if one check fails, /readyz answers 503, its name is logged, and /healthz stays at 200', async () => {
     checks.redis = () => Promise.reject(new Error('redis://user:password@host'));
     const answer = await fetch(`${url}/readyz`);
     expect(answer.status).to.equal(503);
@@ -47,7 +47,7 @@ describe('health endpoints', () => {
     expect(await statusOf('/healthz')).to.equal(200);
   });
 
-  it('run a check once for all requests that arrive while it runs, and log its failure once', async () => {
+  it('all requests that arrive while a check runs share it, and its failure is logged once', async () => {
     let arrived = 0;
     checks.mongo = () =>
       new Promise((_resolve, reject) => {
@@ -61,14 +61,14 @@ describe('health endpoints', () => {
     expect(logged).to.have.length(1);
   });
 
-  it('answer HEAD and ignore the query, and refuse other methods and paths', async () => {
+  it('health endpoints answer HEAD, ignore the query, and refuse other methods and paths', async () => {
     expect(await statusOf('/healthz?x=1')).to.equal(200);
     expect(await statusOf('/readyz', 'HEAD')).to.equal(200);
     expect(await statusOf('/readyz', 'POST')).to.equal(405);
     expect(await statusOf('/metrics')).to.equal(404);
   });
 
-  it('answer a request target that begins with scheme and host', async () => {
+  it('health endpoints answer a request target that begins with scheme and host', async () => {
     const { port } = server.address() as AddressInfo;
     const lines = ['GET http://rides.example/healthz?x=1 HTTP/1.1', 'Host: rides.example', 'Connection: close'];
     expect((await rawRequest(`http://127.0.0.1:${port}`, requestText(lines))).status).to.equal(200);

@@ -28,7 +28,7 @@ describe('metrics of a process', () => {
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${ops?.port}/metrics`)).text();
 
-  it('count a complete ride, and contain no id, no URL and no text from a client', async () => {
+  it('metrics count a complete ride, and contain no id, no URL and no text from a client', async () => {
     const partner = await service.partner('test', receiver.url);
     const { body } = await partner.createRide();
     await receiver.received(5);
@@ -56,7 +56,7 @@ describe('metrics of a process', () => {
     expect(text).not.to.match(/\bkey_/);
   });
 
-  it('do not load OpenTelemetry', () => {
+  it('metrics do not load OpenTelemetry', () => {
     const loaded = Object.keys(createRequire(import.meta.url).cache);
     expect(loaded.filter((file) => file.includes('prom-client'))).not.to.deep.equal([]);
     expect(loaded.filter((file) => file.includes('@opentelemetry'))).to.deep.equal([]);
@@ -66,7 +66,7 @@ describe('metrics of a process', () => {
 describe('metrics of state that all processes share', () => {
   const ctx = useTestContext();
 
-  it('report from MongoDB how long the oldest event and timer wait, also after Redis is flushed', async () => {
+  it('metrics show how long the oldest event and timer have waited, even after Redis is flushed', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     const anHourAgo = new Date(ctx.now() - 3_600_000);
     await rides.updateOne({ _id: rideId }, { $set: { unsettledSince: anHourAgo, nextDueAt: anHourAgo } });
@@ -78,7 +78,7 @@ describe('metrics of state that all processes share', () => {
     expect(figureIn(text, 'rides_queue_jobs{queue="webhooks",state="wait"}')).to.equal(0);
   });
 
-  it('report the backlog as unknown, not as 0, when MongoDB does not answer', async () => {
+  it('metrics show the backlog as unknown, not as 0, when MongoDB does not answer', async () => {
     failOnce(database(), 'aggregate', new Error('away'));
     const text = await scraper(ctx)();
     expect(text).to.match(/^rides_oldest_unsettled_event_seconds NaN$/im);
@@ -87,20 +87,20 @@ describe('metrics of state that all processes share', () => {
 });
 
 describe('sharedRead', () => {
-  it('reads once for all concurrent callers and within the interval', async () => {
+  it('sharedRead reads once for all concurrent callers and within the interval', async () => {
     let reads = 0;
     const ask = sharedRead(async () => ++reads, { everyMs: 3_600_000, limitMs: 60_000 });
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([1, 1, 1]);
     expect(await ask()).to.equal(1);
   });
 
-  it('reads again when the interval has passed', async () => {
+  it('sharedRead reads again when the interval has passed', async () => {
     let reads = 0;
     const ask = sharedRead(async () => ++reads, { everyMs: 0, limitMs: 60_000 });
     expect([await ask(), await ask()]).to.deep.equal([1, 2]);
   });
 
-  it('returns null after the time limit, and starts no second read while one is running', async () => {
+  it('sharedRead returns null after the time limit, and starts no second read while one is running', async () => {
     let reads = 0;
     const ask = sharedRead(
       () => {
@@ -113,7 +113,7 @@ describe('sharedRead', () => {
     expect(reads).to.equal(1);
   });
 
-  it('returns null if the read fails', async () => {
+  it('sharedRead returns null if the read fails', async () => {
     const ask = sharedRead(() => Promise.reject(new Error('away')), { everyMs: 0, limitMs: 60_000 });
     expect(await ask()).to.equal(null);
   });

@@ -30,7 +30,7 @@ describe('the command line of operators', () => {
     return { code, out, err };
   }
 
-  it('prints one line of JSON with --json, and labelled lines without it', async () => {
+  it('an ops command prints one line of JSON with --json, and labelled lines without it', async () => {
     const json = await run(['ride', rideId, '--json']);
     expect({ code: json.code, err: json.err, lines: json.out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
     expect(JSON.parse(json.out[0] ?? '')).to.include({ rideId, status: 'bidding' });
@@ -42,7 +42,7 @@ describe('the command line of operators', () => {
     expect(out.join('\n')).not.to.include('Ring twice');
   });
 
-  it('shows the queues as a table, and marks a paused pool until it is resumed', async () => {
+  it('queues prints a table, and marks a paused pool until it is resumed', async () => {
     expect((await run(['pause', 'mail'])).out.join('\n')).to.match(
       /^Pool +mail\nPaused +yes\nIts workers start no new jobs/,
     );
@@ -110,7 +110,7 @@ describe('the command line of operators', () => {
     });
   }
 
-  it('reports that Redis does not answer, but suspends without it', async () => {
+  it('while Redis does not answer, ops reports that, but can still suspend', async () => {
     const away = { REDIS_URL: 'redis://127.0.0.1:9' };
     expect(await run(['pause', 'mail'], away)).to.deep.equal({ code: 1, out: [], err: ['ops: Redis does not answer'] });
     const { err } = await run(['suspend', 'key', 'key_unknown'], away);

@@ -57,7 +57,7 @@ describe('ops commands', () => {
   const refused = [401, 401];
 
   describe('suspension', () => {
-    it('of a key refuses only its requests, until it is resumed', async () => {
+    it('suspending a key refuses only requests with this key, until the key is resumed', async () => {
       const { accountId, key } = await newAccount();
       const [suspended, other] = [await key(), await key('live')];
       expect(await statusOf(suspended)).to.deep.equal(accepted);
@@ -75,7 +75,7 @@ describe('ops commands', () => {
       expect(await lastEntry(accountId)).to.include({ action: 'key_resumed', by: 'Grace' });
     });
 
-    it('of an account refuses the requests of all its keys, also of new ones, until it is resumed', async () => {
+    it('suspending an account refuses all of its keys, even new ones, until the account is resumed', async () => {
       const { accountId, key } = await newAccount();
       const [first, second, alone] = [await key(), await key('live'), await key()];
       await ops(`suspend key ${alone.keyId}`);
@@ -87,7 +87,7 @@ describe('ops commands', () => {
       expect(await statusOf(alone), 'suspended separately').to.deep.equal(refused);
     });
 
-    it('of an account only lets its users view the dashboard and sign out', async () => {
+    it('the users of a suspended account can only view the dashboard and sign out', async () => {
       const { visitor, accountId, key } = await newAccount();
       const { keyId } = await key();
       await ops(`suspend account ${accountId}`);
@@ -104,7 +104,7 @@ describe('ops commands', () => {
       expect((await visitor.post('/dashboard/sign-out')).status).to.equal(303);
     });
 
-    it("of a driver refuses the driver's key on the next request", async () => {
+    it("suspending a driver refuses the driver's key on the next request", async () => {
       const { driverId, key } = await createDriver({
         ...{ name: 'Dana', phone: '+12025550100', vehicle: 'Prius', plate: 'T 1', carType: 'regular', seats: 4 },
       });
@@ -124,7 +124,7 @@ describe('ops commands', () => {
     });
 
     for (const kind of ['account', 'key', 'driver']) {
-      it(`of an unknown ${kind} fails`, async () => {
+      it(`suspending an unknown ${kind} fails`, async () => {
         expect(await refusal(`suspend ${kind} x_unknown`)).to.match(/^No .*has this id$/);
         expect(await refusal(`resume ${kind} x_unknown`)).to.match(/^No .*has this id$/);
       });

@@ -14,7 +14,7 @@ describe('the watch for problems that do not make a process unready', () => {
     await migrate(ctx.config.secrets.keys);
   });
 
-  it('warns in log and metrics of a Redis that evicts or is not persistent, and of a missing index', async () => {
+  it('the watch warns of a Redis that evicts or is not persistent and of a missing index, in log and metrics', async () => {
     expect(await redisSettings(ctx.redis)).to.deep.equal({ evicts: false, isPersistent: false });
     await ctx.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await rides.dropIndex('trackToken_if_any');
@@ -33,7 +33,7 @@ describe('the watch for problems that do not make a process unready', () => {
     expect(await registry.metrics()).to.match(/rides_warning\{warning="index_missing"\} 1/);
   });
 
-  it('warns of clocks that differ by more than a minute in either direction, but not by less', async () => {
+  it('the watch warns of clocks that differ by more than a minute in either direction, but not by less', async () => {
     const logged: { warning: string; aheadMs: number }[] = [];
     const log = { warn: (line: never) => logged.push(line), debug: () => {} };
     for (const [aheadMs, expected] of [

@@ -40,7 +40,7 @@ describe('the bidding time', () => {
     const askedAt = await mongoNow();
     const fired = await fireTimer(ctx, rideId, 'expire');
     const endsAt = before.biddingEndsAt.getTime();
-    // The remaining time is by MongoDB's clock, which is read just before and just after.
+    // The remaining time is by MongoDB's clock, so the test reads this clock just before and just after the call.
     const [longest, shortest] = [endsAt - askedAt.getTime(), endsAt - (await mongoNow()).getTime()];
     expect(fired.result).to.equal('early');
     expect('remainingMs' in fired && fired.remainingMs).to.be.within(shortest, longest);

@@ -5,7 +5,7 @@ import { readFeed } from '../../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { writeLimitMs } from '../../../shared/rides/write-change.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
-import { age } from '../../support/feed.ts';
+import { ageEvents } from '../../support/feed.ts';
 import { startReplicaSet } from '../../support/replica-set.ts';
 import { newRide, offerOn, rideWithEvents } from '../../support/rides.ts';
 import { testContext, useTestContext } from '../../support/service.ts';
@@ -19,7 +19,7 @@ describe('the time of an event', () => {
     const rideId = await newRide(ctx);
     const before = await mongoNow();
     const { find } = rides;
-    // As if the write came 2 s after the read.
+    // Simulates a write that comes 2 s after the read.
     onceInsteadOf(rides, 'find', (...args) => {
       const cursor = find.apply(rides, args as never) as unknown as { toArray(): Promise<{ now: Date }[]> };
       const late = (read: { now: Date }) => ({ ...read, now: new Date(read.now.getTime() - writeLimitMs) });
@@ -42,7 +42,7 @@ describe('an event that is too late for the feed', () => {
     let tries = 0;
     onceInsteadOf(rides, 'updateOne', async (...args) => {
       tries += 1;
-      // As if the write had waited for a connection.
+      // Simulates a write that has waited for a connection.
       performance.now = () => now.call(performance) + 2_000;
       try {
         return await updateOne.apply(rides, args as never);
@@ -69,7 +69,7 @@ describe('the event feed on a replica set', () => {
     try {
       const keyId = `key_${Date.now()}`;
       const kept = await rideWithEvents(ctx, { keyId }, 1);
-      await age(kept);
+      await ageEvents(kept);
       replicaSet.hold(50);
       const lost = await rideWithEvents(ctx, { keyId }, 1).catch(() => null);
       await rides.updateMany({ keyId }, { $set: { 'events.0.at': new Date(1_000) } }).catch(() => {});
@@ -80,7 +80,7 @@ describe('the event feed on a replica set', () => {
       let shown: string[] | undefined;
       await until(async () => {
         const page = await readFeed(keyId, null, 10, Date.now() - 3_000).catch((error) => {
-          // The MongoDB driver noticed the failover only during the read.
+          // An outage is allowed: the MongoDB driver then noticed the failover only during the read.
           if (!isOutageOfMongo(error)) throw error;
         });
         shown = page?.events.map(({ rideId }) => rideId);

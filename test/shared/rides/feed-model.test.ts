@@ -4,9 +4,9 @@ import { type ShowingMarks, showingMarks, shownAfterMs } from '../../../shared/r
 import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/write-change.ts';
 
 /**
- * A model of how events get their feed time and when they are shown. Writers and readers pause anywhere. MongoDB
- * pauses, fails over, and its clock is set at any time. Assumption: a command that has left its process reaches MongoDB
- * within a second of MongoDB's running time. Times are in ms.
+ * A model of how events get their feed time and when they are shown. Writers and readers pause at any point. MongoDB
+ * pauses and fails over, and its clock is set at any time. The model assumes that a command that has left its process
+ * reaches MongoDB within a second of the time that MongoDB runs. Times are in ms.
  */
 interface Rules {
   copyLimitMs: number;
@@ -26,12 +26,14 @@ const readers = 2;
 const lostAfterMs = 1_300;
 const steps = [-3_600_000, -60_000, -8_000, -5_000, -3_000, -2_000, 2_000, 5_000, 8_000, 60_000, 3_600_000];
 
-/** Plays one history. Returns the number of written events, and of those that a reader's cursor had already passed. */
+/**
+ * Simulates one history. Returns the number of written events, and of those that a reader's cursor had already passed.
+ */
 function play(seed: number, { copyLimitMs, sendLimitMs, writeLimitMs, behindLimitMs, isByClock, showing }: Rules) {
   const random = randomOf(seed);
   const upTo = (ms: number) => Math.floor(random() * ms);
   const pick = <T>(from: readonly T[]) => from[upTo(from.length)] as T;
-  /** Usually short, sometimes longer than every limit. */
+  /** Pauses are usually short, and sometimes longer than every limit. */
   const pauseMs = () => (random() < 0.9 ? upTo(20) : upTo(random() < 0.5 ? 1_500 : 12_000));
 
   let time = 0;
@@ -47,7 +49,7 @@ function play(seed: number, { copyLimitMs, sendLimitMs, writeLimitMs, behindLimi
   let written = 0;
   let skipped = 0;
 
-  /** Runs a command in MongoDB within a second of its running time. Then delivers the answer, unless it is too late. */
+  /** Runs a command within a second of the time that MongoDB runs. Then delivers the answer, unless it is too late. */
   function ask<Answer>(command: () => Answer, answered: (answer: Answer) => void, lost: () => void): void {
     const askedAt = time;
     const arrive = () => {
@@ -143,7 +145,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Shows a mark as soon as `isOver` says so, by the time on this process's and on MongoDB's clock since it was stored.
+ * Shows a mark as soon as `isOver` returns true for the time since it was stored, by this process's clock and by
+ * MongoDB's.
  */
 function hasty(isOver: (mono: number, clock: number) => boolean): () => ShowingMarks {
   return () => {

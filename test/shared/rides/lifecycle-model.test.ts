@@ -44,11 +44,11 @@ describe('decide', () => {
       timers: [{ name: 'expire', dueAt: new Date(start + 600_000) }],
     }) as unknown as RideState;
 
-  /** Decides, and applies the change like the write in MongoDB. */
+  /** Decides a command, and applies the change as the write in MongoDB would. */
   function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
     const before = structuredClone(ride);
     try {
-      const change = decide(ride, command, at, timing);
+      const change = decide(ride, command, { at, now: at }, timing);
       expect(ride).to.deep.equal(before);
       if (!change) return { outcome: 'nothing', ride };
       const offers = [...(change.set.offers ?? ride.offers), ...(change.newOffer ? [change.newOffer] : [])];

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { TimerName } from '../../../shared/base/terms.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
@@ -59,11 +61,21 @@ describe('the job of the next timer', () => {
     const rideId = await newRide(ctx, { mode: 'test' });
     await makeDue(rideId, 'offer');
     await fireTimer(ctx, rideId, 'offer');
-    // As if the first run had crashed before it added the jobs.
+    // Simulates a first run that crashed before it added the jobs.
     await ctx.queues.simulator.obliterate({ force: true });
     await ctx.queues.webhooks.obliterate({ force: true });
     expect(await fireTimer(ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
     expect((await stepOf(rideId, 'accept'))?.data).to.deep.equal({ rideId, timer: 'accept' });
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
+  });
+
+  it("counts from MongoDB's clock after the clock was set back by an hour", async () => {
+    const rideId = await newRide(ctx, { mode: 'test' });
+    const { offerId } = await offerOn(ctx, rideId);
+    await rides.updateOne({ _id: rideId }, { $set: { lastEventAt: new Date(Date.now() + 3_600_000) } });
+    const { timers, leg } = await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const arrive = timers.find(({ name }) => name === 'arrive');
+    expect(arrive?.dueAt).to.be.below(new Date(Date.now() + 60_000));
+    expect(leg?.startAt).to.be.below(new Date(Date.now() + 60_000));
   });
 });

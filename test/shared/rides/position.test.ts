@@ -27,7 +27,7 @@ describe('great-circle distance', () => {
 });
 
 describe('the position of the car', () => {
-  it('the car has driven the same fraction of the way as of the time', () => {
+  it('at any time of a drive, the car has driven the same fraction of the way as of the time', () => {
     const leg = drive([0, 10], [0, 11]);
     expect(at(leg, 0)).to.deep.include({ lat: 0, lng: 10, heading: 90, status: 'in_progress' });
     expect(at(leg, 0.25)).to.deep.include({ lat: 0, lng: 10.25, heading: 90, status: 'in_progress' });
@@ -147,7 +147,7 @@ describe('the heading of the car', () => {
         const [here, later] = [at(leg, share * 0.99), at(leg, share * 0.99 + 0.01)];
         if (!here || !later) throw new Error('no position');
         const stepKm = greatCircleKm(from, to) / 100;
-        // The tolerance covers a heading rounded to a tenth of a degree and rounded coordinates.
+        // The tolerance covers the heading, which is rounded to a tenth of a degree, and the rounded coordinates.
         expect(greatCircleKm(pointAt(here, stepKm, here.heading), later)).to.be.at.most(0.02 + stepKm * 0.002);
       }),
       { numRuns: 1_000 },

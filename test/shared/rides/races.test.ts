@@ -99,7 +99,7 @@ describe('concurrent actions on a ride', () => {
     );
   });
 
-  it('a race of cancel and expiry has one winner and one event with the right cancelledBy', async () => {
+  it('a race of cancel and expiry has one winner and one event, whose cancelledBy names the winner', async () => {
     await Promise.all(
       times(30, async () => {
         const rideId = await newRide(ctx);

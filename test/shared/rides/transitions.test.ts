@@ -40,7 +40,7 @@ const actions = Object.keys(refusals) as Action[];
 const commandOf = (action: Action, offerId: string) =>
   ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5, fare: 90 }) as Command;
 
-// Uses an offer that was not accepted. Other tests cover a repeated accept of the accepted offer.
+// The tests use an offer that was not accepted; other tests cover repeated accepts.
 describe('every action in every status', () => {
   const ctx = useTestContext();
 

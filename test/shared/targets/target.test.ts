@@ -161,7 +161,7 @@ describe('checkTargetUrl', () => {
     );
   });
 
-  it('exempts the exact origin of a local target from the https and public rules only', () => {
+  it('a listed local origin needs neither https nor a public address, but all other rules apply', () => {
     const local = ['http://127.0.0.1:4000', 'https://localhost:4443'];
     expect(checkTargetUrl('http://127.0.0.1:4000/hook?x=1', local)).to.equal(null);
     expect(checkTargetUrl('https://localhost:4443/', local)).to.equal(null);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { centsOf } from '../../../shared/usage/cents.ts';
-import { daysBetween, endOfMonth, isMonth, monthOf, overUntil, previousMonth } from '../../../shared/usage/days.ts';
+import { daysBetween, endOfMonth, isMonth, monthOf, previousMonth, summableUntil } from '../../../shared/usage/days.ts';
 import { at } from '../../support/usage.ts';
 
 describe('days and months of usage', () => {
@@ -11,8 +11,8 @@ describe('days and months of usage', () => {
     ['2027-01-01 00:30', '2026-12-31'],
     ['2027-01-01 01:00', '2027-01-01'],
   ] as const) {
-    it(`allows the days before ${until} to be summed at ${now}: an hour after the end of a day`, () => {
-      expect(overUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
+    it(`at ${now}, the days before ${until} can be summed: an hour after the end of a day`, () => {
+      expect(summableUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
     });
   }
 

@@ -31,7 +31,7 @@ describe('the usage of an account', () => {
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
   const ridesOf = async ({ accountId, keyId }: UsageKey) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
-  /** The days that have rides. */
+  /** The days of the period that have rides. */
   const daysOf = async ({ accountId }: UsageKey, period = november) =>
     (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
 
@@ -82,13 +82,13 @@ describe('the usage of an account', () => {
       expect(await daysOf(key)).to.deep.equal(expected);
     });
 
-    it('counts a ride that commits after midnight with a time before midnight', async () => {
+    it('a ride that commits after midnight with a creation time before midnight counts on the earlier day', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-04 08:00'));
       await sumThrough(at('2026-11-05 00:00'));
       await ridesAt(key, at('2026-11-05 08:00'));
       expect(await ridesOf(key)).to.equal(2);
-      // 00:40 of the next day: a page has been shown since, and the day is not summed yet.
+      // It is 00:40 of the next day: a page has been shown since, and the day is not summed yet.
       await ridesAt(key, at('2026-11-05 23:59:59.999'));
       expect(await ridesOf(key)).to.equal(3);
       await sumThrough(at('2026-11-06 00:00'));

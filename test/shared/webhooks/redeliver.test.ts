@@ -23,7 +23,7 @@ describe('redeliveries', () => {
   };
   type Key = Awaited<ReturnType<typeof keyOf>>;
 
-  /** A ride whose events have these outcomes, one second apart, starting at `fromMs`. Null: not sent yet. */
+  /** Stores a ride whose events have these outcomes (null: not sent yet), one second apart, starting at `fromMs`. */
   const rideWith = async ({ keyId, owner }: Key, outcomes: (DeliveryOutcome | null)[], fromMs = startMs) => {
     const events: RideEvent[] = outcomes.map((outcome, index) => {
       const at = new Date(fromMs + index * 1_000);
@@ -270,7 +270,7 @@ describe('redeliveries', () => {
       await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
       await migrate(ctx.config.secrets.keys);
       expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
-      // A request in this version finds one of them, and adds none.
+      // A request of this version finds one of them, and adds none.
       expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
       expect(await events(key.keyId)).to.have.length(2);
     });

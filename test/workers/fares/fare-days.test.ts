@@ -89,7 +89,7 @@ describe('fare counts', () => {
     }
     await count();
     // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`. The next trip, of another account, makes it 10 of
-    // 30 at `third`.
+    // 30 at `third`, which is not more than a third.
     await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
     await FareProgressModel.deleteMany({});
     await count();
@@ -97,7 +97,7 @@ describe('fare counts', () => {
     expect(await hint(more)).to.equal(null);
   });
 
-  it('the hint ignores counts of earlier versions, and they are deleted', async () => {
+  it('the hint ignores counts of earlier versions, and the next turn deletes them', async () => {
     const place = somewhere();
     const day = '2026-11-05';
     const old = { day, trips: 40, accounts: ['acct_1'], prices: [{ step: 100, trips: 40 }] };
@@ -148,7 +148,7 @@ describe('fare counts', () => {
     expect(await hint(place)).to.equal(null);
     await count();
     const first = await fareDays.find().toArray();
-    // As if the process had died before it recorded that the day was counted.
+    // Simulates a process that died before it recorded that the day was counted.
     await FareProgressModel.deleteMany({});
     await count();
     expect(await fareDays.find().toArray()).to.deep.equal(first);
@@ -157,7 +157,7 @@ describe('fare counts', () => {
     expect(await fareDays.find().toArray()).to.deep.equal(first);
   });
 
-  it('a hint ignores counts after 28 days, and they are deleted', async () => {
+  it('a hint ignores counts that are over 28 days old, and the next turn deletes them', async () => {
     const place = somewhere();
     await trips(place, prices(20), 10);
     await count();

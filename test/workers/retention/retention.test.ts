@@ -19,8 +19,8 @@ import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';
-import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { dayMs, monthOf, startOfMonth, summableUntil } from '../../../shared/usage/days.ts';
+import { isSumDue, noteSummed, requestSums, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
@@ -95,7 +95,7 @@ describe('retention', () => {
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
     });
 
-    it('several rides are erased, each once, although the index on track tokens is unique', async () => {
+    it('several rides can be erased although the index on track tokens is unique', async () => {
       for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
       expect((await retain()).ridesErased).to.equal(3);
       expect(await rides.countDocuments({ trackToken: { $exists: false } })).to.equal(3);
@@ -135,7 +135,7 @@ describe('retention', () => {
     it('a ride that cannot be erased does not block the others', async () => {
       const broken = await endedRide(ctx, 33);
       const others = [await endedRide(ctx, 32), await endedRide(ctx, 31)];
-      // Rounding a text fails.
+      // Erasing this ride fails, because a text cannot be rounded.
       await rides.updateOne({ _id: broken._id }, { $set: { pickup: { lat: 'x' as unknown as number, lng: 0 } } });
       expect(await retain()).to.include({ ridesErased: 2, failed: 2 });
       for (const { _id } of others) expect(await personalIn(_id)).to.deep.equal([]);
@@ -170,7 +170,7 @@ describe('retention', () => {
 
   describe('deletes', () => {
     /** Records that all finished days are summed and all finished months closed. */
-    const noteAllSummed = () => noteSummed(overUntil(ctx.now()));
+    const noteAllSummed = () => noteSummed(summableUntil(ctx.now()));
 
     it('a ride is deleted with its attempts after 13 months', async () => {
       await noteAllSummed();
@@ -191,8 +191,8 @@ describe('retention', () => {
         expect((await retain()).ridesDeleted, String(through)).to.equal(0);
       }
       await noteAllSummed();
-      askForSums();
-      await until(() => isSumDue(overUntil(ctx.now())));
+      requestSums();
+      await until(() => isSumDue(summableUntil(ctx.now())));
       expect((await retain()).ridesDeleted).to.equal(0);
       await noteAllSummed();
       expect((await retain()).ridesDeleted).to.equal(1);
@@ -368,7 +368,7 @@ describe('retention', () => {
   });
 
   it('every query of the retention uses an index', async () => {
-    await noteSummed(overUntil(ctx.now()));
+    await noteSummed(summableUntil(ctx.now()));
     await endedRide(ctx, 31);
     const plans = await plansOf(() => retain());
     expect(plans.length).to.be.at.least(12);

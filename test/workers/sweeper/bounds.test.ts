@@ -3,7 +3,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { newRideId } from '../../../shared/base/ids.ts';
 import { type DeliveryJob, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
@@ -24,7 +24,7 @@ describe('the sweeper', () => {
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();
-    // Leftovers of other tests would be swept too.
+    // Deletes leftovers of other tests, which would be swept too.
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
   afterEach(() => {
@@ -38,15 +38,15 @@ describe('the sweeper', () => {
   };
   const intervalIsOver = () => ctx.redis.del(sweeperLeaseKey);
   /** Records a full sweep, so that no other one is due. */
-  const noteFullSweep = () => ctx.redis.set(sweptKey, Date.now());
+  const noteFullSweep = () => ctx.redis.set(sweptAtKey, Date.now());
 
-  /** Creates rides with a waiting event, each a second older than the next one. Resolves with the oldest first. */
+  /** Creates rides with a waiting event, one second apart. Resolves with them, the oldest first. */
   async function lateEvents(count: number): Promise<Ride[]> {
     const made = Array.from({ length: count }, (_, index) => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
     })) as unknown as Ride[];
-    // Inserted in another order than by age.
+    // The order of the inserts is not the order of age.
     await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));
     return made;
   }
@@ -67,7 +67,7 @@ describe('the sweeper', () => {
     return found;
   }
 
-  /** Counts all adds: each one uses up a job id, even an add that BullMQ ignores. */
+  /** Counts all adds, even those that BullMQ ignores, because each one uses up a job id. */
   const addsSoFar = async () => {
     const counts = await Promise.all(poolNames.map((pool) => ctx.redis.get(ctx.queues[pool].toKey('id'))));
     return counts.reduce((sum, count) => sum + Number(count) - 1, 0);
@@ -116,10 +116,10 @@ describe('the sweeper', () => {
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1_001, intervalMs);
     });
 
-    it('full sweeps run until 2.5 s after Redis is available again, and no longer', async () => {
+    it('full sweeps run until one has started 2.5 s after Redis became available again', async () => {
       let nowMs = Date.now();
       const returnedAt = nowMs + 2_500;
-      // Each read of Redis's clock is 2.5 s after the previous one.
+      // Each read of Redis's clock returns a time 2.5 s after the previous one.
       Object.assign(ctx.redis, {
         eval: async () => {
           nowMs += 2_500;
@@ -129,7 +129,7 @@ describe('the sweeper', () => {
       const sweeper = startSweeper(ctx, { intervalMs: 1 });
       try {
         ctx.redis.emit('ready');
-        const sweptAt = async () => Number(await ctx.redis.get(sweptKey));
+        const sweptAt = async () => Number(await ctx.redis.get(sweptAtKey));
         await until(async () => (await sweptAt()) >= returnedAt + 2_500);
         const last = await sweptAt();
         await until(async () => nowMs > last + 25_000);
@@ -204,7 +204,7 @@ describe('the sweeper', () => {
       const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
       await takeSweepTurn(listening, { ...times, signal: new AbortController().signal });
       expect(await jobFor(ctx, 'bidding', { rideId: whole, timer: 'expire' })).not.to.equal(undefined);
-      expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));
+      expect(await ctx.redis.get(sweptAtKey)).to.equal(String(times.now));
       expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);
     });
 
@@ -225,7 +225,7 @@ describe('the sweeper', () => {
       await turn();
       expect(found.length).to.be.within(made.length - added, made.length - added + 2);
       expect(await ctx.queues.webhooks.getWaitingCount()).to.equal(made.length);
-      expect(await ctx.redis.get(sweptKey)).not.to.equal(null);
+      expect(await ctx.redis.get(sweptAtKey)).not.to.equal(null);
     });
 
     it('a full sweep starts again from the front if Redis lost its data in the meantime', async () => {
@@ -243,12 +243,12 @@ describe('the sweeper', () => {
         return Reflect.apply(find, rides, args);
       }) as typeof rides.find;
       await turn();
-      expect(await ctx.redis.get(sweptKey)).to.equal(null);
+      expect(await ctx.redis.get(sweptAtKey)).to.equal(null);
     });
 
     it('another process continues to sweep after the sweeping process has ended', async () => {
       const sweeper = startSweeper(ctx, { intervalMs: 1 });
-      await until(async () => (await ctx.redis.get(sweptKey)) !== null);
+      await until(async () => (await ctx.redis.get(sweptAtKey)) !== null);
       await sweeper.stop();
       const rideId = await newRide(ctx);
       await (await jobFor(ctx, 'bidding', { rideId, timer: 'expire' }))?.remove();
@@ -288,6 +288,6 @@ describe('the sweeper', () => {
     const sweeper = startSweeper(ctx);
     await stopped;
     expect(found.length).to.be.below(2_000);
-    expect(await ctx.redis.get(sweptKey)).to.equal(null);
+    expect(await ctx.redis.get(sweptAtKey)).to.equal(null);
   });
 });

@@ -16,7 +16,7 @@ describe('sweeper after a partial loss of Redis data', () => {
   const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
-    // Leftovers of other tests would be swept too.
+    // Deletes leftovers of other tests, which would be swept too.
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
 
@@ -27,7 +27,7 @@ describe('sweeper after a partial loss of Redis data', () => {
   const keyOf = (pool: PoolName, name: string) => ctx.queues[pool].toKey(name);
   const lateSweep = () => sweep(ctx, { everything: false });
 
-  /** Creates rides with an event that has waited for a minute, and its job. */
+  /** Creates rides with an event that has waited for a minute, together with its job. */
   async function lateEvents(count: number, context = ctx): Promise<string[]> {
     const made = Array.from({ length: count }, () => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },

@@ -19,7 +19,7 @@ import { until } from '../../support/until.ts';
 
 describe('the sweeper', () => {
   const ctx = useTestContext();
-  // Due timers of other tests would be swept first.
+  // Deletes the rides of other tests, whose due timers would be swept first.
   beforeEach(() => rides.deleteMany({}));
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
@@ -28,7 +28,7 @@ describe('the sweeper', () => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
-  /** Takes a turn after the end of the interval. */
+  /** Runs a turn of the sweeper, after the end of its interval. */
   const oneSweep = async () => {
     await ctx.redis.del(sweeperLeaseKey);
     await takeATurn();

@@ -76,7 +76,7 @@ describe('usage sums', () => {
     const [broken, key] = [await newKey(), await newKey()];
     await ridesAt(broken, at('2026-11-04 10:00'));
     await ridesAt(key, at('2026-11-04 10:00'));
-    // Incrementing a text fails.
+    // Summing this key fails, because a text cannot be incremented.
     await rideSums.insertOne({
       ...{ _id: broken.keyId, accountId: broken.accountId, through: at('2026-11-04 00:00'), firstDay: '2026-11-01' },
       ...{ rides: 'many' as unknown as number, months: {} },

@@ -8,7 +8,7 @@ import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { claimResend, mayRedeliver } from '../../../workers/webhooks/claim-resend.ts';
-import { deliver, deliverByHand, newKey, withTargets } from '../../support/deliveries.ts';
+import { deliver, deliverResend, newKey, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -19,7 +19,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 const hourMs = 3_600_000;
 
 describeOnLinux("claims dated ahead because MongoDB's clock was set back", function () {
-  // The first start on a machine may have to fetch packages.
+  // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
   useNock(false);
   const { now } = performance;
@@ -35,7 +35,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     receiver = await startReceiver();
     ctx = withTargets(await testContext({ MONGO_URL: mongo.url }), receiver.origin);
     await migrate(ctx.config.secrets.keys);
-    // The worker's clock agrees with MongoDB's clock after that was set back.
+    // The worker's clock is this host's clock, which agrees with MongoDB's clock once that was set back.
     ctx = { ...ctx, now: Date.now };
   });
   beforeEach(async () => {
@@ -119,9 +119,9 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
     await claimResend(attemptId, 'a run that ended');
     await mongo.setClock(0);
-    expect(await deliverByHand(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });
+    expect(await deliverResend(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });
     letPass(12_000);
-    expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
     expect(await attempts.findOne({ _id: attemptId })).to.include({ state: 'done' });
   });
 

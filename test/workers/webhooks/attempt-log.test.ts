@@ -51,7 +51,7 @@ describe('recorded attempts of events', () => {
     for (let seq = 1; seq <= 5; seq++) await deliver(ctx, rideId, seq);
     await flushAttempts();
     await attempts.deleteMany({ rideId });
-    // The operator erases the ride when the last event's attempt is made, but not inserted yet.
+    // Simulates an operator who erases the ride when the last event's attempt is made but not inserted yet.
     await rides.updateOne(
       { _id: rideId },
       { $set: { settledSeq: 4, unsettled: 1 }, $unset: { 'events.4.delivery': '' } },
@@ -203,7 +203,7 @@ describe('recorded attempts of events', () => {
         for (const seq of [2, 3]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
         expect(await storedRide(rideId)).to.include({ settledSeq: 3, unsettled: 0 });
         expect(hanging).to.equal(1);
-        // A stop waits for at most a second.
+        // Takes a second, for which a stop waits at most.
         await flushAttempts();
       } finally {
         inserts.restore();

@@ -6,11 +6,11 @@ import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
-import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';
+import { redeliver, resendIntervalMs } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { claimResend, mayRedeliver } from '../../../workers/webhooks/claim-resend.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, deliverByHand, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
+import { deliver, deliverResend, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
 import { type HttpOptions, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -32,7 +32,7 @@ describe('resends', () => {
     const key = await newKey(ctx, url);
     return { ...key, owner: await ownerOf(key.keyId) };
   };
-  /** Requests a test event, which no worker sends yet. */
+  /** Requests a test event. No worker sends it yet. */
   const testEvent = async (url: string | undefined = receiver.url) => {
     const { keyId, signingSecret, owner } = await keyWithOwner(url);
     return { attemptId: await sendTestEvent(ctx, keyId, owner), keyId, signingSecret, owner };
@@ -56,7 +56,7 @@ describe('resends', () => {
   describe('test events', () => {
     it('a test event is sent like an event, signed, marked as a test and with its own body', async () => {
       const { attemptId, signingSecret } = await testEvent();
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered', httpStatus: 200 });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered', httpStatus: 200 });
       const [receipt] = receiver.receipts;
       expect(isSignedWith(signingSecret, receipt)).to.equal(true);
       expect(receipt?.headers).to.include({
@@ -71,7 +71,7 @@ describe('resends', () => {
 
     it('a test event is recorded with its answer, without claim and due time', async () => {
       const { attemptId, owner } = await testEvent();
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       const record = await stored(attemptId);
       expect(record).to.include({
         kind: 'test',
@@ -89,7 +89,7 @@ describe('resends', () => {
     it('a test event without a URL is recorded as `no_url`', async () => {
       const { keyId, owner } = await keyWithOwner();
       const attemptId = await sendTestEvent(ctx, keyId, owner);
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'no_url' });
     });
   });
@@ -99,7 +99,7 @@ describe('resends', () => {
       const { rideId, keyId, owner } = await deliveredRide(2);
       const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
       const attemptId = await redeliver(ctx, { rideId, seq: 2 }, owner);
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
       const [, first, again] = receiver.receipts;
       expect(again?.raw).to.equal(first?.raw);
       for (const header of ['x-service-event', 'x-service-event-id', 'x-service-sequence']) {
@@ -114,7 +114,7 @@ describe('resends', () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: `${receiver.origin}/new` } });
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ outcome: 'delivered', url: `${receiver.origin}/new` });
     });
 
@@ -123,7 +123,7 @@ describe('resends', () => {
       const before = await storedRide(rideId);
       for (const status of [200, 500]) {
         answer = (response) => response.writeHead(status).end();
-        await deliverByHand(ctx, await redeliver(ctx, { rideId, seq: 1 }, owner));
+        await deliverResend(ctx, await redeliver(ctx, { rideId, seq: 1 }, owner));
       }
       expect(await storedRide(rideId)).to.deep.equal(before);
     });
@@ -132,7 +132,7 @@ describe('resends', () => {
       const { rideId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'body_erased' });
       expect(receiver.receipts).to.have.length(1);
     });
@@ -141,7 +141,7 @@ describe('resends', () => {
       const { rideId, owner } = await deliveredRide(5);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       answer = (response) => void eraseRides([rideId]).then(() => response.end());
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
       expect(await stored(attemptId)).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
     });
 
@@ -153,9 +153,9 @@ describe('resends', () => {
       expect(await jobFor(ctx, 'webhooks', { attemptId: first })).not.to.equal(undefined);
       for (const id of [second, third]) {
         expect(await jobFor(ctx, 'webhooks', { attemptId: id })).to.equal(undefined);
-        expect(await deliverByHand(ctx, id)).to.deep.equal({ result: 'not_its_turn' });
+        expect(await deliverResend(ctx, id)).to.deep.equal({ result: 'not_its_turn' });
       }
-      await deliverByHand(ctx, first);
+      await deliverResend(ctx, first);
       expect((await jobFor(ctx, 'webhooks', { attemptId: second }))?.data).to.include({ attemptId: second });
       expect(await jobFor(ctx, 'webhooks', { attemptId: third })).to.equal(undefined);
     });
@@ -165,14 +165,14 @@ describe('resends', () => {
       const startedAt = performance.now();
       const asked = await Promise.all(Array.from({ length: 50 }, () => mayRedeliver(keyId)));
       const tookMs = performance.now() - startedAt;
-      expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / paceMs));
+      expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / resendIntervalMs));
       const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
       expect(nextRedeliveryAt).to.be.instanceOf(Date);
-      // Within any second: one at its start, and one for each interval that passes.
-      expect(1 + Math.floor((1_000 + 100) / paceMs)).to.equal(10);
+      // The redeliveries within any second: one at its start, and one for each interval that passes.
+      expect(1 + Math.floor((1_000 + 100) / resendIntervalMs)).to.equal(10);
     });
 
-    it('the throttle starts again if its next time is over 2 minutes ahead, because a clock was set back', async () => {
+    it('the throttle starts again if its next time is over 2 minutes ahead, as after a clock was set back', async () => {
       const { keyId } = await newKey(ctx);
       const mayStart = async (aheadMs: number) => {
         const nextRedeliveryAt = new Date(Date.now() + aheadMs);
@@ -187,10 +187,10 @@ describe('resends', () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(Date.now() + 60_000) } });
-      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'throttled');
+      expect(await deliverResend(ctx, attemptId)).to.have.property('why', 'throttled');
       expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 0 });
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(0) } });
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
     });
   });
 
@@ -198,7 +198,7 @@ describe('resends', () => {
     it('a resend is sent once if many workers have its job', async () => {
       const { attemptId } = await testEvent();
       const runs = await Promise.all(
-        Array.from({ length: 8 }, () => deliverByHand(ctx, attemptId, { pool: 'webhooks-slow' })),
+        Array.from({ length: 8 }, () => deliverResend(ctx, attemptId, { pool: 'webhooks-slow' })),
       );
       expect(receiver.receipts).to.have.length(1);
       expect(runs.filter((run) => 'result' in run && run.result === 'delivered')).to.have.length(1);
@@ -206,9 +206,9 @@ describe('resends', () => {
 
     it('a resend is sent once if its job runs again later', async () => {
       const { attemptId } = await testEvent();
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       const before = await stored(attemptId);
-      expect(await deliverByHand(ctx, attemptId)).to.deep.equal({ result: 'done' });
+      expect(await deliverResend(ctx, attemptId)).to.deep.equal({ result: 'done' });
       expect(await stored(attemptId)).to.deep.equal(before);
       expect(receiver.receipts).to.have.length(1);
     });
@@ -216,15 +216,15 @@ describe('resends', () => {
     it('a resend is sent after its claim has expired, if its worker was killed after the claim', async () => {
       const { attemptId } = await testEvent();
       await claimResend(attemptId, 'a worker that was killed');
-      const held = await deliverByHand(ctx, attemptId);
+      const held = await deliverResend(ctx, attemptId);
       expect(held).to.include({ why: 'held by another run' });
       expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
       expect(receiver.receipts).to.have.length(0);
       await expireClaim(attemptId);
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('a resend gets a third try after two killed workers, and a released claim does not count as a try', async () => {
+    it('a resend gets a third try after two workers were killed, and a released claim does not count as a try', async () => {
       const { attemptId } = await testEvent();
       for (const token of ['first', 'second']) {
         await claimResend(attemptId, token);
@@ -235,16 +235,16 @@ describe('resends', () => {
       expect(await stored(attemptId))
         .to.include({ state: 'waiting', tries: 2 })
         .and.not.to.have.property('claim');
-      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('a resend is recorded as `interrupted` after three killed workers', async () => {
+    it('a resend is recorded as `interrupted` after three workers were killed', async () => {
       const { attemptId } = await testEvent();
       for (let times = 0; times < 3; times++) {
         expect((await claimResend(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
         await expireClaim(attemptId);
       }
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'interrupted' });
       expect(receiver.receipts).to.have.length(0);
     });
@@ -252,7 +252,7 @@ describe('resends', () => {
     it('a test event is not sent, but failed as `too_late`, after more than 10 minutes', async () => {
       const { attemptId } = await testEvent();
       await attempts.updateOne({ _id: attemptId }, { $set: { at: new Date(Date.now() - 11 * 60_000) } });
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'too_late' });
       expect(receiver.receipts).to.have.length(0);
     });
@@ -261,12 +261,12 @@ describe('resends', () => {
       const { attemptId } = await testEvent();
       const { MongoNetworkError, MongoServerError } = (await import('mongoose')).default.mongo;
       failOnce(attempts, 'updateOne', new MongoNetworkError('connection lost'));
-      await deliverByHand(ctx, attemptId);
+      await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'delivered' });
 
       const other = await testEvent();
       failOnce(attempts, 'updateOne', new MongoServerError({ message: 'refused', code: 121 }));
-      await deliverByHand(ctx, other.attemptId);
+      await deliverResend(ctx, other.attemptId);
       expect(await stored(other.attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'unrecordable' });
     });
   });
@@ -286,12 +286,12 @@ describe('resends', () => {
   it('a resend that times out marks the key as slow, and the next one is moved to the slow lane', async () => {
     answer = () => {};
     const { attemptId, keyId, owner } = await testEvent();
-    expect(await withShortDeadline(() => deliverByHand(ctx, attemptId))).to.include({ result: 'timeout' });
+    expect(await withShortDeadline(() => deliverResend(ctx, attemptId))).to.include({ result: 'timeout' });
     expect(await stored(attemptId)).to.include({ outcome: 'timeout', reason: 'answer' });
     expect(await isSlow(ctx, keyId)).to.equal(true);
     await markSlow(ctx, keyId);
     const next = await sendTestEvent(ctx, keyId, owner);
-    expect(await deliverByHand(ctx, next)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    expect(await deliverResend(ctx, next)).to.deep.equal({ result: 'handed to webhooks-slow' });
     expect((await jobFor(ctx, 'webhooks-slow', { attemptId: next }))?.data).to.deep.equal({ attemptId: next, keyId });
     expect(await stored(next)).to.include({ state: 'waiting', tries: 0 });
   });
@@ -299,19 +299,19 @@ describe('resends', () => {
   it("failed test events do not count for the key's delivery health", async () => {
     answer = (response) => response.writeHead(500).end();
     const { keyId, owner } = await keyWithOwner(receiver.url);
-    for (let times = 0; times < 6; times++) await deliverByHand(ctx, await sendTestEvent(ctx, keyId, owner));
+    for (let times = 0; times < 6; times++) await deliverResend(ctx, await sendTestEvent(ctx, keyId, owner));
     expect(await deliverySettings(ctx.config, keyId)).not.to.have.property('isFailing');
   });
 
   it('a resend waits under its claim while the process has no SECRETS_KEY', async () => {
     const { attemptId } = await testEvent();
     const keyless = { ...ctx, config: { ...ctx.config, secrets: { ...ctx.config.secrets, keys: [] as never } } };
-    const postponed = await deliverByHand(keyless, attemptId);
+    const postponed = await deliverResend(keyless, attemptId);
     expect(postponed).to.include({ why: 'secrets_key_missing' });
     const { state, tries, claim } = await stored(attemptId);
     expect({ state, tries }).to.deep.equal({ state: 'claimed', tries: 0 });
     await expireClaim(attemptId);
     expect(claim?.until).to.be.instanceOf(Date);
-    expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
   });
 });

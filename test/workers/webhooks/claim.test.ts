@@ -76,7 +76,7 @@ describe('event claims', () => {
     expect(after).to.deep.equal(before);
   });
 
-  it('deliveryState reports an event as held, free, settled or not its turn', async () => {
+  it('deliveryState reports if an event is held, free, settled or waiting for an earlier event', async () => {
     const rideId = await rideWith(3);
     expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
     expect(await deliveryState(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });

@@ -27,7 +27,8 @@ describe('event delivery with faults', () => {
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;
   const connectionLost = () => Promise.reject(new MongoNetworkError('connection lost'));
-  // The driver throws the second error if the engine stops during a write; a stopping server returns the third one.
+  // The errors of a lost reply. The driver throws the second one if the engine stops during a write; a stopping server
+  // returns the third one.
   const lostAnswers: Record<string, Error> = {
     'broken connection': new MongoNetworkError('connection lost'),
     'closed socket': Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }),
@@ -43,7 +44,7 @@ describe('event delivery with faults', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it("a second run adds the next event's job if the first run died before it did", async () => {
+  it("a second run adds the next event's job if the first run died before it added that job", async () => {
     const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);
     await (await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.remove();
@@ -70,7 +71,7 @@ describe('event delivery with faults', () => {
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
   });
 
-  it('no attempt is made for an event before its turn or for a missing event or ride', async () => {
+  it('no attempt is made for an event that must wait for an earlier one, or for a missing event or ride', async () => {
     const rideId = await rideWith(2);
     expect(await deliver(ctx, rideId, 2)).to.deep.equal({ result: 'not_its_turn' });
     expect(await deliver(ctx, 'ride_of_nobody', 1)).to.deep.equal({ result: 'settled' });
@@ -97,7 +98,7 @@ describe('event delivery with faults', () => {
     await new Promise<void>((reached) => {
       restoreWrites = insteadOf('settling', () => {
         reached();
-        // As after a kill, this run never continues.
+        // This run never continues, as if its worker had been killed.
         return new Promise(() => {});
       });
       void deliver(ctx, rideId, 1);

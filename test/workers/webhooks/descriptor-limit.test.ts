@@ -55,7 +55,7 @@ describe('concurrency of the delivery pools', () => {
 
 (process.platform === 'linux' ? describe : describe.skip)('a worker process with few file descriptors', () => {
   useNock(false);
-  // Node itself cannot start with fewer.
+  // With a lower limit, Node itself could not start.
   const limit = 96;
   const ctx = useTestContext();
   const folder = useFolder();
@@ -120,7 +120,7 @@ describe('concurrency of the delivery pools', () => {
     });
     expect(most).to.be.within(1, limit / 2);
 
-    // A lower limit makes the running process run out of descriptors.
+    // Lowers the limit, so that the running process runs out of descriptors.
     await until(async () => inFlight === 0);
     setLimit(openDescriptors() + 2);
     const others = await makeRides(20);

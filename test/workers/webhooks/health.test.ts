@@ -55,7 +55,7 @@ describe('delivery health', () => {
   const subjectsTo = async (email: string) => (await mailsTo(email)).map(({ subject }) => subject);
 
   describe('failing keys', () => {
-    it('a key is failing from 5 failures in a row, since the first one and with the last reason', async () => {
+    it('after 5 failures in a row, a key is failing since the first one, with the reason of the last one', async () => {
       const key = await keyOf();
       const first = new Date(at.getTime() - 60_000);
       await note(key.keyId, { ...refused, at: first }, ...times(3, refused));
@@ -72,7 +72,7 @@ describe('delivery health', () => {
       expect(await healthOf(key)).to.equal(undefined);
     });
 
-    it('failures after a success count if all are written together', async () => {
+    it('failures after a success count even if all of them are written together', async () => {
       const key = await keyOf();
       for (const delivery of [...times(7, refused), delivered, ...times(5, refused)]) {
         noteDelivery(ctx, key.keyId, delivery, false);
@@ -81,7 +81,7 @@ describe('delivery health', () => {
       expect(await healthOf(key)).to.include({ failuresInRow: 5 });
     });
 
-    it('a key is failing since the first failure after a success, also if all are written together', async () => {
+    it('a key is failing since the first failure after a success, even if all of them are written together', async () => {
       const key = await keyOf();
       const time = (index: number) => new Date(at.getTime() + index);
       const noteAll = (...deliveries: Delivery[]) => {
@@ -94,7 +94,7 @@ describe('delivery health', () => {
       expect(await healthOf(key))
         .to.include({ failuresInRow: 5 })
         .and.deep.include({ since: time(0) });
-      // The earlier streak of failures must be ended first, even if that takes long.
+      // The earlier failure streak must be ended first, even if ending it takes long.
       onceInsteadOf(keys, 'findOneAndUpdate', async (...args) => {
         await setTimeout(50);
         return Reflect.apply(keys.findOneAndUpdate, keys, args);
@@ -239,7 +239,7 @@ describe('delivery health', () => {
       expect(await subjectsTo(key.email)).to.deep.equal([fail, 'Webhooks of your key "Hotel desk" work again', fail]);
     });
 
-    it('at most 4 outages are mailed in 24 hours, and a lasting fifth one after that', async () => {
+    it('at most 4 outages are mailed in 24 hours; a fifth one is mailed after that if it still lasts', async () => {
       const key = await keyOf();
       for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...times(5, refused), delivered);
       await note(key.keyId, ...times(9, refused));
@@ -260,7 +260,7 @@ describe('delivery health', () => {
     it('the mail is sent at the next failure if it was certainly not stored', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
-      // As often as the daily limit: mails that were not stored do not count.
+      // Fails as often as the daily limit: mails that were not stored do not count.
       for (let failed = 0; failed < 4; failed++) {
         onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
         await note(key.keyId, refused);
@@ -289,7 +289,7 @@ describe('delivery health', () => {
       expect(mail?.text.split('\n').filter((line) => line.startsWith('Bcc'))).to.deep.equal([]);
     });
 
-    it('the operator account of this machine gets no mail', async () => {
+    it('the account of the operator gets no mail', async () => {
       const key = await keyOf({ email: operatorEmail });
       await note(key.keyId, ...times(5, refused), delivered);
       expect(await mailsTo(operatorEmail)).to.deep.equal([]);

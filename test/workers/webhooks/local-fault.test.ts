@@ -34,7 +34,7 @@ describe('event delivery without the signing secret', () => {
     keys.find = find;
   });
 
-  /** As if SECRETS_KEY did not list the key that the ciphertext needs. */
+  /** Simulates a SECRETS_KEY that does not list the key of the ciphertext. */
   const lackSecretsKey = () => {
     keys.find = (() => {
       throw Object.create(SecretsKeyMissing.prototype);
@@ -63,7 +63,7 @@ describe('event delivery without the signing secret', () => {
     await expectFailed('no_key_record');
   });
 
-  it('an event waits with a growing backoff while its key is missing in SECRETS_KEY, then is delivered', async () => {
+  it('while SECRETS_KEY lacks the key of the ciphertext, an event waits with a growing backoff; then it is delivered', async () => {
     lackSecretsKey();
     const logged = withLogLines(ctx);
     for (const agoMs of [0, 60_000, 3_600_000]) {
@@ -73,7 +73,7 @@ describe('event delivery without the signing secret', () => {
       expect('againInMs' in run && run.againInMs).to.be.within(againInMs, againInMs + 60_000);
       const { events, settledSeq, claim } = await storedRide(rideId);
       expect({ settledSeq, delivery: events[0]?.delivery }).to.deep.equal({ settledSeq: 0, delivery: undefined });
-      // No other run can claim the event before that.
+      // No other run can claim the event before the backoff ends.
       expect(await deliver(ctx, rideId, 1)).to.include({ why: 'held by another run' });
       const { at, until } = claim as Claim;
       expect(until.getTime() - at.getTime()).to.be.at.least(againInMs);
@@ -85,7 +85,7 @@ describe('event delivery without the signing secret', () => {
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('an event without its SECRETS_KEY is failed after 24 hours, and the next event is sent', async () => {
+  it('an event whose SECRETS_KEY is missing for 24 hours is failed, and the next event is sent', async () => {
     lackSecretsKey();
     await setEventAge(dayMs - 60_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why: 'secrets_key_missing' });
@@ -146,7 +146,7 @@ describe('event delivery with a local fault', () => {
     const ctx = withTargets(base, 'http://127.0.0.1:9');
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
     const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
-    // Without the signal, no pause would end.
+    // Without the signal, no pause would ever end.
     const { setTimeout } = timers;
     const endless = async (_ms: number, _value: unknown, { signal }: { signal: AbortSignal }) =>
       signal.aborted ? undefined : new Promise(() => {});

@@ -20,7 +20,7 @@ describe('send: allowed addresses', () => {
 
   beforeEach(async () => {
     receiver = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
-    // All connections lead to the receiver, which counts every one that is not blocked.
+    // All connections lead to the receiver, which counts the ones that are not blocked.
     route = () => ({ port: receiver.port });
     outbound = divertOutbound((host) => route(host));
   });
@@ -93,7 +93,7 @@ describe('send: allowed addresses', () => {
     expect(receiver.received()).to.equal('');
   });
 
-  it('if an address refuses, the next one is tried, at most four', async () => {
+  it('if an address refuses the connection, the next one is tried, up to four addresses', async () => {
     route = () => 'refuse';
     const addresses = [PUBLIC, PUBLIC_V6, '93.184.216.35', '93.184.216.36', '93.184.216.37'];
     const result = await sendTo('https://partner.test/', async () => addresses);
@@ -150,7 +150,7 @@ describe('send: allowed addresses', () => {
     }
   });
 
-  it('the A records are used if the name servers never answer AAAA queries', async () => {
+  it('if the name servers never answer AAAA queries, the A records are used', async () => {
     const nameServer = await startNameServer((question) => (question === 'A' ? [PUBLIC] : null));
     const resolver = dnsResolver([nameServer.address]);
     expect(await resolver('partner.test', new AbortController().signal)).to.deep.equal([PUBLIC]);

@@ -92,13 +92,13 @@ describe('send: the status of the answer', () => {
     });
   }
 
-  it('the answer after 1xx responses decides the outcome', async () => {
+  it('1xx responses are skipped, and the answer after them decides the outcome', async () => {
     const informational = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
     expect(await sendTo(writes(`${informational}HTTP/1.1 200 OK\r\n\r\n`))).to.include({ outcome: 'delivered' });
     expect(await sendTo(writes(`${informational}HTTP/1.1 500 X\r\n\r\n`))).to.include({ outcome: 'failed' });
   });
 
-  it('the status line and the end of the headers are enough for the outcome', async () => {
+  it('the outcome is known once the status line and the end of the headers have arrived', async () => {
     expect(await sendTo(writes('HTTP/1.0 200\r\n\r\n'))).to.include({ outcome: 'delivered', httpStatus: 200 });
     const promised = writes('HTTP/1.1 202 OK\r\nContent-Length: 1000000\r\n\r\nonly this');
     expect(await sendTo(promised)).to.include({ outcome: 'delivered', httpStatus: 202 });
@@ -122,7 +122,7 @@ describe('send: malformed heads', () => {
   ];
   for (const [what, rest] of heads) {
     it(`the status line decides the outcome if the head has ${what}`, async () => {
-      // In two pieces, the parser gets the malformed part without the status line.
+      // Sent in two pieces, so that the parser gets the malformed part separately from the status line.
       const inPieces = (line: string) => (socket: Socket) => {
         socket.setNoDelay(true).write(line);
         setTimeout(() => socket.write(rest), 20);
@@ -202,7 +202,7 @@ describe('send: reading the answer', () => {
     pour();
   };
 
-  // The limit is 64 kB, and need not be at the end of a chunk.
+  // The limit of 64 kB need not be at the end of a chunk.
   const expectLittleRead = () => expect(sockets.map((socket) => socket.bytesRead <= 65_536)).to.deep.equal([true]);
 
   for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {

@@ -18,7 +18,7 @@ describe('send: claim', () => {
   });
   afterEach(() => receiver.close());
 
-  /** Makes an attempt whose claim is too old until it was renewed `times` times. */
+  /** Makes an attempt whose claim is too old until it has been renewed `times` times. */
   const tooOld = (times: number, renewClaim: Attempt['renewClaim'], changes: Partial<Attempt> = {}) => {
     let old = times;
     const headersNow = () => (old-- > 0 ? null : headers);
@@ -32,13 +32,13 @@ describe('send: claim', () => {
     receiver = await startReceiver({ raw: true });
   };
 
-  it('the claim is checked after the connection is open, not before', async () => {
+  it('the claim is checked only once the connection is open', async () => {
     let connections = 0;
     const headersNow = () => {
       connections = receiver.connections.length;
       return headers;
     };
-    // In TLS 1.2, the receiver completes the handshake first.
+    // The receiver uses TLS 1.2, in which it completes the handshake first.
     await receiver.close();
     receiver = await startReceiver({ raw: true, answer, tls: { maxVersion: 'TLSv1.2' } });
     expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({

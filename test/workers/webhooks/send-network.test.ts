@@ -22,7 +22,7 @@ describe('send: network faults', () => {
       tls: {},
       answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'),
     });
-    // Connections of earlier tests must not count as recent.
+    // The clock advances, so that connections of earlier tests do not count as recent.
     laterMs += 60_000;
     performance.now = () => laterMs + now.call(performance);
   });
@@ -40,7 +40,10 @@ describe('send: network faults', () => {
   const sendTo = (url: string, resolver: Resolver, timeoutMs = 30_000) =>
     send(attemptTo({ origin: url }, { url, localTargets: [], resolver, tls: { ca: certificate }, timeoutMs }));
 
-  /** A resolver that answers queries for the partner with `partner`, and for all other names with `others`. */
+  /**
+   * Creates a resolver that answers queries for the partner's name with `partner`, and for all other names with
+   * `others`.
+   */
   const names =
     (partner: () => Promise<string[]>, others: () => Promise<string[]>): Resolver =>
     (name) =>

@@ -5,8 +5,8 @@ import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-// `send` connects before it writes, and nock intercepts only the write. So a silent listener accepts the connection;
-// its origin is a local target. The other tests use real sockets for everything that nock cannot show.
+// `send` connects before it writes, and nock intercepts only the write. So a silent listener, which is a local target,
+// accepts the connection. The other tests use real sockets for everything that nock cannot show.
 describe('send: with nock as the receiver', () => {
   useNock(true);
   let mute: RawReceiver;

@@ -12,9 +12,9 @@ const OTHER = '2606:4700::1111';
 const blocked = { outcome: 'blocked', reason: 'private_address' };
 const refused = { outcome: 'failed', reason: 'ECONNREFUSED' };
 
-// A real resolver queries a real name server. All connections of this process are diverted: a connection to a public
-// address is refused before it reaches the kernel, and a connection to any other address leads to the listener, which
-// counts it.
+// A real resolver queries a real name server, but all connections of this process are diverted. A connection to a
+// public address is refused before it reaches the kernel. A connection to any other address leads to the listener,
+// which counts it.
 describe('send: names of private addresses', () => {
   useNock(false);
   let listener: RawReceiver;
@@ -51,7 +51,7 @@ describe('send: names of private addresses', () => {
     expect(listener.connections).to.have.length(0);
   });
 
-  it('a private address is not called in twenty attempts if every second DNS answer is private', async () => {
+  it('twenty attempts never call a private address if every second DNS answer is private', async () => {
     const asked = { A: 0, AAAA: 0 };
     const turn = (question: Question, first: string, second: string) => [asked[question]++ % 2 ? second : first];
     const results = await sendWhere(
@@ -89,7 +89,7 @@ describe('send: names of private addresses', () => {
     });
   }
 
-  it('a local target whose name leads over aliases to 127.0.0.1 is called, so the listener does count', async () => {
+  it('the listener counts a call to a local target whose name leads over aliases to 127.0.0.1', async () => {
     nameServer = await startNameServer((question) => (question === 'A' ? ['a.example', 'b.example', '127.0.0.1'] : []));
     const attempt = attemptTo({ origin: `http://partner.example:${listener.port}` });
     const result = await send({ ...attempt, resolver: dnsResolver([nameServer.address]) });

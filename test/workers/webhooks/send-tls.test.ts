@@ -15,7 +15,7 @@ describe('send: TLS', () => {
 
   afterEach(() => receiver.close());
 
-  // Must be read at once: a closed socket no longer has this information.
+  // The sockets are read at once, because a closed socket no longer has this information.
   const resumed: boolean[] = [];
   const connected = (socket: Socket) => void resumed.push((socket as TLSSocket).isSessionReused());
   beforeEach(() => {

@@ -47,7 +47,7 @@ describe('settling events', () => {
     }
   });
 
-  it('settling sets unsettledSince to the time since which the next event is the oldest unsettled one', async () => {
+  it('settling sets unsettledSince to the time at which the next event became the oldest unsettled one', async () => {
     const rideId = await claimedRide(3);
     const before = await storedRide(rideId);
     expect(before.unsettledSince).to.deep.equal(before.events[0]?.at);
@@ -88,7 +88,7 @@ describe('settling events', () => {
     expect((await storedRide(rideId)).events[0]?.delivery?.outcome).to.equal('failed');
   });
 
-  it('a run can settle if its claim has expired unclaimed, or was lost in a restart of MongoDB', async () => {
+  it('a run can settle after its claim expired if no other run has claimed the event, or if MongoDB lost the claim', async () => {
     const expired = await claimedRide(1);
     await rides.updateOne({ _id: expired }, { $set: { 'claim.until': new Date(0) } });
     expect(await settleEvent(expired, 1, 'a', delivered)).to.include({ settledSeq: 1 });

@@ -22,7 +22,10 @@ describe('an outcome that cannot be recorded', () => {
     await stopRefusing();
   });
 
-  /** Makes MongoDB refuse a value on these rides: another ride has it, and a unique index forbids duplicates. */
+  /**
+   * Makes MongoDB refuse a value on these rides: another ride already has the value, and a unique index forbids
+   * duplicates.
+   */
   const refuse = async (field: string, taken: object, rideIds: readonly string[]) => {
     const partialFilterExpression = { isRefused: true };
     await rides.createIndex({ [field]: 1 }, { name: 'refusal', unique: true, partialFilterExpression });
@@ -39,7 +42,7 @@ describe('an outcome that cannot be recorded', () => {
   const heldForMs = ({ claim }: Ride) => (claim ? claim.until.getTime() - claim.at.getTime() : 0);
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 
-  it('a delivery that MongoDB refuses is logged and replaced by a minimal one; the next event follows', async () => {
+  it('if MongoDB refuses to record a delivery, a minimal record is stored and the next event is sent', async () => {
     answer = 503;
     const rideId = await rideWith(2);
     await refuseStatus503(rideId);
@@ -74,7 +77,7 @@ describe('an outcome that cannot be recorded', () => {
     await mixed.close();
   });
 
-  it('if MongoDB refuses the minimal delivery too, a later run sends the event after a pause', async () => {
+  it('if MongoDB refuses the minimal record too, a later run sends the event after a pause', async () => {
     const rideId = await rideWith(1);
     await refuse('settledSeq', { settledSeq: 1 }, [rideId]);
     const logged = withLogLines(ctx);
@@ -86,7 +89,7 @@ describe('an outcome that cannot be recorded', () => {
     expect(logged.errors().length).to.be.at.most(3);
   });
 
-  it('a pool can stop while MongoDB is unavailable: the claim expires, and another run continues', async () => {
+  it('a pool stops even while MongoDB is unavailable; after the claim expires, another run continues', async () => {
     const rideId = await rideWith(1);
     const stop = new AbortController();
     let tries = 0;

@@ -20,7 +20,7 @@ import type { Pace } from '../turns.ts';
 import { pagesById } from '../walk.ts';
 
 const atOnce = 200;
-/** Fewer rides per batch: each ride's attempts are deleted with it. */
+/** A batch has fewer rides than other documents, because each ride is deleted with its attempts. */
 const ridesAtOnce = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
@@ -53,9 +53,9 @@ export const dropOldIdempotencyKeys = (now: Date, pace: Pace): Promise<number> =
   });
 
 /**
- * Applies `change` to the documents whose `field` is before a time, in batches. The filter of each change includes the
- * time again: a session that was used in the meantime has a later expiry. Resolves with how many documents `change`
- * counted.
+ * Applies `change` to the documents whose `field` is before a time, in batches. The filter of each change repeats the
+ * condition, because a session that is used in the meantime gets a later expiry. Resolves with the sum of the counts
+ * that `change` returned.
  */
 async function changeBefore(
   rows: Rows,
@@ -78,7 +78,7 @@ async function changeBefore(
 
 /**
  * Deletes the positions of drivers who sent their last position before a time, and of revoked drivers who are on no
- * ride. Reads all positions, one for each driver, in the order of their ids. Resolves with how many were deleted.
+ * ride. Reads the positions of all drivers, in the order of their ids. Resolves with the number of deleted positions.
  */
 export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
   let deleted = 0;
@@ -130,15 +130,15 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
 type OldRide = Pick<Ride, '_id' | 'status' | 'statusAt' | 'unsettled'>;
 
 /**
- * Deletes the rides that ended before a time, with their attempts, the oldest first. Keeps a ride until it has ended,
- * its events are settled, its day is summed and its month is closed. Deletes the attempts first, so that none is left
- * without its ride. Resolves with how many rides were deleted.
+ * Deletes the rides that ended before a time, the oldest first. Deletes a ride only when its events are settled, its
+ * day is summed and its month is closed. Deletes the attempts of a ride before the ride, so that none is left without
+ * it. Resolves with the number of deleted rides.
  */
 export async function deleteOldRides(before: Date, pace: Pace): Promise<number> {
   const neededFrom = await ridesNeededFrom();
   if (!neededFrom) return 0;
   const end = before < neededFrom ? before : neededFrom;
-  // A ride's id starts with its creation time, and a ride that ended before `end` was created before it, too.
+  // A ride's id starts with its creation time. A ride that ended before `end` was also created before `end`.
   const range = {
     before: firstRideId(end.getTime()),
     pageSize: atOnce,

@@ -8,13 +8,13 @@ import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';
 import type { Pace } from '../turns.ts';
 import { pagesById, walk } from '../walk.ts';
 
-/** Small batches are short commands, so no request waits long behind one. */
+/** A small batch is a short command, so no request waits long behind it. */
 const ridesAtOnce = 50;
 const attemptsAtOnce = 200;
 
 /**
- * Erases the rides that ended before a time, the earliest end first. Retries a failed batch ride by ride, so that one
- * failing ride does not block the others. Resolves with how many were erased.
+ * Erases the rides that ended before a time, in the order in which they ended. Retries a failed batch ride by ride, so
+ * that one failing ride does not block the others. Resolves with the number of erased rides.
  */
 export async function eraseOldRides(
   before: Date,
@@ -63,7 +63,8 @@ export async function eraseOldRides(
 
 /**
  * Erases the attempts from before a time that were not erased with their rides, such as redeliveries that ended later.
- * Deletes test events, which belong to no ride. Reads each attempt only once. Resolves with how many were read.
+ * Deletes test events, which belong to no ride. Reads each attempt once: the next call continues after it. Resolves
+ * with the number of attempts read.
  */
 export async function eraseOldAttempts(before: Date, pace: Pace): Promise<number> {
   const end = firstAttemptId(before.getTime());

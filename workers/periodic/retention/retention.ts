@@ -11,7 +11,10 @@ import {
 } from './delete-old.ts';
 import { eraseOldAttempts, eraseOldRides } from './erase-old.ts';
 
-/** Erases and deletes data after its retention time. After an interruption, the next turn finds the rest by indexes. */
+/**
+ * Erases and deletes data after its retention time. An interrupted turn leaves the rest to the next one, which finds it
+ * by indexes.
+ */
 export const retention: PacedWork = {
   leaseKey: '{rides:retention}:lease',
   intervalMs: 10 * 60_000,

@@ -13,18 +13,18 @@ export interface NeededJob {
   id: string;
   /** Unix ms. */
   dueAt: number;
-  /** Never throws. Resolves with whether Redis accepted the job. */
+  /** Never throws. Resolves with true if Redis accepted the job. */
   add(options: { evenIfActive: boolean }): Promise<boolean>;
 }
 
-/** A delayed job that is due more than this much too late is added again. */
+/** A delayed job is added again if its due time in Redis is later than the needed one by more than this. */
 const toleranceMs = 1_000;
 
 /**
- * Adds the jobs that no queue really holds, in the given order. With `distrustActive`, also adds a due job whose
- * current job is active, because the worker may never have received that one. Resolves with how many jobs Redis
- * accepted and how many it did not. An unavailable node of a Redis Cluster delays only its own queues: their jobs count
- * as not accepted.
+ * Adds the jobs that no queue really holds, in the given order. With `distrustActive`, also adds a due job that is
+ * marked as active, because its worker may never have received it. Resolves with the numbers of jobs that Redis
+ * accepted and did not accept. In a Redis Cluster, an unavailable node affects only its own queues: their jobs count as
+ * not accepted.
  */
 export async function addMissing(
   ctx: Context,
@@ -55,7 +55,8 @@ async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: numbe
     });
     if (states.includes('waiting')) return 'waiting';
     if (states.includes('active')) return 'active';
-    // If two queues may hold a delivery's job and only one can be read, that one decides: two jobs are harmless.
+    // A delivery's job may be in either of two queues. If only one of them can be read, that one decides: a second job
+    // is harmless.
     return states.every((state) => state === 'unknown') ? 'unknown' : 'missing';
   });
 }

@@ -16,9 +16,12 @@ interface NamedJob extends WantedJob {
   jobId: string;
 }
 
-/** The number of jobs that are read from the head of the list of waiting jobs. A shorter list is read completely. */
-const headLength = 1_000;
-/** Producers' clocks may differ by this much: only a larger difference proves the order of two jobs. */
+/** At most this many jobs are read from the head of the list of waiting jobs. A shorter list is read completely. */
+const maxHeadJobs = 1_000;
+/**
+ * The clocks of the processes that add jobs may differ by this much, so only a larger difference proves the order of
+ * two jobs.
+ */
 const orderMs = 5_000;
 /** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
 const scorePerMs = 0x1000;
@@ -26,8 +29,10 @@ const scorePerMs = 0x1000;
 /**
  * Finds the real states of these jobs of a queue. BullMQ ignores an add while the dedupe key points to a job whose hash
  * exists, even if the list that held the job is lost. This function removes such leftovers, so that BullMQ accepts the
- * next add. If the list is too long to be sure, a job counts as waiting: a later call, when the list has moved on,
- * finds it missing.
+ * next add.
+ *
+ * The list of waiting jobs may be too long to read completely. A job that may be in the unread part counts as waiting;
+ * a later call finds out when the list has moved on.
  *
  * The keys that this function reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
@@ -65,7 +70,7 @@ interface Head {
 
 function headOf(list: readonly string[]): Head {
   const jobIds = new Set(list);
-  return { has: (jobId) => jobIds.has(jobId), last: list.length < headLength ? null : (list[0] ?? null) };
+  return { has: (jobId) => jobIds.has(jobId), last: list.length < maxHeadJobs ? null : (list[0] ?? null) };
 }
 
 /**
@@ -82,7 +87,7 @@ async function readLists(redis: RedisClient, queue: Queue, named: readonly Named
     (await redis
       .multi()
       .zmscore(queue.toKey('delayed'), ...jobIds)
-      .lrange(queue.toKey('wait'), -headLength, -1)
+      .lrange(queue.toKey('wait'), -maxHeadJobs, -1)
       .exists(jobIds.map((jobId) => queue.toKey(jobId)))
       .exec()) ?? [];
   return {
@@ -148,8 +153,8 @@ const smallestUniqueId = 1e12;
 
 /**
  * Prevents a job id from being used twice. If a queue loses its counter, BullMQ counts from 1 again and overwrites the
- * jobs with these ids. This function starts the counter at the current Unix ms instead: that is above all earlier ids
- * if the queue gets fewer than 1,000 jobs a second on average.
+ * jobs with these ids. This function sets a lost counter to the current Unix ms, which is above all earlier ids if the
+ * queue gets fewer than 1,000 jobs a second on average.
  */
 export async function keepJobIdsUnique(redis: RedisClient, queue: Queue, nowMs: number): Promise<void> {
   const key = queue.toKey('id');

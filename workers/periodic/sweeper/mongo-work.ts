@@ -27,18 +27,18 @@ export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']
 export const hasStalled = ({ timers }: DueRide, now: Date): boolean =>
   timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now);
 
-/** Cancels a trip without progress. Resolves with whether the trip was still stalled. */
+/** Cancels a trip without progress. Resolves with false if the trip has made progress in the meantime. */
 export async function endStalled(ctx: Context, { _id }: DueRide): Promise<boolean> {
   const fired = await fireTimer(ctx, _id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   return fired.result === 'done';
 }
 
-/** The most drivers that one sweep settles. The next sweep settles more. */
+/** One sweep settles at most this many drivers and leaves the others to the next one. */
 const maxDrivers = 100;
 
 /**
  * Ends the rides and offers of suspended and revoked drivers, and excludes silent drivers from the search for drivers.
- * Resolves with how many drivers were settled and how many failed.
+ * Resolves with the numbers of settled and failed drivers.
  */
 export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled: number; failed: number }> {
   await dropSilent(now);
@@ -62,8 +62,9 @@ const maxIdle = 500;
 
 /**
  * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, from a cursor along the due timers,
- * and the rides and offers of suspended and revoked drivers. Resolves with the cursor for the next call. While Redis is
- * unavailable, so is the lease, and every worker process does this: it is harmless if two processes end the same trip.
+ * and the rides and offers of suspended and revoked drivers. Resolves with the cursor for the next call. The lease is
+ * in Redis, so during an outage of Redis every worker process does this. It is harmless if two processes end the same
+ * trip.
  */
 export async function sweepWithoutRedis(
   ctx: Context,

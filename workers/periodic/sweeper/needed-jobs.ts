@@ -10,7 +10,7 @@ import {
   type Outbox,
   timerJobId,
   timerPool,
-  withJob,
+  timersWithJob,
 } from '../../../shared/rides/ride-jobs.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
@@ -71,7 +71,7 @@ export function dueTimers(current: Sweep): Walk<DueRide> {
 }
 
 function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJob[] {
-  const wanted = withJob(ride.timers).filter(({ dueAt }) => everything || dueAt <= overdue);
+  const wanted = timersWithJob(ride.timers).filter(({ dueAt }) => everything || dueAt <= overdue);
   return wanted.map((timer) => ({
     pools: [timerPool(timer.name)],
     id: timerJobId(ride._id, timer.name),
@@ -81,7 +81,8 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
 }
 
 /**
- * A claim dated ahead of MongoDB's clock does not count as held: its end is uncertain, so its job checks it (claim.ts).
+ * A claim dated ahead of MongoDB's clock does not count as held. Its end is uncertain, so its event gets a job, which
+ * checks the claim (claim.ts).
  */
 const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
 
@@ -126,7 +127,8 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
 type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
 
 /**
- * A walk along pending test events and redeliveries. Only a ride's next redelivery needs a job: it adds the next one's.
+ * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only its next one needs a
+ * job; that job adds the job of the one after it.
  */
 export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   const { everything, now, overdue, swept } = current;

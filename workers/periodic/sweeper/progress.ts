@@ -5,7 +5,8 @@ import type { WalkCursor } from '../walk.ts';
 const { EJSON } = mongoose.mongo.BSON;
 
 /**
- * The Redis key of the progress, for the process that continues the sweep. If it is lost, the walks start at the front.
+ * The Redis key of the progress, from which any process can continue the sweep. If it is lost, the walks start at the
+ * front.
  */
 export const progressKey = '{rides:sweeper}:progress';
 
@@ -35,7 +36,7 @@ export async function storeProgress(redis: RedisClient, progress: StoredProgress
 export const isComplete = ({ timers, deliveries, attempts }: Progress): boolean =>
   [timers, deliveries, attempts].every((cursor) => cursor === 'end');
 
-/** The progress for the next ordinary sweep: each walk that has reached the end starts at the front again. */
+/** The progress for the next ordinary sweep. A walk that has reached the end starts at the front again. */
 export function nextRound({ timers, deliveries, attempts }: Progress): StoredProgress {
   const next = (cursor: WalkCursor) => (cursor === 'end' ? 'front' : cursor);
   return { timers: next(timers), deliveries: next(deliveries), attempts: next(attempts), everythingSince: null };

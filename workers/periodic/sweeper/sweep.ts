@@ -26,10 +26,13 @@ interface SweepOptions {
 
 /**
  * Visits the rides, test events, redeliveries and mails with pending work, the oldest first, and adds the jobs that no
- * queue holds. An ordinary sweep visits a limited number of them and adds jobs that are overdue by the grace time. With
- * `everything`, it visits all of them and adds every missing job, due or not, because any job may be lost, or be marked
- * as active although its worker never received it. Throws if MongoDB or Redis is unavailable; while only one node of a
- * Redis Cluster is unavailable, the jobs of its queues count as failed.
+ * queue holds. An ordinary sweep visits a limited number of them and adds jobs that are overdue by the grace time.
+ *
+ * With `everything`, visits all of them and adds every missing job, due or not: after an outage any job may be lost, or
+ * be marked as active although its worker never received it.
+ *
+ * Throws if MongoDB or Redis is unavailable. While only one node of a Redis Cluster is unavailable, the jobs of its
+ * queues count as failed.
  */
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Findings> {
   const { everything, progress = atFront(), mayContinue = async () => true } = options;
@@ -57,7 +60,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
   // An ordinary sweep reads one page of mails: they are few, and a sent mail leaves the index.
   const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
-    // At the same time, because after an outage many timers and many events are pending.
+    // The walks run at the same time, because after an outage many timers and many events are pending.
     await Promise.all([
       endLeaving(current),
       walk(dueTimers(current), progress.timers, bounds('timers')),

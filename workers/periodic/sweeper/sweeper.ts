@@ -16,7 +16,7 @@ const soonMs = 500;
 const reconnectMs = 2_500;
 
 /**
- * Finds and adds missing jobs, until it is stopped. So losing a job is harmless: MongoDB holds the pending work. Every
+ * Finds and adds missing jobs until it is stopped. MongoDB holds the pending work, so losing a job is harmless. Every
  * worker process runs a sweeper; a lease lets one of them sweep in each interval.
  */
 export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = {}): { stop(): Promise<void> } {
@@ -26,11 +26,13 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   let hasRedisReturned = false;
   let cursor: WalkCursor = 'front';
 
-  // Asks for the lease twice in each interval: if Redis loses its data, and with it the lease, a sweep follows soon.
+  // The loop asks for the lease twice in each interval: if Redis loses its data, and with it the lease, a sweep follows
+  // soon.
   const pauseMs = intervalMs / 2;
   const loop = startLoop(ctx.log, { failure: 'sweep failed', pauseMs }, async (signal) => {
     const isUnfinished = await sweepOnce(signal).catch((error) => {
-      // The listener below handles broken MongoDB connections, and a slow MongoDB loses no jobs.
+      // Errors of MongoDB do not count: the listener below handles broken connections, and a slow MongoDB loses no
+      // jobs.
       mayHaveLostJobs ||= !isOutageOfMongo(error);
       throw error;
     });
@@ -41,12 +43,12 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     hasRedisReturned = true;
     loop.wake();
   });
-  // A broken connection may have lost the reply to a successful write, and then no process has added its jobs.
+  // A broken connection may have lost the reply to a successful write, whose jobs were then never added.
   const stopListening = onBrokenConnection(() => {
     mayHaveLostJobs = true;
   });
 
-  /** Resolves with whether a full sweep is still unfinished. */
+  /** Resolves with true while a full sweep is unfinished. */
   async function sweepOnce(signal: AbortSignal): Promise<boolean> {
     const now = await redisNow(ctx).catch((error) => {
       ctx.log.debug({ error: describeError(error) }, "the sweeper's lease cannot be read");
@@ -64,7 +66,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     return takeSweepTurn(ctx, { now, ...times, intervalMs, soonMs, signal });
   }
 
-  /** For an outage of Redis, or of the node of a Redis Cluster that holds the lease. */
+  /** Used while Redis, or the node of a Redis Cluster that holds the lease, is unavailable. */
   async function sweepWithoutLease(signal: AbortSignal): Promise<void> {
     const mayContinue = async () => !signal.aborted;
     if (isCluster(ctx.redis) && ctx.redis.status === 'ready') await sweep(ctx, { everything: false, mayContinue });

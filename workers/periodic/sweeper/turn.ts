@@ -1,5 +1,5 @@
 import type { Context } from '../../../shared/base/context.ts';
-import { foundKey, sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { sweepResultKey, sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import type { Lease } from '../lease.ts';
 import { takeTurn } from '../turns.ts';
 import {
@@ -17,13 +17,16 @@ import { sweep } from './sweep.ts';
 export const sweeperLeaseKey = '{rides:sweeper}:lease';
 
 interface SweepTurn {
-  /** The current time (Unix ms). This time and the next two are from Redis's clock. */
+  /** The current time. All times here are Unix ms by Redis's clock. */
   now: number;
   /** Jobs may have been lost until this time. A full sweep that started earlier may have missed them. */
   lastLossAt: number;
-  /** When Redis was last available again, perhaps without its data: a full sweep from before this time starts again. */
+  /**
+   * When Redis last became available again, perhaps without its data. A full sweep that started before this time starts
+   * again.
+   */
   redisReturnedAt: number;
-  /** The time between two sweeps of all processes together. */
+  /** The time between two sweeps, whichever processes do them. */
   intervalMs: number;
   /** The time between two sweeps while a full sweep is unfinished. */
   soonMs: number;
@@ -32,10 +35,10 @@ interface SweepTurn {
 
 /**
  * Sweeps if this process can acquire the lease. One process sweeps in each interval; after an outage of Redis, the next
- * sweep does not wait for the interval. Resolves with whether a full sweep is still unfinished.
+ * sweep does not wait for the interval. Resolves with true while a full sweep is unfinished.
  */
 export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<boolean> {
-  const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
+  const [swept = null, progressText = null] = await ctx.redis.mget(sweptAtKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
   const everything = !(sweptAt >= turn.lastLossAt);
@@ -52,7 +55,7 @@ export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<bool
   return isUnfinished;
 }
 
-/** Continues an interrupted full sweep, so that it completes even if it often fails. */
+/** Continues an interrupted full sweep where it stopped, so that it completes even if it often fails. */
 function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTurn): StoredProgress {
   const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
   return continues ? stored : { ...atFront(), everythingSince: now };
@@ -61,7 +64,7 @@ function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTur
 const ordinaryProgress = (stored: StoredProgress): StoredProgress =>
   nextRound(stored.everythingSince === null ? stored : atFront());
 
-/** Resolves with whether all walks reached the end. */
+/** Resolves with true if all walks reached the end. */
 async function continueSweep(
   ctx: Context,
   lease: Lease,
@@ -77,7 +80,8 @@ async function continueSweep(
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
-    if (everything) await ctx.redis.mset(foundKey, JSON.stringify(swept), sweptKey, progress.everythingSince ?? 0);
+    if (everything)
+      await ctx.redis.mset(sweepResultKey, JSON.stringify(swept), sweptAtKey, progress.everythingSince ?? 0);
     return true;
   } finally {
     if (await lease.isMine()) await storeProgress(ctx.redis, progress);

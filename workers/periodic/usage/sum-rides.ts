@@ -16,9 +16,9 @@ type Key = Pick<ApiKey, '_id' | 'accountId'>;
 type StoredSums = Pick<RideSums, 'through'>;
 
 /**
- * Adds the rides of one key that were created before `until` (the start of a day) to its sums. Idempotent, and may run
- * in two processes at the same time: the write succeeds only if the sums are still as they were read. Resolves with how
- * many rides were added.
+ * Adds the rides of one key that were created before `until` (the start of a day) to its sums. Idempotent: the write
+ * succeeds only if the sums are unchanged since they were read, so two processes may run this at the same time.
+ * Resolves with the number of added rides.
  */
 export async function sumRidesOf(key: Key, sums: StoredSums | undefined, until: Date, pace: Pace): Promise<number> {
   if (sums && sums.through >= until) return 0;
@@ -41,8 +41,8 @@ export async function sumRidesOf(key: Key, sums: StoredSums | undefined, until: 
 }
 
 /**
- * Counts the rides of one key from the start of one day to the start of another, for each day with rides. Keeps the
- * queries short: each one counts at most `atOnce` rides, or one day.
+ * Counts the rides of one key per day, from the start of one day to the start of another. Days without rides are left
+ * out. Each query counts at most `atOnce` rides, or one day, and so stays short.
  */
 export async function countByDay(
   keyId: string,

@@ -44,8 +44,8 @@ export async function sumTripsOf(
 
 /**
  * Closes the months of an account that end by `until`, if all their trips are summed: stores the lines of each month,
- * and then its total. A month is closed only once; until then, storing its lines again is idempotent. `known` is an
- * earlier read of the sums. Resolves with how many months were closed.
+ * and then its total. A closed month never changes. Until then, storing the lines again is idempotent. `known` is an
+ * earlier read of the sums. Resolves with the number of closed months.
  */
 export async function closeMonths(
   accountId: string,

@@ -3,7 +3,7 @@ import type { Logger } from '../../../shared/base/logger.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
-import { overUntil } from '../../../shared/usage/days.ts';
+import { summableUntil } from '../../../shared/usage/days.ts';
 import { isSumDue, noteSummed } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
@@ -22,7 +22,7 @@ export const usageSums: PacedWork = {
   rests: { perWork: 1, longestMs: 50 },
   failure: 'usage not summed',
   async work(ctx, pace) {
-    const until = overUntil(ctx.now());
+    const until = summableUntil(ctx.now());
     if (!(await isSumDue(until))) return;
     const summed = await sumUsage(ctx.log, until, pace);
     if (summed.failed === 0) await noteSummed(until);
@@ -40,8 +40,8 @@ export interface UsageResult {
 }
 
 /**
- * Brings the sums of all keys and accounts up to `until` (the start of a day) and closes the months that end by then,
- * with one short query at a time.
+ * Brings the sums of all keys and accounts up to `until` (the start of a day) and closes the months that end by then.
+ * Runs one short query at a time.
  */
 export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<UsageResult> {
   const result: UsageResult = { rides: 0, months: 0, failed: 0 };
@@ -77,7 +77,10 @@ interface WithId {
 
 const accounts = collection<WithId>(AccountModel);
 
-/** Yields each document of a collection with the document of the same id in another one, reading page by page. */
+/**
+ * Yields each document of a collection together with the document that has the same id in another one. Reads page by
+ * page.
+ */
 async function* withSums<Owner extends WithId, Sums extends WithId>(
   owners: ReadableCollection,
   sums: ReadableCollection,

@@ -18,7 +18,7 @@ const maxWaiting = 2_000;
 const draining = new Set<() => void>();
 let waiting: AttemptRecord[] = [];
 let dropped = 0;
-/** Rides whose attempts were inserted. They may have been erased before the insert. */
+/** Rides whose attempts were inserted, and that may have been erased before the insert. */
 let unchecked: string[] = [];
 let log: Context['log'] | undefined;
 
@@ -46,7 +46,7 @@ export function recordAttempt(ctx: Pick<Context, 'log'>, sent: SentEvent, delive
   whenDrained(trace, record);
 }
 
-/** Inserts all waiting attempts, before the process ends. Takes a second at most. */
+/** Inserts all waiting attempts before the process ends. Takes a second at most. */
 export async function flushAttempts(): Promise<void> {
   for (const record of draining) record();
   await inserts.flush();
@@ -89,7 +89,8 @@ async function insertBatch(): Promise<void> {
 }
 
 /**
- * If this fails, the rides are checked again with the next batch. The retention erases the rest after ERASE_AFTER_DAYS.
+ * Rides that could not be checked are checked again with the next batch. The retention erases the rest after
+ * ERASE_AFTER_DAYS.
  */
 async function eraseOfErasedRides(inserted: readonly AttemptRecord[]): Promise<void> {
   unchecked = [...unchecked, ...inserted.flatMap(({ rideId }) => rideId ?? [])].slice(-maxWaiting);

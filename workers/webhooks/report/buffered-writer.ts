@@ -5,15 +5,15 @@ const stopMs = 1_000;
 
 /** Writes in the background, so that no delivery waits for these writes. */
 interface BufferedWriter {
-  /** Schedules a write, which also covers everything added until it starts. */
+  /** Schedules a write, which includes everything added before it starts. */
   soon(): void;
   /** Writes now. Resolves when nothing is left to write, or after a second. */
   flush(): Promise<void>;
 }
 
 /**
- * Calls `write` (which must never reject) `delayMs` after `soon`, never twice at the same time, and again while
- * `isWaiting` returns true.
+ * Calls `write` (which must never reject) `delayMs` after `soon`, and again while `isWaiting` returns true. Two calls
+ * never overlap.
  */
 export function createBufferedWriter(
   write: () => Promise<void>,

@@ -8,12 +8,11 @@ import { createBufferedWriter } from './buffered-writer.ts';
 import { mailFailures, mailRecovery } from './health-mails.ts';
 
 /**
- * Outcomes are collected for this long, so that a busy key with a failing receiver is written only a few times a
- * second.
+ * Outcomes are collected for this long, so that a busy key with a failing receiver causes only a few writes a second.
  */
 const delayMs = 100;
 
-/** The delivery results of a key since the last write: whether one succeeded, and the failures since then. */
+/** The delivery results of a key since the last write: whether one succeeded, and the failures after it. */
 interface KeyResults {
   ctx: Context;
   hasSucceeded: boolean;
@@ -27,9 +26,9 @@ let writing = new Map<string, KeyResults>();
 const writes = createBufferedWriter(writeWaiting, () => waiting.size > 0, delayMs);
 
 /**
- * Counts a key's consecutive failed deliveries, on the key's document. Returns at once and never fails. Writes nothing
- * for a success if the key was not failing when the delivery started (`isFailing`). Local faults and events without a
- * URL do not count.
+ * Counts a key's consecutive failed deliveries, on the key's document. Returns at once and never fails. A success is
+ * written only if the key was failing when the delivery started (`isFailing`) or has failures that are not written yet.
+ * Local faults and events without a URL do not count.
  */
 export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, isFailing: boolean): void {
   const before = waiting.get(keyId);
@@ -44,7 +43,7 @@ export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, is
   writes.soon();
 }
 
-/** Writes all waiting results, before the process ends. Takes a second at most. */
+/** Writes all waiting results before the process ends. Takes a second at most. */
 export const flushHealth = (): Promise<void> => writes.flush();
 
 async function writeWaiting(): Promise<void> {
@@ -75,7 +74,10 @@ async function addFailures(
   if (key?.failing && key.failing.inRow >= failuresToReport && !key.failing.isTold) await mailFailures(ctx, keyId);
 }
 
-/** Only the process whose update removes the failure streak sends a mail, so the account gets one mail per recovery. */
+/**
+ * Ends the failure streak. Only the process whose update removes it sends a mail, so the account gets one mail per
+ * recovery.
+ */
 async function endFailures(ctx: Context, keyId: string): Promise<void> {
   const before = await keys.findOneAndUpdate(
     { _id: keyId, failing: { $exists: true } },

@@ -13,8 +13,9 @@ const mostMailsADay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Mails the account that the deliveries of a key fail: once for each outage, also for an outage soon after a recovery,
- * and at most 4 times in 24 hours. An outage beyond this limit is reported at its first failure after the 24 hours.
+ * Mails the account that the deliveries of a key fail: once for each outage, but at most 4 times in 24 hours. An outage
+ * beyond this limit is reported at its first failure after the 24 hours.
+ *
  * Only the process whose update marks the outage as reported sends the mail. If it crashes, no process sends the mail
  * again, because it may have been sent.
  */

@@ -4,7 +4,7 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
 import { hostOf, isPublicAddress } from '../../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
-import { isLocalFault, isNetworkFault, noteReached } from './our-faults.ts';
+import { isLocalFault, isNetworkFault, recordReachedHost } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
 /** The time limit for a TCP connection to one address, if the name has another address to try. */
@@ -16,7 +16,10 @@ const maxAddresses = 4;
 /** One attempt reads at most this much of an answer. */
 const maxReadBytes = 65_536;
 
-/** Limits a read to 4 kB, instead of Node's 64 kB. All sockets share it: each read is filled and copied in one tick. */
+/**
+ * Limits a read to 4 kB, instead of Node's 64 kB. All sockets can share this buffer, because each read is copied out of
+ * it in the same tick.
+ */
 const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
@@ -31,13 +34,18 @@ const received = new WeakMap<Socket, Buffer[]>();
 /** Everything received so far on a connection from `connect`, as Latin-1 (64 kB at most). */
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
-/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half of that. */
+/**
+ * Shared by TLS connections, because a new context costs as much as a handshake and a resumed session saves half a
+ * handshake.
+ */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
 const defaultTlsClient = tlsClient();
 const tlsClients = new WeakMap<object, TlsClient>();
 
-/** The TLS client that trusts these authorities (PEM), or by default Node's. The same object gives the same client. */
+/**
+ * The TLS client that trusts these authorities (PEM), or Node's by default. Calls with the same object share a client.
+ */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
   if (!authorities) return defaultTlsClient;
   const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);
@@ -59,9 +67,11 @@ type ConnectOptions = {
 
 /**
  * Connects to the host of `url` at the first address that accepts. For `https:`, also completes the TLS handshake and
- * verifies the certificate. Connects to addresses only, so no name is resolved after the addresses were checked.
- * Rejects with a local fault if one occurred, else with the first error that only the receiver can cause, else with the
- * first error. The socket keeps an `error` listener, because a late error must not end the process.
+ * verifies the certificate. Never resolves a name, so the addresses cannot change after they were checked.
+ *
+ * If all addresses fail, rejects with a local fault if one occurred, else with the first error that only the receiver
+ * can cause, else with the first error. The socket keeps an `error` listener, because a late error must not end the
+ * process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);
@@ -76,7 +86,7 @@ export async function connect(url: URL, addresses: readonly string[], options: C
     }
   }
   options.trace.address = candidates[0] ?? null;
-  // A local fault comes first: the address that it affected might have accepted.
+  // A local fault has priority, because the address that it affected might have accepted.
   throw (
     errors.find(isLocalFault) ??
     errors.find((error) => !isNetworkFault(error)) ??
@@ -92,10 +102,10 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
-  // Runs before the other listeners of this event, one of which starts the TLS handshake.
+  // Prepended, so that it runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
-    if (isPublicAddress(address)) noteReached(hostOf(url));
+    if (isPublicAddress(address)) recordReachedHost(hostOf(url));
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
       socket.destroy(new AttemptError('blocked', 'private_address'));
     }
@@ -113,7 +123,10 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   }
 }
 
-/** A root name server in both address families. Connecting a UDP socket only looks up a route; it sends nothing. */
+/**
+ * A root name server in both address families, to test for a route. Connecting a UDP socket only looks up the route and
+ * sends nothing.
+ */
 const farAddresses = [
   ['udp4', '198.41.0.4'],
   ['udp6', '2001:503:ba3e::2:30'],
@@ -136,7 +149,7 @@ export async function hasRoute(): Promise<boolean> {
   return (await Promise.all(routes)).includes(true);
 }
 
-/** A certificate error that a partner can recognize and fix has a reason of its own. */
+/** The reason for a certificate error. Errors that a partner can recognize and fix have their own reasons. */
 function certificateReason({ authorizationError }: TLSSocket): string {
   return certificateReasons.get(String(authorizationError)) ?? 'certificate';
 }
@@ -156,13 +169,14 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true, // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect
   });
-  // Node emits this only for a verified connection, and does not verify a resumed session again.
+  // Node emits `session` only for a verified connection, and does not verify a resumed session again.
   return socket.on('session', (session) => storeSession(sessions, url.origin, session));
 }
 
 /**
  * Socket options with the address, and with a reader that stops before the next read could exceed the limit. `push`
- * passes each chunk on in the same tick, so a status line within the limit is evaluated before the socket is destroyed.
+ * passes each chunk to its consumers in the same tick, so a status line within the limit is evaluated before the socket
+ * is destroyed.
  */
 function socketOptions(address: string, port: string | number, socketOf: () => Socket) {
   const chunks: Buffer[] = [];

@@ -3,11 +3,9 @@ import type { Config } from '../../../shared/base/config.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 
-/**
- * Descriptors reserved for everything but attempts: 100 MongoDB connections, the Redis connections, Node's own files.
- */
+/** Descriptors that attempts may not use: for 100 MongoDB connections, the Redis connections and Node's own files. */
 const reserved = 150;
-/** An attempt first has two open DNS queries, and later one connection. */
+/** An attempt uses at most two descriptors: first for two DNS queries, later for one connection. */
 const perAttempt = 2;
 
 type Concurrency = Config['concurrency'];
@@ -40,9 +38,6 @@ export function withinDescriptorLimit(
   const allowed = { ...wanted };
   for (const pool of delivering) allowed[pool] = Math.max(1, Math.floor((wanted[pool] * room) / attempts));
   const concurrency = Object.fromEntries(delivering.map((pool) => [pool, allowed[pool]]));
-  log.warn(
-    { limit, wanted: attempts, concurrency },
-    'the limit of open files allows less concurrency than configured',
-  );
+  log.warn({ limit, wanted: attempts, concurrency }, 'the limit of open files allows less concurrency than configured');
   return allowed;
 }

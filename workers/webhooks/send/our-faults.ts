@@ -16,14 +16,14 @@ const systemCodes = new Set([
 ]);
 
 /**
- * Resolver errors: no name server was reached, because none runs or no descriptor was free for the query. An error from
- * a name server, or a missing answer, does not count: the receiver's own DNS may cause it.
+ * Resolver errors which show that no name server was reached, because none runs or no descriptor was free for the
+ * query. An error from a name server, or a missing answer, does not count: the receiver's own DNS may cause it.
  */
 const resolverCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE', 'ENOTINITIALIZED', 'EDESTRUCTION']);
 
 /**
- * Returns whether an error of resolving, connecting or writing is a local fault, which says nothing about the receiver.
- * Read errors do not count: the request was already sent, and must not be sent twice.
+ * Returns true if an error of resolving, connecting or writing is a local fault, which says nothing about the receiver.
+ * A read error does not count: the request was already sent, and must not be sent twice.
  */
 export function isLocalFault(error: unknown): boolean {
   const { code, syscall, address } = (error ?? {}) as NodeJS.ErrnoException & { address?: string };
@@ -33,7 +33,10 @@ export function isLocalFault(error: unknown): boolean {
   return systemCodes.has(code) || code.endsWith('MALLOC_FAILURE'); // OpenSSL's name for ENOMEM
 }
 
-/** Without IPv6 on this host, EADDRNOTAVAIL for an IPv6 address is permanent: waiting for free ports does not help. */
+/**
+ * True if this host has IPv6. If it has none, EADDRNOTAVAIL for an IPv6 address is permanent, and waiting for free
+ * ports does not help.
+ */
 function hasIPv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
   return addresses.some(({ family, internal, scopeid }) => family === 'IPv6' && !internal && scopeid === 0);
@@ -45,7 +48,7 @@ const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'E
 const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
 /**
- * Returns whether this host's network may have caused an attempt's error: no route, no permission to open sockets, or
+ * Returns true if this host's network may have caused an attempt's error: no route, no permission to open sockets, or
  * name servers that do not answer. The receiver's network or DNS can cause the same errors, so `reachesOthers` decides.
  */
 export function isNetworkFault(error: unknown): boolean {
@@ -54,17 +57,20 @@ export function isNetworkFault(error: unknown): boolean {
   return syscall?.startsWith('query') ? queryCodes.has(code) : syscall === 'connect' && connectCodes.has(code);
 }
 
-/** A connection up to this long before an attempt proves that the process reached other hosts during the attempt. */
+/**
+ * A connection to another host up to this long before an attempt proves that the process had a network during the
+ * attempt.
+ */
 const recentMs = 1_000;
 /** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;
 
-/** The last host that a connection reached, and the last one before it with another name. */
+/** The last host that was reached, and the last one before it with another name. */
 let last = { host: '', at: Number.NEGATIVE_INFINITY };
 let lastOther = last;
 
-/** Records that a connection reached a public address. */
-export function noteReached(host: string): void {
+/** Records that a connection to `host` reached a public address. */
+export function recordReachedHost(host: string): void {
   if (host !== last.host) lastOther = last;
   last = { host, at: performance.now() };
 }
@@ -73,10 +79,10 @@ type AskNameServers = (name: string, signal: AbortSignal) => Promise<unknown>;
 const probes = new WeakMap<AskNameServers, Promise<boolean>>();
 
 /**
- * Resolves with whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it has
- * connected to one later than a second before `since` (ms, monotonic), or if its name servers answer for another name.
- * Without a route to any public address it reaches none, even if a local name server answers. Concurrent attempts share
- * one probe of the name servers, of at most `limitMs`.
+ * Resolves with true if this process reaches a host other than `host` (contract, section 6, rule 4). The proof is a
+ * connection to another host later than a second before `since` (ms, monotonic), or an answer of its name servers for
+ * another name. Without a route to any public address the result is false, even if a local name server answers.
+ * Concurrent attempts share one probe of the name servers, of at most `limitMs`.
  */
 export async function reachesOthers(
   { host, since, resolver, limitMs }: { host: string; since: number; resolver: AskNameServers; limitMs: number },
@@ -90,7 +96,10 @@ export async function reachesOthers(
   return asked;
 }
 
-/** Queries a random name, which no cache contains. An answer that the name does not exist counts too. */
+/**
+ * Resolves with true if the name servers answer for a random name, which no cache contains. The answer that the name
+ * does not exist counts too.
+ */
 async function answersForOthers(resolver: AskNameServers, limitMs: number): Promise<boolean> {
   const name = `${randomBase62(16).toLowerCase()}.example.com`;
   const signal = AbortSignal.timeout(limitMs);

@@ -18,7 +18,10 @@ const maxRenewals = 3;
 export type Message = {
   /** The exact text that was signed. */
   body: string;
-  /** The contract's headers, or null if the claim or the key's settings are too old to write a request. */
+  /**
+   * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
+   * not be written yet.
+   */
   headersNow(): Record<string, string> | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
@@ -56,7 +59,7 @@ export async function post(
 }
 
 /**
- * Returns whether a status line received before this error still counts. It counts if Node's parser rejects the rest of
+ * Returns true if a status line received before this error still counts. It counts if Node's parser rejects the rest of
  * the head or the connection ends within the head. It does not count after a time or size limit.
  */
 function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
@@ -75,7 +78,8 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
-    // Accepts bare LF, folded lines and both length headers. With one answer per connection, smuggling is impossible.
+    // Accepts bare LF, folded lines and both length headers. This cannot smuggle a second answer, because a connection
+    // carries only one.
     insecureHTTPParser: true,
   });
   return request.on('error', () => {});
@@ -90,14 +94,15 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
       resolve(response);
     });
     request.once('error', reject);
-    // After a 101 answer, Node closes the request and emits neither a response nor an error.
+    // After a 101 answer, Node only closes the request: it emits neither a response nor an error.
     request.once('close', onClose);
   });
 }
 
 /**
- * Writes the request in the same tick as the check that claim and settings are fresh. With an `await` in between, a
- * paused process could write an event that another process has already sent, or sign it with a secret that was rolled.
+ * Writes the request in the same tick in which it checks that claim and settings are fresh. With an `await` in between,
+ * a paused process could write an event that another process has already sent, or sign it with a secret that was
+ * rolled.
  */
 async function writeUnderClaim(
   request: ClientRequest,
@@ -160,8 +165,8 @@ const statusLine = /^HTTP\/1\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
 const endOfHead = /\r?\n\r?\n/;
 
 /**
- * The status of the answer at the start of these bytes, or null while its status line is incomplete. Ignores everything
- * after the status line. Skips 1xx responses.
+ * The status of the answer that these bytes begin with, or null while its status line is incomplete. Skips 1xx
+ * responses, and ignores everything after the status line.
  */
 function statusIn(received: string): number | null {
   let rest = received;

@@ -6,14 +6,15 @@ import { isLocalFault } from './our-faults.ts';
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * Creates a resolver that queries name servers directly: `dns.lookup` uses four threads for all attempts, and slow
+ * Creates a resolver that queries name servers directly. `dns.lookup` would use four threads for all attempts, and slow
  * names would block them. `servers` (`127.0.0.1:5353`) replace the machine's name servers.
  */
 export function dnsResolver(servers?: readonly string[]): Resolver {
   return async (hostname, signal) => {
     signal.throwIfAborted();
     const v4 = new dns.Resolver({ timeout: 1_000, tries: 5 });
-    // Some name servers never answer AAAA queries: gives up early enough to use the answer to the A query.
+    // Some name servers never answer AAAA queries. Such a query is given up early enough to use the answer to the A
+    // query.
     const v6 = new dns.Resolver({ timeout: 500, tries: 2 });
     if (servers) for (const resolver of [v4, v6]) resolver.setServers(servers);
 
@@ -40,7 +41,7 @@ export async function addressesOf(host: string, resolver: Resolver, signal: Abor
   return resolver(host, signal);
 }
 
-// The resolver reports an error for a family without addresses. It is an error only if both families have none.
+// The resolver reports an error for a family without addresses. That is a failure only if both families have none.
 function addressesIn(answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));

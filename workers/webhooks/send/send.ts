@@ -28,17 +28,20 @@ export type SendResult = AttemptResult & { durationMs: number };
 /**
  * Makes one attempt to deliver one event: posts the unchanged body to the URL. Never throws. One time limit of 8 s
  * covers DNS, connecting, TLS and the wait for the status line. 2xx means `delivered`; redirects are not followed, and
- * only public addresses are called (contract, section 6, rules 2 to 4). Only this folder opens outbound connections: a
- * test checks all imports for that. `trace` receives the details for the dashboard.
+ * only public addresses are called (contract, section 6, rules 2 to 4). `trace` receives the details for the dashboard.
+ *
+ * Only this folder opens outbound connections; a test checks all imports for that.
  */
 export async function send(attempt: Attempt, trace = newTrace()): Promise<SendResult> {
   const startedAt = performance.now();
   const deadline = new AbortController();
-  // Aborts after this turn of the event loop: an answer that arrived while the process was paused is read first.
+  // Aborts only after this turn of the event loop, so that an answer that arrived while the process was paused is read
+  // first.
   const abort = () => setImmediate(() => deadline.abort());
   const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
   const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
-  // If DNS is still unanswered near the time limit, starts the probe early, so that its result is known at the limit.
+  // If DNS is unanswered near the time limit, starts the probe of `reachesOthers` early, so that its result is known at
+  // the limit.
   const probeMs = Math.min(probeLimitMs, timeoutMs / 2);
   const reaches = () => reachesOthers({ ...probeTarget(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
   let early: Promise<boolean> | undefined;

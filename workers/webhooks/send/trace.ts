@@ -48,7 +48,7 @@ export function enter(trace: Trace, next: AttemptPhase): void {
   trace.since = now;
 }
 
-/** Keeps the first `answerBytes` of the answer. */
+/** Adds bytes of the answer, of which the first `answerBytes` are kept. */
 export function noteAnswer(trace: Trace, bytes: Buffer): void {
   const before = trace.answer;
   if (!before) trace.answer = bytes.subarray(0, answerBytes);
@@ -68,7 +68,7 @@ export function whenDrained(trace: Trace, callBack: () => void): void {
   else callBack();
 }
 
-export const drained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
+export const waitUntilDrained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
 
 type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
 
@@ -87,6 +87,6 @@ export function traceFields({ address, headers, answer, phases }: Trace, outcome
   };
 }
 
-/** Decodes the bytes, without a last character that was cut off. */
+/** Decodes the bytes, without a last character that is incomplete because the answer was cut off. */
 const textOf = (bytes: Buffer): string =>
   bytes.length < answerBytes ? bytes.toString() : new TextDecoder().decode(bytes, { stream: true });

@@ -1,8 +1,8 @@
 import type { Result } from 'ioredis';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
-/** At most `limit` creations in any `lengthMs`. */
-export interface Window {
+/** A window of a limit: at most `limit` creations in any `lengthMs`. */
+export interface LimitWindow {
   /** Its name in the RateLimit headers. */
   name: string;
   limit: number;
@@ -14,34 +14,35 @@ export interface Window {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest is last. */
-export const keyWindows: readonly Window[] = [
+export const keyWindows: readonly LimitWindow[] = [
   { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
   { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
 ];
 
 /** The optional limit for all keys of an account together, set by the operator. */
-export const accountWindows = (limit: number): readonly Window[] => [
+export const accountWindows = (limit: number): readonly LimitWindow[] => [
   { name: 'account', limit, lengthMs: minuteMs, words: `at most ${limit} rides in 60 seconds for each account` },
 ];
 
 export interface WindowCount {
-  /** The creations in the window. */
+  /** The number of creations in the window. */
   count: number;
-  /** The ms until the oldest of them leaves the window. */
+  /** The time until the oldest of these creations leaves the window (ms). */
   freesMs: number;
 }
 
 export interface WindowCounts {
   /** `known`: an earlier request has charged this creation, so it is not charged again. */
   result: 'charged' | 'known' | 'refused';
-  /** In the order of the log's windows. */
+  /** The counts, in the order of the windows. */
   counts: WindowCount[];
 }
 
 export interface Creation {
   id: string;
   /**
-   * Several requests, even concurrent ones, can be this creation. They share a charge, which stays until all failed.
+   * True if several requests, even concurrent ones, can be this creation. They share a charge, which stays unless all
+   * of them fail.
    */
   isRepeatable: boolean;
 }
@@ -49,7 +50,7 @@ export interface Creation {
 /** A log of creations for each key or account id. A creation is added only if all windows have room. */
 interface SlidingLog {
   charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
-  /** Call when a charged request has failed: removes the creation, unless another request shares its charge. */
+  /** Call it when a charged request has failed. Removes the creation, unless another request shares its charge. */
   refund(id: string, creation: Creation): Promise<unknown> | unknown;
 }
 
@@ -108,8 +109,8 @@ declare module 'ioredis' {
   }
 }
 
-/** Counts exactly over all processes, by Redis's clock. Rejects while Redis is unavailable. */
-export function redisLog(redis: RedisClient, windows: readonly Window[]): SlidingLog {
+/** A log in Redis, which counts exactly over all processes, by Redis's clock. Rejects while Redis is unavailable. */
+export function redisLog(redis: RedisClient, windows: readonly LimitWindow[]): SlidingLog {
   if (!('chargeCreation' in redis)) {
     (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
     (redis as RedisClient).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
@@ -133,7 +134,10 @@ export function redisLog(redis: RedisClient, windows: readonly Window[]): Slidin
   };
 }
 
-/** Redis keys of the log and of the number of requests that share a creation, on one cluster node by the hash tag. */
+/**
+ * The Redis keys of the log and of the number of requests that share a creation. The hash tag places both on one
+ * cluster node.
+ */
 const keysOf = (of: string, { id }: Creation) => [`rides:created:${of}`, `{rides:created:${of}}:${id}`] as const;
 
 const repeatable = ({ isRepeatable }: Creation): string => (isRepeatable ? 'repeatable' : '');
@@ -144,8 +148,8 @@ interface LoggedCreation {
   requests: number;
 }
 
-/** Counts only in this process, for use while Redis is unavailable. */
-export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
+/** A log of this process only, for use while Redis is unavailable. */
+export function localLog(now: () => number, windows: readonly LimitWindow[]): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {
     charge(of, { id }) {

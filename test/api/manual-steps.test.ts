@@ -160,7 +160,7 @@ describe('manual steps of a test ride', () => {
       return fireTimer(api.ctx, rideId, name);
     };
 
-    it('the scenario skips its own steps after manual ones, and continues from there', async () => {
+    it('after a manual step, the scenario continues with the step that follows it', async () => {
       const rideId = await newRideUnder('default');
       expect(await timersOf(rideId)).to.deep.equal(['expire', 'offer']);
       await step(rideId, 'offer');
@@ -193,7 +193,7 @@ describe('manual steps of a test ride', () => {
       expect(ride).to.include({ status: 'driver_arriving', agreedPrice: 25 });
     });
 
-    it('the scenario accepts nothing if every offer is withdrawn, and the ride stays bidding', async () => {
+    it('if every offer is withdrawn, the scenario accepts none and the ride stays bidding', async () => {
       const rideId = await newRideUnder('default');
       const { offerId } = (await step(rideId, 'offer')).body;
       await step(rideId, 'withdraw', { offerId });

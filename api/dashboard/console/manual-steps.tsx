@@ -27,7 +27,7 @@ const ends: readonly [Name, string][] = [
 ];
 
 /** The manual steps that are possible now. Each replaces a step of the simulated driver. */
-export function HandSteps({ ride }: { ride: ConsoleRide }) {
+export function ManualSteps({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   return (
@@ -87,8 +87,8 @@ export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer 
 }
 
 /**
- * A form for one step. Everyone who follows the ride receives the same HTML, so the form id is derived from the state
- * of the ride: each state accepts the form once.
+ * A form for one step. Everyone who follows the ride receives the same HTML, so the form id is derived from the ride's
+ * state: in each state, the form is accepted once.
  */
 function StepForm({
   ride,
@@ -117,7 +117,7 @@ function StepForm({
 }
 
 /** The manual step that a form requests, or the form's fault. Throws `not_found` for an unknown step. */
-export function handStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
+export function manualStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
   if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
   if (name === 'offer') return offerIn(form);
   const step = plainManualSteps.find((known) => known === name);
