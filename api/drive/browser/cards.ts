@@ -124,8 +124,10 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const card = cards.get(rideId);
     if (!card || card.isGone) return;
     card.isGone = true;
-    // A declined request needs no more words.
-    if (card.declining) return dismiss(card);
+    if (card.declining) {
+      dismiss(card);
+      return;
+    }
     setText(partsOf(card.item)('gone'), 'No longer open');
     setState(card.item, 'gone');
     if (!card.request.offer) setTimeout(() => dismiss(card), goneForMs);

@@ -31,7 +31,9 @@ describe("directions on the driver's page", () => {
   });
 
   it('a place within 50 m is here, without a direction', () => {
-    expect(wayBetween(here, { lat: 40.0003, lng: -74 })).to.include({ words: 'here' }).and.not.have.property('degrees');
+    expect(wayBetween(here, { lat: 40.0003, lng: -74 }))
+      .to.include({ words: 'here' })
+      .and.not.have.property('degrees');
   });
 
   it('the announcement of a request has the direction of the pickup only if the position is known', () => {

@@ -24,7 +24,9 @@ describe('GET /trips', () => {
   it('the earnings are the completed trips since a time, without cancelled rides and other drivers', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });
-    expect((await driver.get('/trips?since=0')).body).to.include({ trips: 0, earned: 0 }).and.not.have.property('last');
+    expect((await driver.get('/trips?since=0')).body)
+      .to.include({ trips: 0, earned: 0 })
+      .and.not.have.property('last');
     await completed(driver, place, 30, 5);
     await completed(driver, place, 20.1, 2);
     const last = await completed(driver, place, 22.2);
@@ -67,7 +69,9 @@ describe('GET /trips', () => {
     const plans = await plansOf(() => tripsOfDriver(driverId, new Date(0)));
     expect(plans).to.have.length(2);
     for (const { stages } of plans) {
-      expect(stages).to.include('driver.driverId_1_statusAt_-1').and.not.match(/COLLSCAN|"SORT"/);
+      expect(stages)
+        .to.include('driver.driverId_1_statusAt_-1')
+        .and.not.match(/COLLSCAN|"SORT"/);
     }
   });
 });
