@@ -32,14 +32,17 @@ export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, bidd
         <p class="spoken" role="status" id="spoken" />
         <main id="drive" data-driver={driverId} data-bidding-ms={biddingMs}>
           <NeedsScripts>
-            Without it you cannot go online, but you can <a href="/drive/ride">drive the ride that you are on</a>.
+            Without it you cannot go online. If you are on a ride, you can drive it:{' '}
+            <a class="second-action" href="/drive/ride">
+              Show your ride
+            </a>
           </NeedsScripts>
           <OfflineScreen />
           <WaitingScreen />
+          <ResultScreen />
           <Today />
           <ul class="cards" id="cards" aria-label="Requests" hidden />
           <RideScreen />
-          <ResultScreen />
         </main>
         <Dock />
         <ConfirmDialog step="complete" />
@@ -140,6 +143,7 @@ const ResultScreen = () => (
     <h1 id="result-title" tabIndex={-1}>
       The ride has ended
     </h1>
+    <p class="amount" id="result-amount" />
     <p id="result-text" />
   </section>
 );
@@ -150,26 +154,26 @@ const Dock = () => (
     <button class="main-action" id="go-online" type="button" hidden>
       Go online
     </button>
-    <a class="second-action" id="maps" href="geo:0,0" rel="noreferrer" hidden>
+    <a class="second-action to-maps" id="maps" href="geo:0,0" rel="noreferrer" hidden>
       Open in maps
     </a>
-    <a class="second-action" id="call" href="tel:" hidden>
+    <a class="second-action call" id="call" href="tel:" hidden>
       Call
     </a>
-    <button class="text-action danger" id="cancel" type="button" data-hold hidden>
+    <button class="text-action danger cancel" id="cancel" type="button" data-hold hidden>
       Cancel ride
       <small id="cancel-hint" aria-hidden="true">
         Hold
       </small>
     </button>
-    <button class="main-action" id="step" type="button" hidden>
+    <button class="main-action step" id="step" type="button" hidden>
       <span id="step-text" />
       <small id="step-hint" aria-hidden="true" hidden>
         Hold
       </small>
     </button>
     <button class="main-action" id="go-on" type="button" hidden>
-      OK
+      Continue
     </button>
   </footer>
 );

@@ -19,41 +19,19 @@ export function plainRidePage(ride: ShownRide | null, { done, isRefused, userAge
   return page({
     title: words?.title ?? endWords(done),
     notice: isRefused ? 'That was not possible: the ride has changed. This is its present state.' : undefined,
-    children:
-      ride && words ? (
-        <>
-          <Ride ride={ride} userAgent={userAgent} />
-          <StepForm step={words.step} rideId={ride.rideId}>
-            <button class="main-action" type="submit">
-              {words.button}
-            </button>
-          </StepForm>
-          <StepForm step="cancel" rideId={ride.rideId}>
-            <button class="text-action danger" type="submit">
-              Cancel ride
-            </button>
-          </StepForm>
-        </>
-      ) : (
-        <p>You are not on a ride.</p>
-      ),
+    children: ride && words ? <Ride ride={ride} /> : <p>You are not on a ride.</p>,
+    dock: ride && words && <Dock ride={ride} step={words.step} button={words.button} userAgent={userAgent} />,
   });
 }
 
 const endWords = (done: Notice['done']): string =>
   done === 'complete' ? 'Trip completed' : done === 'cancel' ? 'You cancelled the ride' : 'No ride';
 
-function Ride({ ride, userAgent }: { ride: ShownRide; userAgent: string }) {
+function Ride({ ride }: { ride: ShownRide }) {
   const { passenger, notes, agreedPrice, distanceKm, passengerCount } = ride;
-  const call = callAddress(passenger?.phone ?? '');
   const stop = nextStop(ride);
   return (
     <>
-      <p>
-        <a class="second-action" href={mapAddress(stop, userAgent)} rel="noreferrer">
-          Open in maps
-        </a>
-      </p>
       <section class="stop to">
         <h2>{stop === ride.pickup ? 'Pickup' : 'Destination'}</h2>
         <p>{placeWords(stop)}</p>
@@ -61,7 +39,7 @@ function Ride({ ride, userAgent }: { ride: ShownRide; userAgent: string }) {
       {passenger && (
         <section class="passenger">
           <p class="name">{passenger.name || 'Passenger'}</p>
-          {call && <a href={call}>{`Call ${passenger.phone}`}</a>}
+          <p class="quiet">{passenger.phone}</p>
         </section>
       )}
       {notes && (
@@ -76,6 +54,33 @@ function Ride({ ride, userAgent }: { ride: ShownRide; userAgent: string }) {
         <Figure id="ride-passengers" label="Passengers" value={String(passengerCount)} />
       </dl>
     </>
+  );
+}
+
+/** The next actions, in reach of a thumb. */
+function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; button: string; userAgent: string }) {
+  const call = callAddress(ride.passenger?.phone ?? '');
+  return (
+    <footer class="dock">
+      <a class="second-action to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">
+        Open in maps
+      </a>
+      {call && (
+        <a class="second-action call" href={call}>
+          Call
+        </a>
+      )}
+      <StepForm step="cancel" rideId={ride.rideId}>
+        <button class="text-action danger" type="submit">
+          Cancel ride
+        </button>
+      </StepForm>
+      <StepForm step={step} rideId={ride.rideId} isNext>
+        <button class="main-action" type="submit">
+          {button}
+        </button>
+      </StepForm>
+    </footer>
   );
 }
 
@@ -103,31 +108,48 @@ export function confirmPage(step: keyof typeof confirmWords, rideId: string): st
   });
 }
 
-const StepForm = ({ step, rideId, children }: { step: Step; rideId: string; children: ComponentChildren }) => (
-  <form method="post" action="/drive/ride">
+interface StepFields {
+  step: Step;
+  rideId: string;
+  isNext?: boolean;
+  children: ComponentChildren;
+}
+
+const StepForm = ({ step, rideId, isNext, children }: StepFields) => (
+  <form class={isNext ? 'step' : step} method="post" action="/drive/ride">
     <input type="hidden" name="rideId" value={rideId} />
     <input type="hidden" name="step" value={step} />
     {children}
   </form>
 );
 
-function page({ title, notice, children }: { title: string; notice?: string; children: ComponentChildren }): string {
+interface Contents {
+  title: string;
+  notice?: string;
+  children: ComponentChildren;
+  dock?: ComponentChildren;
+}
+
+function page({ title, notice, children, dock }: Contents): string {
   return renderDocument({
     title,
     kind: 'drive drive-plain',
     children: (
-      <main>
-        {notice && (
-          <p class="wrong" role="alert">
-            {notice}
+      <>
+        <main>
+          {notice && (
+            <p class="wrong" role="alert">
+              {notice}
+            </p>
+          )}
+          <h1>{title}</h1>
+          {children}
+          <p class="quiet">
+            <a href="/drive/ride">Load the ride again</a> <a href="/drive">Page with scripts</a>
           </p>
-        )}
-        <h1>{title}</h1>
-        {children}
-        <p class="quiet">
-          <a href="/drive/ride">Load the ride again</a>, or <a href="/drive">go to the page with scripts</a>.
-        </p>
-      </main>
+        </main>
+        {dock}
+      </>
     ),
   });
 }

@@ -2,8 +2,8 @@
  * The template of a request. The script copies it for each one, and shows the part of `acts` for the card's state.
  */
 export const RequestCard = () => (
-  <li class="card" data-state="open">
-    <div class="facts">
+  <li class="request" data-state="open">
+    <div class="request-facts">
       <div class="card-head">
         <div>
           <p class="fare" data-part="fare" />
@@ -30,10 +30,10 @@ export const RequestCard = () => (
       </dl>
       <p class="maps">
         <a data-part="pickup-map" href="geo:0,0" rel="noreferrer">
-          Pickup on the map
+          Pickup map
         </a>
         <a data-part="destination-map" href="geo:0,0" rel="noreferrer">
-          Destination
+          Destination map
         </a>
       </p>
     </div>
@@ -56,22 +56,32 @@ export const RequestCard = () => (
         <button class="second-action" data-part="back" type="button">
           Back
         </button>
-        <button class="main-action" data-part="offer" type="button" />
+        <button class="main-action" data-part="offer" type="button">
+          <span data-part="offer-text" />
+          <small data-part="offer-eta" />
+        </button>
       </div>
       <div class="answer" data-for="offered">
-        <p data-part="offered" />
+        <p>
+          <strong data-part="offered" />
+          <span data-part="offered-eta" />
+        </p>
         <button class="second-action" data-part="withdraw" type="button">
           Withdraw
         </button>
       </div>
       <div class="answer" data-for="declined">
-        <p>Declined</p>
+        <p>
+          <strong>Declined</strong>
+        </p>
         <button class="second-action" data-part="undo" type="button">
           Undo
         </button>
       </div>
       <div class="answer" data-for="gone">
-        <p data-part="gone" />
+        <p>
+          <strong data-part="gone" />
+        </p>
         <button class="second-action" data-part="dismiss" type="button">
           OK
         </button>

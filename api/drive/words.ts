@@ -132,13 +132,15 @@ export function actionWords(action: Action): string {
 
 export interface Result {
   title: string;
+  /** The price of a completed trip. */
+  amount?: string;
   text: string;
 }
 
 /** The texts when the driver has ended a ride. */
-export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice }: ShownRide): Result =>
+export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice, distanceKm }: ShownRide): Result =>
   step === 'complete'
-    ? { title: 'Trip completed', text: `${money(agreedPrice)} for this ride.` }
+    ? { title: 'Trip completed', amount: money(agreedPrice), text: kilometers(distanceKm) }
     : { title: 'You cancelled the ride', text: 'The partner is notified.' };
 
 /** The texts when somebody else has ended the driver's ride; null while it continues. */

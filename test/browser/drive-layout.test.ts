@@ -39,7 +39,7 @@ describe("the layout of the driver's page", () => {
     await press(page, 'Higher price');
     await press(page, 'More minutes');
     await lookAround('drive-counter', page);
-    await press(page, 'Offer $27.50, in 2 min');
+    await press(page, 'Offer $27.50 there in 2 min');
     await page.getByText('Your offer: $27.50').waitFor();
     const other = await openRide(place, { fare: 1_240, rideType: 'intercity', distanceKm: 412.7 });
     await heading(page, '2 requests');
@@ -47,7 +47,7 @@ describe("the layout of the driver's page", () => {
     await press(page, /^Accept/);
     await offers(other, 1);
     await partner.post(`/rides/${other}/cancel`);
-    await page.locator('.card', { hasText: 'The partner cancelled' }).scrollIntoViewIfNeeded();
+    await page.locator('.request', { hasText: 'The partner cancelled' }).scrollIntoViewIfNeeded();
     await lookAround('drive-gone', page);
 
     await choose(rideId);
@@ -117,7 +117,7 @@ describe("the layout of the driver's page", () => {
       await expectInReach(page, button(page, 'Complete'));
       await look('trip');
       await hold(page, 'Complete');
-      await expectInReach(page, button(page, 'OK'));
+      await expectInReach(page, button(page, 'Continue'));
       await look('completed');
       expect(page.complaints).to.deep.equal([]);
     });
@@ -127,7 +127,7 @@ describe("the layout of the driver's page", () => {
     const place = somewhere();
     const { page } = await online(place);
     await openRide(place);
-    const heightOf = async () => (await page.locator('.card').boundingBox())?.height;
+    const heightOf = async () => (await page.locator('.request').boundingBox())?.height;
     await button(page, /^Accept/).waitFor();
     const before = await heightOf();
     await press(page, 'Counter');
@@ -140,7 +140,7 @@ describe("the layout of the driver's page", () => {
   it('without scripts, the ride of the driver is driven on its own page', async () => {
     const driver = await chosen(somewhere());
     const { page } = await phoneOf(driver, { ...phone, javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'drive the ride that you are on' }).click();
+    await page.getByRole('link', { name: 'Show your ride' }).click();
     await heading(page, 'Drive to the pickup');
     await press(page, 'Arrived');
     await press(page, 'Start trip');

@@ -18,7 +18,7 @@ describe("requests and steps on the driver's page", () => {
     const place = somewhere();
     const { page, profile } = await online({ lat: place.lat - 0.01, lng: place.lng });
     await openRide(place);
-    const figures = page.locator('.card .terms > div');
+    const figures = page.locator('.request .terms > div');
     const pickup = figures.nth(0);
     await pickup.filter({ hasText: /To pickup\s*1\.1 km\s*north$/ }).waitFor();
     expect((await figures.nth(1).innerText()).replace(/\s+/g, ' ').trim()).to.equal('Trip 5.6 km north');
@@ -116,7 +116,7 @@ describe("requests and steps on the driver's page", () => {
     const { page } = await chosen(somewhere());
     await startTrip(page);
     await hold(page, 'Complete');
-    await press(page, 'OK');
+    await press(page, 'Continue');
     await heading(page, 'Waiting for requests');
     await page.locator('#today-earned', { hasText: '$25.00' }).waitFor();
     expect(await page.locator('#today-trips').textContent()).to.equal('1');

@@ -26,12 +26,12 @@ describe("the driver's page", () => {
     const rideId = await openRide(place);
     await page.locator('.fare', { hasText: '$25.00' }).waitFor();
     await press(page, 'Counter');
-    await button(page, 'Offer $26.25, in 1 min').waitFor();
+    await button(page, 'Offer $26.25 there in 1 min').waitFor();
     expect(await button(page, /^Accept/).isVisible(), 'the counter-offer replaces Accept').to.equal(false);
     await press(page, 'Higher price');
     await partner.post(`/rides/${rideId}/fare`, { fare: 27.5 });
     await page.locator('.fare', { hasText: '$27.50' }).waitFor();
-    await button(page, 'Offer $29.00, in 1 min').waitFor();
+    await button(page, 'Offer $29.00 there in 1 min').waitFor();
     await press(page, 'Back');
     await press(page, /^Accept \$27\.50/);
     await offers(rideId, 1);
@@ -44,20 +44,20 @@ describe("the driver's page", () => {
     const rideId = await openRide(place);
     for (const { page } of [dana, omar]) {
       await page.locator('.fare', { hasText: '$25.00' }).waitFor();
-      expect(await page.locator('.card').innerText()).to.match(/\d:\d\d/);
+      expect(await page.locator('.request').innerText()).to.match(/\d:\d\d/);
       expect(await page.content()).not.to.match(/Main Street|Byron|555-0111|suitcases/);
     }
     await press(omar.page, /^Accept \$25\.00/);
     await press(dana.page, 'Counter');
     await press(dana.page, 'Higher price');
     await press(dana.page, 'More minutes');
-    await press(dana.page, 'Offer $27.50, in 2 min');
+    await press(dana.page, 'Offer $27.50 there in 2 min');
     await offers(rideId, 2);
-    await dana.page.getByText('Your offer: $27.50, in 2 min').waitFor();
+    await dana.page.getByText('Your offer: $27.50').waitFor();
 
     const { offerId } = (await offersOn(rideId)).find(({ price }) => price === 27.5);
     await partner.post(`/rides/${rideId}/accept`, { offerId });
-    await omar.page.locator('.card', { hasText: 'The ride went to another driver' }).waitFor();
+    await omar.page.locator('.request', { hasText: 'The ride went to another driver' }).waitFor();
     expect(await omar.page.getByRole('status').textContent()).to.equal('The ride went to another driver');
     await press(omar.page, 'OK');
     await heading(omar.page, 'Waiting for requests');
@@ -81,10 +81,10 @@ describe("the driver's page", () => {
     await status(rideId, 'in_progress');
     await hold(page, 'Complete');
     await heading(page, 'Trip completed');
-    await page.getByText('$27.50 for this ride.').waitFor();
+    await page.locator('#result-amount', { hasText: '$27.50' }).waitFor();
     await status(rideId, 'completed');
     expect(await page.content()).not.to.match(/Main Street|Byron|555-0111|suitcases/);
-    await press(page, 'OK');
+    await press(page, 'Continue');
     await heading(page, 'Waiting for requests');
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
@@ -101,7 +101,7 @@ describe("the driver's page", () => {
     await press(page, /^Accept/);
     await offers(withdrawn, 1);
     await partner.post(`/rides/${withdrawn}/cancel`);
-    await page.locator('.card', { hasText: 'The partner cancelled' }).waitFor();
+    await page.locator('.request', { hasText: 'The partner cancelled' }).waitFor();
     await press(page, 'OK');
 
     const rideId = await openRide(place);
@@ -111,7 +111,7 @@ describe("the driver's page", () => {
     await heading(page, 'Drive to the pickup');
     await partner.post(`/rides/${rideId}/cancel`);
     await heading(page, 'The partner cancelled');
-    await press(page, 'OK');
+    await press(page, 'Continue');
     await heading(page, 'Waiting for requests');
     expect(page.complaints).to.deep.equal([]);
   });

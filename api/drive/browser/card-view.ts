@@ -80,7 +80,8 @@ export function createCounter(item: HTMLElement) {
     terms.etaMinutes = Math.min(1_440, Math.max(1, etaMinutes));
     setText(part('price'), money(terms.price));
     setText(part('minutes'), `${terms.etaMinutes} min`);
-    setText(part('offer'), `Offer ${money(terms.price)}, in ${terms.etaMinutes} min`);
+    setText(part('offer-text'), `Offer ${money(terms.price)}`);
+    setText(part('offer-eta'), `there in ${terms.etaMinutes} min`);
   }
 
   const onClick = (name: string, by: () => Partial<Terms>) => part(name).addEventListener('click', () => change(by()));

@@ -112,8 +112,9 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   function fillIn({ item, request, declining, isCountered }: Card): void {
     const { offer } = request;
     if (offer) {
-      const words = offer.offerId ? 'Your offer' : 'Sending your offer';
-      setText(partsOf(item)('offered'), `${words}: ${money(offer.price)}, in ${offer.etaMinutes} min`);
+      const part = partsOf(item);
+      setText(part('offered'), `${offer.offerId ? 'Your offer' : 'Sending your offer'}: ${money(offer.price)}`);
+      setText(part('offered-eta'), `There in ${offer.etaMinutes} min. The partner chooses a driver.`);
     }
     tick(item, request, choices.place(), biddingMs);
     setState(item, offer ? 'offered' : declining ? 'declined' : isCountered ? 'counter' : 'open');

@@ -156,7 +156,7 @@ function makeStep(step: Step): void {
   if (step === 'complete' || step === 'cancel') {
     ended.add(shown.rideId);
     result = endedBySelf(step, shown);
-    say(result.title);
+    say(`${result.title} ${result.amount ?? ''}`);
   }
   act({ kind: 'step', rideId: shown.rideId, step });
 }

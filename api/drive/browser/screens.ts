@@ -25,6 +25,7 @@ export function showView(
   else forgetRide();
   if (result) {
     setText(element('result-title'), result.title);
+    setText(element('result-amount'), result.amount ?? '');
     setText(element('result-text'), result.text);
   }
   // An offline driver sees only requests with their own offer.
@@ -36,7 +37,8 @@ export function showView(
   element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
   setShown(element('offers-stand'), shown.length > 0);
   const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
-  setShown(element('today'), (next === 'waiting' || next === 'offline') && cards.count === 0);
+  setShown(element('today'), next !== '' && next !== 'ride' && cards.count === 0);
+  setShown(element('position-sent'), isOnline === true);
   showScreen(next, ride?.status ?? '');
 }
 
@@ -67,6 +69,8 @@ function showScreen(next: Screen | '', status: RideStatus | ''): void {
   }
   for (const name of screens) setShown(element(`${name}-screen`), name === next);
   for (const [button, name] of Object.entries(screenOfButton)) setShown(element(button), name === next);
+  // Only an offline driver signs out: signing out ends the shift.
+  setShown(element('sign-out'), next === '' || next === 'offline');
   setShown(element('dock'), next !== '' && next !== 'waiting');
   if (next === screen) return;
   const isFirst = screen === '';
