@@ -51,10 +51,10 @@ export function timeLeft(ms: number): string {
 
 /** How long ago the service received the position; null if it has not yet. */
 export function positionWords(agoMs: number | null): string {
-  if (agoMs === null) return 'Position not sent yet';
-  if (agoMs < 5_000) return 'Position sent just now';
-  if (agoMs < 60_000) return `Position sent ${Math.floor(agoMs / 1_000)} s ago`;
-  return 'Position not sent for a minute: you receive no requests';
+  if (agoMs === null) return 'Position: not sent';
+  if (agoMs < 5_000) return 'Position: now';
+  if (agoMs < 60_000) return `Position: ${Math.floor(agoMs / 1_000)} s ago`;
+  return 'Position: over a minute ago. You receive no requests.';
 }
 
 const wayWords = ({ km, words }: Way): string => (words ? `${kilometers(km)} ${words}` : kilometers(km));

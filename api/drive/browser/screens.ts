@@ -102,8 +102,8 @@ export function showBar(bar: Bar): void {
 
 function wordsOf({ isConnected, waiting, fault }: Bar): [kind: 'bad' | 'quiet' | 'good', words: string] {
   if (isConnected === undefined) return ['quiet', 'Connecting…'];
-  if (!isConnected && waiting) return ['bad', `No connection. Kept and sent later: ${waiting}`];
-  if (!isConnected) return ['bad', 'No connection. Your actions are kept and sent later.'];
+  if (!isConnected && waiting) return ['bad', `No connection. Sent later: ${waiting}`];
+  if (!isConnected) return ['bad', 'No connection. Actions are kept.'];
   if (fault) return ['bad', fault];
   return waiting ? ['quiet', `Sending: ${waiting}`] : ['good', 'Connected'];
 }

@@ -51,10 +51,10 @@ describe("words on the driver's page", () => {
 
   it('the age of the position says when the driver receives no requests', () => {
     expect([null, 0, 12_300, 60_000].map(positionWords)).to.deep.equal([
-      'Position not sent yet',
-      'Position sent just now',
-      'Position sent 12 s ago',
-      'Position not sent for a minute: you receive no requests',
+      'Position: not sent',
+      'Position: now',
+      'Position: 12 s ago',
+      'Position: over a minute ago. You receive no requests.',
     ]);
   });
 
