@@ -60,7 +60,9 @@ const OfflineScreen = () => (
     <h1 id="offline-title" tabIndex={-1}>
       You are offline
     </h1>
-    <p>Go online to receive requests near you. Your position is used while you are online or on a ride.</p>
+    <p id="offline-hint">
+      Go online to receive requests near you. Your position is used while you are online or on a ride.
+    </p>
     <p class="quiet" id="offers-stand" hidden>
       Your offers are still live: a partner can accept them until you withdraw them.
     </p>

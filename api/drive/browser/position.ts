@@ -61,6 +61,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
         latest = toReport(found);
         isNew = true;
         onFault(null);
+        if (reportedAt === 0) void report();
       },
       (error) => onFault(positionFault(error)),
       { enableHighAccuracy: true, maximumAge: reportMs },
@@ -74,6 +75,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     watch = undefined;
     latest = null;
     sentAt = null;
+    reportedAt = 0;
     onFault(null);
   }
 

@@ -35,6 +35,7 @@ export function showView(
   setText(element('waiting-title'), waitingTitle(shown.length));
   setShown(element('waiting-hint'), cards.count === 0);
   element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
+  setShown(element('offline-hint'), shown.length === 0);
   setShown(element('offers-stand'), shown.length > 0);
   const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
   setShown(element('today'), next !== '' && next !== 'ride' && cards.count === 0);
