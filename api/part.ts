@@ -38,7 +38,7 @@ export interface RequestState {
   requestId: string;
   /** The part that owns the request's path. */
   part: Part;
-  /** The request's arrival by `performance.now()`, moved forward by the time that the handler has waited. */
+  /** When the request arrived (`performance.now()`), plus the time that the handler waited on purpose: a long poll is not slow. */
   startedAt: number;
   /**
    * When the handler began to wait for the body or for events, by `performance.now()`. Set only while it waits; this

@@ -135,8 +135,8 @@ export function redisLog(redis: RedisClient, windows: readonly LimitWindow[]): S
 }
 
 /**
- * The Redis keys of the log and of the number of requests that share a creation. The hash tag places both on one
- * cluster node.
+ * The Redis keys of the sliding log, and of the count of concurrent requests for one creation (with the same
+ * Idempotency-Key). The hash tag places both on one cluster node.
  */
 const keysOf = (of: string, { id }: Creation) => [`rides:created:${of}`, `{rides:created:${of}}:${id}`] as const;
 

@@ -38,7 +38,7 @@ export function trackPart(service: Context, wake: Wake): Part {
     complete: withReportedPosition,
     stateOf: trackState,
     isLast: ({ status }) => hasEnded(status),
-    // While the car moves, a new time means a new position.
+    // While the car moves, each new state has a new position.
     isAlwaysNews: ({ position }) => position !== undefined,
     pollMs: 2_000,
   });

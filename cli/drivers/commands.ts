@@ -64,8 +64,8 @@ not shown again.`,
           vehicle: required('vehicle', vehicle),
           plate: required('plate', plate),
           carType: required('car-type', carType) as NewDriver['carType'],
-          seats: numberIn('seats', required('seats', seats)),
-          rating: rating === undefined ? undefined : numberIn('rating', rating),
+          seats: numberOption('seats', required('seats', seats)),
+          rating: rating === undefined ? undefined : numberOption('rating', rating),
         };
       },
       run: (_ctx, driver) => createDriver(driver),
@@ -136,7 +136,7 @@ function required(option: string, value: string | undefined): string {
   return value;
 }
 
-function numberIn(option: string, value: string): number {
+function numberOption(option: string, value: string): number {
   if (value.trim() === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${option} must be a number`);
   return Number(value);
 }

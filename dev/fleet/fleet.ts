@@ -41,7 +41,7 @@ const cityKmh = 30;
 const wanderKm = 0.5;
 /** At each report, this share of the idle drivers starts a drive. */
 const wanderShare = 0.2;
-const atOnce = 25;
+const batchSize = 25;
 
 /**
  * Puts a driver online for each key. If the service refuses a driver or cannot be reached, takes the others offline and
@@ -51,13 +51,13 @@ export async function startFleet(options: FleetOptions, ending?: AbortSignal): P
   const figures = noFigures();
   const started: FleetDriver[] = [];
   const stop = async () => {
-    for (let from = 0; from < started.length; from += atOnce) {
-      await Promise.all(started.slice(from, from + atOnce).map((driver) => driver.stop()));
+    for (let from = 0; from < started.length; from += batchSize) {
+      await Promise.all(started.slice(from, from + batchSize).map((driver) => driver.stop()));
     }
   };
   try {
-    for (let from = 0; from < options.keys.length && !ending?.aborted; from += atOnce) {
-      const batch = options.keys.slice(from, from + atOnce);
+    for (let from = 0; from < options.keys.length && !ending?.aborted; from += batchSize) {
+      const batch = options.keys.slice(from, from + batchSize);
       const results = await Promise.allSettled(
         batch.map((key, index) => newDriver(options, key, from + index, figures)),
       );

@@ -22,7 +22,7 @@ const cars: Record<CarType, readonly [string, ...string[]]> = {
   family: ['Kia Carnival', 'VW Multivan', 'Ford Galaxy', 'Honda Odyssey'],
 };
 const colours = ['black', 'white', 'silver', 'blue', 'red'] as const;
-const atOnce = 50;
+const batchSize = 50;
 
 /** Creates drivers in the connected database. The same seed gives the same drivers, except for ids and keys. */
 export async function hireDrivers(
@@ -31,8 +31,8 @@ export async function hireDrivers(
   carType?: CarType,
 ): Promise<{ driverId: string; key: string }[]> {
   const hired: { driverId: string; key: string }[] = [];
-  for (let from = 0; from < count; from += atOnce) {
-    const size = Math.min(atOnce, count - from);
+  for (let from = 0; from < count; from += batchSize) {
+    const size = Math.min(batchSize, count - from);
     hired.push(
       ...(await Promise.all(
         Array.from({ length: size }, (_, index) => createDriver(personOf(seed, from + index, carType))),
@@ -44,8 +44,8 @@ export async function hireDrivers(
 
 /** Revokes drivers. Nobody can use them anymore, because their keys are lost when the fleet ends. */
 export async function dismissDrivers(driverIds: readonly string[]): Promise<void> {
-  for (let from = 0; from < driverIds.length; from += atOnce) {
-    await Promise.all(driverIds.slice(from, from + atOnce).map(dismiss));
+  for (let from = 0; from < driverIds.length; from += batchSize) {
+    await Promise.all(driverIds.slice(from, from + batchSize).map(dismiss));
   }
 }
 

@@ -110,7 +110,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .required()
       .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
       .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' })
-      .description("The API's public address without `/v1`; all links begin with it.")
+      .description("The API's public address without `/v1`; all links except those to live maps begin with it.")
       .example('https://HOST')
       .meta({ default: 'http://HOST:PORT' })
       .tag('API', 'workers', 'ops'),
@@ -132,12 +132,12 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
   Rides: {
     BIDDING_TIMEOUT_MS: durationMs
       .default(10 * 60_000)
-      .description('How long a ride waits for an accepted offer before it is cancelled.')
+      .description('How long a ride stays open for bidding before it is cancelled.')
       .tag('API'),
     PICKUP_TIMEOUT_MS: durationMs
       .default(2 * 3_600_000)
       .description(
-        'How long a ride may stay in `driver_arriving`, and after that in `arrived`, before it is cancelled.',
+        'How long a ride may stay in `driver_arriving` before it is cancelled. The same limit applies to `arrived`.',
       )
       .tag('API', 'workers'),
     TRIP_TIMEOUT_MS: durationMs
@@ -148,7 +148,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .min(0.01)
       .max(1_000)
       .default(1)
-      .description('How many times faster than real time the simulated driver of test rides is.')
+      .description('The speed of the simulated driver in test rides, as a multiple of real time.')
       .tag('API', 'workers'),
     DISPATCH_ROUNDS: Joi.string()
       .custom(readRounds)
@@ -239,13 +239,15 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
       .description(
-        'The maximum number of mails with a sign-in code per clock hour, requested by browsers that have never signed in.',
+        'The maximum number of sign-in mails per clock hour that browsers request in which nobody has ever signed in.',
       )
       .note('Mails that known browsers request are not counted.')
       .tag('API'),
     MAX_KEYS_PER_ACCOUNT: count
       .default(20)
-      .description('The maximum number of active keys of an account that creates a key in the dashboard.')
+      .description(
+        'The maximum number of active keys of an account. At this number, the dashboard creates no more keys.',
+      )
       .note('The command line has no such limit.')
       .tag('API'),
     NEW_KEYS_PER_DAY: count
@@ -280,7 +282,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     MAX_STREAMS_PER_CLIENT: count
       .default(20)
       .description(
-        'The maximum number of live maps of one network (an IPv4 address or an IPv6 /64) that a process holds open.',
+        'The maximum number of live maps that a process holds open for one network (an IPv4 address or an IPv6 /64).',
       )
       .note(
         'The same limit applies to the test rides that one account has open in the dashboard.',
@@ -297,16 +299,14 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     // The link to a live map and an Idempotency-Key are valid for 24 hours.
     ERASE_AFTER_DAYS: days(2)
       .default(30)
-      .description(
-        "The number of days after a ride's end until its [personal data](operations.md#retention) is erased.",
-      )
+      .description("How many days after a ride's end its [personal data](operations.md#retention) is erased.")
       .tag('workers'),
     // Two months, so that the statement of the last full month is closed.
     DELETE_RIDES_AFTER_DAYS: days(62)
       .default(396)
-      .description("The number of days after a ride's end until it is deleted.")
+      .description('How many days after its end a ride is deleted.')
       .note(
-        'A ride is never deleted before its day is summed and its month is closed.',
+        'A ride is never deleted before the usage of its day is summed and the statement of its month is final.',
         'Sums and statements are kept.',
       )
       .tag('workers'),

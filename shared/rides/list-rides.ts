@@ -97,8 +97,9 @@ function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'af
 interface KeyRideFilter {
   status?: RideStatus;
   reference?: string;
-  /** Created at this time or later, and before this time (Unix ms). */
+  /** Only rides created at this time or later (Unix ms). */
   from?: number;
+  /** Only rides created before this time (Unix ms). */
   to?: number;
   /** The id of the last ride of the previous page. */
   after?: string;

@@ -203,7 +203,7 @@ describe('manual steps of a test ride', () => {
       expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
     });
 
-    it('a ride with the scenario stalls waits again after each manual step', async () => {
+    it('a ride with the scenario "stalls" waits again after each manual step', async () => {
       const rideId = await acceptedRideUnder('stalls');
       for (const name of ['arrive', 'start']) {
         expect(await timersOf(rideId)).to.deep.equal(['stall']);

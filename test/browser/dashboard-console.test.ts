@@ -273,7 +273,7 @@ describe('the test console in a browser', () => {
       expect(await page.evaluate(() => document.activeElement?.id)).to.equal('result');
     });
 
-    it('shows the manual check without scripts', async () => {
+    it('without scripts, shows how to check a signature with openssl', async () => {
       const page = await openPage(await profile({ javaScriptEnabled: false }), signatureUrl());
       await page.locator('noscript p').waitFor();
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);

@@ -27,7 +27,7 @@ describe('the documentation in a browser', () => {
   it('lists its pages in a menu on a phone', async () => {
     const profile = await openProfile({ viewport: { width: 360, height: 740 }, hasTouch: true });
     const page = await openPage(profile, `${api.url}/docs`);
-    await page.getByText('All pages').click();
+    await page.locator('summary', { hasText: 'All pages' }).click();
     await page.getByRole('link', { name: 'Errors', exact: true }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
   });

@@ -116,7 +116,7 @@ describe("the driver's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('stores steps without a network, shows this, and sends each once and in order afterwards', async () => {
+  it('stores steps while offline and says so; back online, sends each step once and in order', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     const sent = stepsSent(profile);
     await profile.setOffline(true);

@@ -62,7 +62,7 @@ describe('temporary folders', () => {
   const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '';
   const dead = `999999999 ${namespace}`;
 
-  it('of killed processes are removed by the next start, but not folders of another container', async () => {
+  it('the next start removes folders of killed processes, but not those of another container', async () => {
     const own = await temporaryFolder('test');
     const abandoned = await temporaryFolder('test');
     const elsewhere = await temporaryFolder('test');

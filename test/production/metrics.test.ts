@@ -34,7 +34,7 @@ describe('production metrics', function () {
       ['a worker of one pool', 'workers/main', ['webhooks']],
       ['a worker of all pools', 'workers/main', []],
     ] as const) {
-      it(`of ${name} pass the check of promtool`, async () => {
+      it(`the metrics of ${name} pass promtool's check`, async () => {
         const OPS_PORT = String(await freePort());
         const running = serviceProcess({ name, script, args: [...args], env: testSettings({ OPS_PORT }) });
         started.push(running);

@@ -27,7 +27,7 @@ export interface MongoProxy {
 }
 
 export interface CutWrite {
-  /** True if that write has occurred. */
+  /** True once the write whose answer or execution was to be cut has been made. */
   readonly hasHappened: boolean;
   /** Stops counting: closes no connection from now on. */
   end(): void;

@@ -1,7 +1,7 @@
 import { database } from './connection.ts';
 
 const refreshMs = 1_000;
-const watchMs = 250;
+const checkIntervalMs = 250;
 /** A larger change between the host's two clocks means that its wall clock was set or that it slept. */
 const stepMs = 50;
 const samples = 3;
@@ -89,7 +89,7 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
   const refresh = setInterval(() => void tryTo(correct), everyMs).unref();
   const watch = setInterval(() => {
     if (Math.abs(wallAhead() - wallAheadMs) > stepMs) void tryTo(correctWithSamples);
-  }, watchMs).unref();
+  }, checkIntervalMs).unref();
   return {
     now: () => Math.floor(performance.now() + (aheadMs as number)),
     nowBeforeSteps(withinMs) {

@@ -74,7 +74,7 @@ describe('the signature check', () => {
     expect(await faultsOf({ header: marked })).to.deep.equal(['byte_order_mark']);
   });
 
-  it('reports a missing whsec_ in the pasted secret or in the key of the signature', async () => {
+  it('reports a missing whsec_, in the pasted secret or in the secret that signed the event', async () => {
     const bare = secret.slice('whsec_'.length);
     expect(await faultsOf({ secret: bare })).to.deep.equal(['prefix_missing']);
     expect(await faultsOf({ header: signedWith(bare) })).to.deep.equal(['prefix_missing']);

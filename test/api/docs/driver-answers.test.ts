@@ -108,7 +108,7 @@ describe('documented answers to drivers', () => {
 
   testDocumentedErrors(driverOperations, caller, provocations);
 
-  it('every documented field of answers to drivers occurs', async () => {
+  it('every documented field of a driver answer appears in a real answer', async () => {
     const seen = new Map<string, Set<string>>();
     const saw = (name: string, { body }: { body: unknown }) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(body)]));

@@ -4,7 +4,7 @@ import { randomOf } from '../../../dev/fleet/random.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { answer } from '../measured/ipc.ts';
 
-/** The drivers of `npm run fleet` and partners who create live rides near them, in a separate process. */
+/** The options of a separate process that simulates drivers (as `npm run fleet`) and partners who create live rides near them. */
 export type FleetDrivers = Pick<FleetOptions, 'url' | 'keys' | 'area' | 'seed' | 'drivingSpeed' | 'thinkingSpeed'>;
 
 /**

@@ -22,7 +22,7 @@ const eventsOfEach = 5;
 const margin = 1.02;
 
 /**
- * Whole test rides at real speed: at the rate to sustain, then at twice that rate, then at half of it until no timer is
+ * Whole test rides at real speed: at the target rate, then at twice the target rate, then at half of it until no timer is
  * late. The API, a process for each pool, MongoDB, Redis, the load and the receiver share the machine.
  */
 export const wholeRides: Measurement = async (bench) => {

@@ -28,7 +28,7 @@ const turnsMs = 120_000;
 /** The first run starts with the process. */
 const turnMs = 15_000;
 
-/** Starts people on the dashboard, two readers for the feed of each key, and the adding of old rides. */
+/** Starts people on the dashboard, two feed readers for each key, and a task that adds old rides. */
 export function startCrowd(
   world: World,
   feedKeys: readonly NewKey[],

@@ -18,7 +18,7 @@ export interface Way {
   use?(ride: Use): Promise<void>;
 }
 
-/** Retries up to 5 times until there is an answer below 500, as a partner does who needs the step. */
+/** Retries up to 5 times until the answer is below 500, like a partner who needs the step to succeed. */
 async function retry(ask: () => Promise<Call>): Promise<Call> {
   for (let tries = 0; ; tries++) {
     const answer = await ask();

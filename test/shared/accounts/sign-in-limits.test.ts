@@ -108,7 +108,7 @@ describe('limits of sign-in codes', () => {
       expect(await enter(email, browser, wrongCode(code))).to.include({ triesLeft: 3, wrongToday: 2 });
     });
 
-    it('the same wrong digits in the same form count again for a new code', async () => {
+    it('after a new code is sent, submitting the same wrong digits in the same form counts as another try', async () => {
       const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
       const first = await codeFor(email, browser);
       const later = startMs + codeLifetimeMs;

@@ -145,8 +145,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Shows a mark as soon as `isOver` returns true for the time since it was stored, by this process's clock and by
- * MongoDB's.
+ * A faulty reader: shows the events up to a mark as soon as `isOver` is true for the mark's age, by this process's clock
+ * and by MongoDB's.
  */
 function hasty(isOver: (mono: number, clock: number) => boolean): () => ShowingMarks {
   return () => {

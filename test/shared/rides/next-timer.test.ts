@@ -25,7 +25,7 @@ describe('the job of the next timer', () => {
     expect(expiry?.data).to.deep.equal({ rideId, timer: 'expire' });
   });
 
-  it('the job of a timer is due with the timer after a creation, a change and a sweep', async () => {
+  it('the job is due when its timer is, whether a creation, a change or a sweep added it', async () => {
     const nextIsExpiry = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const nextIsOffer = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
     const jobIsDueWithTimer = async (rideId: string) =>

@@ -203,7 +203,7 @@ describe('recorded attempts of events', () => {
         for (const seq of [2, 3]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
         expect(await storedRide(rideId)).to.include({ settledSeq: 3, unsettled: 0 });
         expect(hanging).to.equal(1);
-        // Takes a second, for which a stop waits at most.
+        // Takes one second, the longest time that a stop waits for it.
         await flushAttempts();
       } finally {
         inserts.restore();

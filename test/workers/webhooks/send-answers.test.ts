@@ -202,7 +202,7 @@ describe('send: reading the answer', () => {
     pour();
   };
 
-  // The limit of 64 kB need not be at the end of a chunk.
+  // Reading stops at 64 kB even in the middle of a chunk.
   const expectLittleRead = () => expect(sockets.map((socket) => socket.bytesRead <= 65_536)).to.deep.equal([true]);
 
   for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {

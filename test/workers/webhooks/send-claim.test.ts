@@ -38,7 +38,7 @@ describe('send: claim', () => {
       connections = receiver.connections.length;
       return headers;
     };
-    // The receiver uses TLS 1.2, in which it completes the handshake first.
+    // With TLS 1.2, the receiver finishes its handshake before the client does, so it can close before the request is written.
     await receiver.close();
     receiver = await startReceiver({ raw: true, answer, tls: { maxVersion: 'TLSv1.2' } });
     expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({

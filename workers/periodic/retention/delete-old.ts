@@ -19,7 +19,7 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
 import type { Pace } from '../turns.ts';
 import { pagesById } from '../walk.ts';
 
-const atOnce = 200;
+const batchSize = 200;
 /** A batch has fewer rides than other documents, because each ride is deleted with its attempts. */
 const ridesAtOnce = 50;
 
@@ -66,13 +66,13 @@ async function changeBefore(
 ): Promise<number> {
   const isOld = { [field]: { $lt: before } };
   const order = { [field]: 1 } as const;
-  const page = { projection: { _id: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
+  const page = { projection: { _id: 1 }, sort: order, hint: order, limit: batchSize, batchSize } as const;
   for (let changed = 0; ; ) {
     await pace();
     const old = await rows.find(isOld, { ...page, ...timeLimit() }).toArray();
     if (old.length === 0) return changed;
     changed += await change({ _id: { $in: old.map(({ _id }) => _id) }, ...isOld });
-    if (old.length < atOnce) return changed;
+    if (old.length < batchSize) return changed;
   }
 }
 
@@ -82,14 +82,11 @@ async function changeBefore(
  */
 export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
   let deleted = 0;
-  const range = { pageSize: atOnce, projection: { seenAt: 1 }, options: timeLimit() };
+  const range = { pageSize: batchSize, projection: { seenAt: 1 }, options: timeLimit() };
   for await (const found of pagesById<{ _id: string }>(positions, range, pace)) {
     const ids = found.map(({ _id }) => _id);
     const revoked = await drivers
-      .find(
-        { _id: { $in: ids }, revokedAt: { $exists: true } },
-        { projection: { _id: 1 }, batchSize: atOnce, ...timeLimit() },
-      )
+      .find({ _id: { $in: ids }, revokedAt: { $exists: true } }, { projection: { _id: 1 }, batchSize, ...timeLimit() })
       .toArray();
     const isGone = [
       { _id: { $in: ids }, seenAt: { $lt: before } },
@@ -103,7 +100,7 @@ export async function deleteOldPositions(before: Date, pace: Pace): Promise<numb
 /** Deletes the keys that were revoked before a time and never had a ride, so no statement or sum refers to them. */
 export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number> {
   const order = { revokedAt: 1, _id: 1 } as const;
-  const page = { projection: { revokedAt: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
+  const page = { projection: { revokedAt: 1 }, sort: order, hint: order, limit: batchSize, batchSize } as const;
   let deleted = 0;
   for (let start = {}; ; ) {
     await pace();
@@ -112,9 +109,7 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
       .toArray();
     const ids = found.map(({ _id }) => _id);
     const withSums = { _id: { $in: ids } };
-    const summed = await rideSums
-      .find(withSums, { projection: { _id: 1 }, batchSize: atOnce, ...timeLimit() })
-      .toArray();
+    const summed = await rideSums.find(withSums, { projection: { _id: 1 }, batchSize, ...timeLimit() }).toArray();
     const used = new Set(summed.map(({ _id }) => _id));
     const unused = ids.filter((keyId) => !used.has(keyId));
     for (const keyId of unused) {
@@ -122,7 +117,7 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
       deleted += (await keys.deleteOne({ _id: keyId, revokedAt: { $lt: before } }, timeLimit())).deletedCount;
     }
     const last = found.at(-1);
-    if (!last || found.length < atOnce) return deleted;
+    if (!last || found.length < batchSize) return deleted;
     start = { min: { revokedAt: last.revokedAt, _id: `${last._id} ` } };
   }
 }
@@ -141,7 +136,7 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
   // A ride's id starts with its creation time. A ride that ended before `end` was also created before `end`.
   const range = {
     before: firstRideId(end.getTime()),
-    pageSize: atOnce,
+    pageSize: batchSize,
     projection: { status: 1, statusAt: 1, unsettled: 1 },
     options: timeLimit(),
   };
