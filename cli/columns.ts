@@ -1,4 +1,4 @@
-/** The fields of an answer, one line each: label and value. */
+/** The fields of an answer as lines, each with a label and a value. */
 export function labelled(answer: object, labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(answer).map(([field, value]) => {
     const shown = value === null ? 'none' : value === true ? 'yes' : value === false ? 'no' : [value].flat().join(' ');
@@ -23,7 +23,7 @@ export function aligned(rows: string[][]): string[] {
   );
 }
 
-export const cut = (line: string, width: number): string =>
+export const truncate = (line: string, width: number): string =>
   line.length > width ? `${line.slice(0, width - 3)}...` : line;
 
 /** Replaces control characters, because a terminal would execute them. */

@@ -3,7 +3,7 @@ import { type Command, commandNamed, type Program } from './program.ts';
 
 export const isHelpAsked = (argv: readonly string[]): boolean => asksForHelp(argv) || argv[0] === 'help';
 
-/** True for the compiled program, which users start by its file. They start the source through npm. */
+/** True in the compiled program. Users start it by its file, and the source through npm. */
 const isCompiled = import.meta.filename.endsWith('.js');
 
 /** The command that starts a program. */
@@ -12,7 +12,7 @@ export const invocation = (program: string): string =>
 
 /** The help for the command in the command line, or for the whole program if it names none. */
 export function helpFor<Ctx>(program: Program<Ctx>, argv: readonly string[]): string {
-  const name = commandIn(argv);
+  const name = commandNameIn(argv);
   const command = commandNamed(program, name);
   if (!command) return overview(program);
   const parts = [usage(program, name, command), command.about];
@@ -20,15 +20,15 @@ export function helpFor<Ctx>(program: Program<Ctx>, argv: readonly string[]): st
   return [...parts, examples(program.name, command.examples)].join('\n\n');
 }
 
-/** The text after an invalid command line: the forms of its command, and how to get more help. */
+/** The text that follows the error for an invalid command line: the forms of the command, and how to get more help. */
 export function usageInShort<Ctx>(program: Program<Ctx>, argv: readonly string[]): string {
-  const name = commandIn(argv);
+  const name = commandNameIn(argv);
   const command = commandNamed(program, name);
   if (!command) return overview(program);
   return `${usage(program, name, command)}\nMore: ${invocation(program.name)} ${name} --help`;
 }
 
-function commandIn(argv: readonly string[]): string | undefined {
+function commandNameIn(argv: readonly string[]): string | undefined {
   const [first, second] = argv.filter((arg) => !arg.startsWith('-'));
   return first === 'help' ? second : first;
 }

@@ -17,13 +17,15 @@ type Values<O extends Options> = { [Name in keyof O]?: O[Name]['type'] extends '
 /** The words of a command line after the command's name. */
 export interface Words {
   next(): string | undefined;
-  /** The next word. Throws UsageError, `COMMAND needs WHAT`, if none is left. */
+  /** Returns the next word. Throws UsageError, `COMMAND needs WHAT`, if none is left. */
   need(what: string): string;
-  /** Throws UsageError, `COMMAND does not accept WORD`, if a word is left. */
+  /** Throws UsageError, `COMMAND does not accept WORD`, if a word is left over. */
   end(condition?: string): void;
 }
 
-/** One command. Texts are wrapped at 60 columns. Examples write `PROGRAM` for the words that start the program. */
+/**
+ * One command. Its texts are wrapped at 60 columns. In examples, `PROGRAM` stands for the words that start the program.
+ */
 interface CommandRow<Ctx, O extends Options, Args, Answer> {
   /** The description of the command in the list of commands. */
   summary: string;
@@ -32,7 +34,7 @@ interface CommandRow<Ctx, O extends Options, Args, Answer> {
   /** The options of the command. Every command also accepts `--json`. */
   options?: O;
   about: string;
-  /** The rows below the help text: option -> explanation. */
+  /** The rows below the help text: an explanation for each option. */
   rows?: Readonly<Record<string, string>>;
   examples: readonly string[];
   /** Reads the arguments of the command. Throws UsageError if they are invalid. */

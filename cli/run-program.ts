@@ -6,10 +6,7 @@ import { prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { helpFor, isHelpAsked, usageInShort } from './help.ts';
 import { type Program, readCommandLine } from './program.ts';
 
-/**
- * The settings, or a function that finds them when they are needed. If undefined, the environment of the process
- * applies.
- */
+/** The settings, or a function that finds them when they are needed. Undefined means the environment of the process. */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
 /**

@@ -24,8 +24,8 @@ const liveDrivers = 5;
 const liveSeed = 1;
 /** Every driver bids, some above the fare, and none withdraws or cancels. */
 const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
-/** The factor by which cars are faster than in real life: a drive through the city ends within seconds. */
-const liveHurry = 60;
+/** The factor by which cars are faster than in real life, so that a drive through the city takes only seconds. */
+const liveDrivingSpeed = 60;
 
 const usage = `Usage: npm run demo [-- [--live] [--open]]
 
@@ -49,9 +49,9 @@ if (asksForHelp(args)) {
   console.log(usage);
   process.exit();
 }
-const surplus = args.find((arg) => arg !== '--open' && arg !== '--live');
-if (surplus !== undefined) {
-  console.error(`demo: unexpected argument ${surplus}\n${usage}`);
+const unexpectedArgument = args.find((arg) => arg !== '--open' && arg !== '--live');
+if (unexpectedArgument !== undefined) {
+  console.error(`demo: unexpected argument ${unexpectedArgument}\n${usage}`);
   process.exit(2);
 }
 const [staysOpen, isLive] = [args.includes('--open'), args.includes('--live')];
@@ -119,7 +119,7 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
   });
 }
 
-/** Plays one ride after the other until Ctrl-C, which is the normal end. */
+/** Plays one ride after the other, until Ctrl-C ends the demo. */
 async function playOn(playOne: () => Promise<number>): Promise<void> {
   timeline.note('The next ride begins in 5 s. Press Ctrl-C to stop.\n');
   const ended = aborted(ending);
@@ -139,7 +139,7 @@ async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
   return () => playRide(timeline, partner, receiver, simulationSpeed);
 }
 
-/** Like `player`, for live rides: puts drivers online, who compete for the rides until the demo stops. */
+/** Like `player`, but for live rides: puts drivers online, who compete for the rides until the demo stops. */
 async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
   const { simulationSpeed: speed } = readConfig(stack.env);
   timeline.progress('drivers go online');
@@ -157,7 +157,7 @@ async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promis
 async function startLiveFleet(url: string, speed: number): Promise<Fleet> {
   const keys = (await hireDrivers(liveDrivers, liveSeed, 'regular')).map(({ key }) => key);
   const area = { ...trip.pickup, km: 1.5 };
-  const pace = { drivingSpeed: liveHurry * speed, thinkingSpeed: speed, reportMs: 1_000 };
+  const pace = { drivingSpeed: liveDrivingSpeed * speed, thinkingSpeed: speed, reportMs: 1_000 };
   return startFleet({ url, keys, area, seed: liveSeed, behaviour: liveBehaviour, ...pace });
 }
 

@@ -29,12 +29,12 @@ async function main(): Promise<number> {
   const args = readArguments(argv, process.env);
   const ending = endSignal();
   if (args.keysFile !== undefined && args.url !== undefined) {
-    await drive(args, args.url, await keysIn(args.keysFile), ending);
+    await drive(args, args.url, await readKeysFile(args.keysFile), ending);
     return 0;
   }
   const env = await settings();
   const url = args.url ?? `http://${reachableHost(env.HOST)}:${env.PORT || 4100}`;
-  // Imported here with the MongoDB driver, so that an invalid command line is reported before they load.
+  // Imported late, because it loads the MongoDB driver: an invalid command line is reported before that.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
   const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {
@@ -65,7 +65,7 @@ async function drive(
   console.error('fleet: all drivers are offline');
 }
 
-async function keysIn(file: string): Promise<string[]> {
+async function readKeysFile(file: string): Promise<string[]> {
   const text = await fs.readFile(file, 'utf8').catch(({ code }) => {
     throw new UsageError(`--keys: ${file} cannot be read (${code})`);
   });

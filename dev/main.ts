@@ -39,7 +39,7 @@ async function command(): Promise<number> {
     return 2;
   }
   const { prepare, help, status, ...options } = args;
-  // The rest is imported late, so that an invalid command line is reported at once.
+  // Imports the rest late, so that an invalid command line is reported at once.
   if (help) console.log(usage);
   else if (prepare) {
     const { prepareServers } = await import('./stack/settings.ts');

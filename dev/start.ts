@@ -26,7 +26,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
-    // Imported here, with half of the service, so that the checks above report their errors before it loads.
+    // Imported late, because it loads half of the service: the checks above report their errors before that.
     const { startStack } = await import('./stack/stack.ts');
     const stack = await startStack({
       port,

@@ -6,7 +6,9 @@ import { firstMatchingOffer } from '../shared/rides/offers.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
-/** Handles the jobs of the queue `bidding`: ends the bidding time, or accepts an offer within the autoAccept limits. */
+/**
+ * Handles the jobs of the queue `bidding`, which end the bidding time or accept an offer within the autoAccept limits.
+ */
 export const runBiddingTimer: Handler<TimerJob> = (ctx, job, run) =>
   job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
 
@@ -19,7 +21,7 @@ const retryMs = 2_000;
 
 /**
  * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). While the drivers of all
- * matching offers are busy, sets the timer again. Stops when no matching offer is left or the bidding time ends.
+ * matching offers are busy, sets the timer again. Gives up when no matching offer is left or the bidding time ends.
  */
 export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   const busyDrivers = new Set<string>();

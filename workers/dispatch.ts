@@ -27,7 +27,7 @@ export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }
 
 /** A round opens the ride to at most this many drivers. */
 const roundSize = 20;
-/** Upper bound of drivers examined per round, for areas where most drivers have no room for another request. */
+/** The most drivers that a round examines, for areas where most drivers have no room for another request. */
 const maxExamined = 120;
 /** Once a ride has this many live offers, its rounds open it to no more drivers. */
 const enoughOffers = 5;
@@ -36,16 +36,16 @@ type Rounds = Config['dispatch'];
 
 /**
  * Runs one dispatch round. Opens the ride to the nearest available drivers who do not have it yet, unless it has enough
- * offers. Sets the timer of the next round. The ride changes in one write, so an interrupted round runs again from its
- * start.
+ * offers. Sets the timer of the next round. The ride is changed in a single write at the end, so an interrupted round
+ * runs again from its start.
  */
 async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<JobResult> {
   const startedAt = performance.now();
   const read = await readRide({ rideId, owner: 'anyone' });
   const timer = read?.ride.timers.find(({ name }) => name === 'dispatch');
   const remainingMs = read && timer ? timer.dueAt.getTime() - read.now.getTime() : 0;
-  // The timer may become due before `fireTimer` below reads it. `fireTimer` would then count a round that opened the
-  // ride to no driver.
+  // Ends here if the timer is early. Otherwise the timer may become due before `fireTimer` below reads it, and a round
+  // that opened the ride to no driver would be counted.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
   const [opened, gone] =
     read && timer ? await Promise.all([openToDrivers(ctx, read), unavailableBidders(read)]) : [[], noDrivers];
@@ -60,7 +60,8 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   if (fired.result !== 'done') return timerOutcome(fired);
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
-  // This same job runs again: while it is active, BullMQ drops a new job with the same dedupe id.
+  // Lets this same job run again for the next round. BullMQ would drop a new job with the same dedupe id while this one
+  // is active.
   const { requestId, keyId, dueAgainAt } = fired;
   const again = dueAgainAt && { againInMs: Math.max(0, dueAgainAt.getTime() - ctx.now()), why: 'next round' };
   const durationMs = Math.round(performance.now() - startedAt);
@@ -105,7 +106,9 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
       movingRidesOf(found.map(({ driverId }) => driverId)),
       openRidesOf([...new Set(found.flatMap(({ requests }) => requests))], now),
     ]);
-    const free = found.filter(({ driverId }) => !moving.has(driverId)).map((driver) => slotOf(driver, ride._id, open));
+    const free = found
+      .filter(({ driverId }) => !moving.has(driverId))
+      .map((driver) => requestListOf(driver, ride._id, open));
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
     const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
@@ -115,14 +118,18 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
   return opened;
 }
 
-/** The open requests of a driver, without this ride: an interrupted earlier run may have added it already. */
-const slotOf = ({ driverId, requests }: NearbyDriver, rideId: string, open: ReadonlySet<string>): RequestList => ({
+/** The open requests of a driver, without this ride, which an interrupted earlier run may have added already. */
+const requestListOf = (
+  { driverId, requests }: NearbyDriver,
+  rideId: string,
+  open: ReadonlySet<string>,
+): RequestList => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),
 });
 
-/** The drivers with a live offer who are on another ride or no longer active, so the round withdraws their offers. */
+/** The drivers with a live offer who are on another ride or no longer active. The round withdraws their offers. */
 async function unavailableBidders({ ride }: RideSnapshot): Promise<ReadonlySet<string>> {
   const bidders = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
   const [moving, inactive] = await Promise.all([movingRidesOf(bidders), inactiveAmong(bidders)]);

@@ -14,7 +14,7 @@ export interface Run {
   pool: PoolName;
   /** Unique to this run: a second run of the same job has another token. */
   token: string;
-  /** Aborts when the pool stops. From then on, a run waits for nothing but an attempt in flight. */
+  /** Aborts when the pool stops. From then on, a run may wait only for an attempt in flight. */
   stopping: AbortSignal;
 }
 
@@ -37,8 +37,8 @@ export type FinishedRun = {
 export type RunAgain = { againInMs: number; why: string };
 
 /**
- * Converts a timer's result to the job's. If the timer is not due yet by MongoDB's clock, the job runs again when it
- * is.
+ * Converts the result of a timer to the result of its job. If the timer is not due yet by MongoDB's clock, the job runs
+ * again when it is due.
  */
 export function timerOutcome(timer: TimerResult): JobResult {
   if (timer.result === 'early') return { againInMs: timer.remainingMs, why: 'early' };
@@ -47,7 +47,7 @@ export function timerOutcome(timer: TimerResult): JobResult {
 
 const loggedResults = new WeakSet<JobResult>();
 
-/** Logs a run with the fields of its job kind. This line replaces the general line that `runJob` logs for each run. */
+/** Logs a run with the fields of its kind of job. This line replaces the general one that `runJob` would log. */
 export function withLogLine<Result extends JobResult>(
   log: Logger,
   result: Result,

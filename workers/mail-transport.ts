@@ -2,9 +2,7 @@ import { createTransport } from 'nodemailer';
 import type { Config } from '../shared/base/config.ts';
 import type { MailText } from '../shared/mail/mail.ts';
 
-/**
- * Covers a server that delays its replies on purpose (tarpitting), and stays below the duration of a claim (mail.ts).
- */
+/** Long enough for a server that delays its replies on purpose (tarpitting), and shorter than a claim (mail.ts). */
 const limitMs = 30_000;
 const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
 
@@ -32,7 +30,7 @@ export async function submit(config: MailSettings, mailId: string, mail: MailTex
 
 type MailSettings = Pick<Config, 'environment' | 'mailFrom' | 'secrets'>;
 
-/** A connection for one mail. TLS is used if the server offers it, and required for a password in production. */
+/** A connection for one mail. Uses TLS if the server offers it; in production, a password is sent only over TLS. */
 function transportTo({ environment, secrets }: MailSettings) {
   const hasPassword = new URL(secrets.smtpUrl).password !== '';
   return createTransport({

@@ -14,11 +14,11 @@ const retryForMs = 10 * 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 /**
- * The duration of a claim on a mail: longer than one try. If the worker dies, another one retries the mail after this
- * time.
+ * The duration of a claim on a mail, which is longer than one try. If the worker dies, another one retries the mail
+ * after this time.
  */
 const claimMs = 60_000;
-const recordAgainMs = 250;
+const recordRetryMs = 250;
 /** The row of a finished mail is kept for this long. */
 const keepForMs = 30 * 24 * 3_600_000;
 
@@ -118,8 +118,8 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   const { _id, triedUntil } = mail;
   const now = ctx.now();
   const leftMs = (triedUntil?.getTime() ?? now) - now;
-  // The delay equals the time since the first try, within the limits below. The last try happens when the retry time
-  // ends.
+  // The delay equals the time since the first try, between the shortest and the longest pause. The last try happens
+  // when the retry time ends.
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
   await writeWithRetry(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
@@ -135,7 +135,7 @@ async function writeWithRetry(ctx: Context, { stopping }: Run, write: () => Prom
     } catch (error) {
       if (!isOutageOfMongo(error) || stopping.aborted) throw error;
       ctx.log.debug({ error: describeError(error) }, 'mail not recorded yet');
-      await pause(recordAgainMs, stopping);
+      await pause(recordRetryMs, stopping);
     }
   }
 }

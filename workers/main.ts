@@ -15,7 +15,7 @@ import { retention } from './periodic/retention/retention.ts';
 import { startSweeper } from './periodic/sweeper/sweeper.ts';
 import { startPacedWork } from './periodic/turns.ts';
 import { usageSums } from './periodic/usage/sum-usage.ts';
-import { assertBeating, type Pulse, startPool, startPulse } from './pools.ts';
+import { assertNoPoolHangs, createHeartbeat, type Heartbeat, startPool } from './pools.ts';
 import { flushAttempts } from './webhooks/report/attempt-log.ts';
 import { flushHealth } from './webhooks/report/health-log.ts';
 import { withinDescriptorLimit } from './webhooks/send/descriptor-limit.ts';
@@ -46,15 +46,15 @@ async function runPools(names: readonly string[]): Promise<void> {
   const ctx = await openContext(config, pools.join('+'));
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
-  const pulses: Record<string, Pulse> = Object.fromEntries(pools.map((pool) => [pool, startPulse()]));
-  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
+  const heartbeats: Record<string, Heartbeat> = Object.fromEntries(pools.map((pool) => [pool, createHeartbeat()]));
+  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], heartbeats[pool]));
   const periodic = [startSweeper(ctx), ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work))];
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
-    checks: { mongo: pingMongo, redis: () => pingRedis(ctx.redis), pools: () => assertBeating(pulses) },
+    checks: { mongo: pingMongo, redis: () => pingRedis(ctx.redis), pools: () => assertNoPoolHangs(heartbeats) },
     beforeScrape: () => {
-      for (const [pool, { isBeating }] of Object.entries(pulses)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
+      for (const [pool, { isBeating }] of Object.entries(heartbeats)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
     },
   });
   ctx.log.info({ pools }, 'working');

@@ -32,20 +32,20 @@ const handlers = {
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /**
- * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and would fail for good at the second
- * crash. After a Redis error, a worker would pause for 15 s.
+ * With BullMQ's defaults, the job of a killed worker would run again only after 90 s, and would fail permanently at the
+ * second crash. After a Redis error, a worker would pause for 15 s.
  */
 const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /**
- * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `pulse` records that the pool is alive.
+ * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool lives.
  */
 export function startPool(
   ctx: Context,
   connection: RedisClient,
   pool: PoolName,
   concurrency = ctx.config.concurrency[pool],
-  pulse?: Pulse,
+  heartbeat?: Heartbeat,
 ): Worker {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Every waiting run listens to the signal.
@@ -62,7 +62,7 @@ export function startPool(
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,
     },
-    redisBackendWithClock(ctx.now, pulse?.beat),
+    redisBackendWithClock(ctx.now, heartbeat?.beat),
   );
   worker.on('closing', () => stop.abort());
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
@@ -71,20 +71,20 @@ export function startPool(
 }
 
 /**
- * A pool counts as hanging when it has neither asked Redis for a job nor finished one for this long. An idle pool asks
- * every 5 s; the longest job, a mail, takes less than a minute.
+ * A pool counts as hanging when for this long Redis has answered no request for a job and no job has finished. An idle
+ * pool asks every 5 s; the longest job, a mail, takes less than a minute.
  */
 const silentMs = 60_000;
 
-/** The heartbeat of a pool. A process with a hanging pool still answers pings, so a ping is no proof of life. */
-export interface Pulse {
+/** The heartbeat of a pool. It is needed because a process still answers pings while one of its pools hangs. */
+export interface Heartbeat {
   /** Call when Redis has answered a request for a job, or a job has finished. */
   beat(): void;
   readonly isBeating: boolean;
 }
 
 /** Creates a heartbeat. `isBeating` is true at first, and while the last beat is less than `silentMs` ago. */
-export function startPulse(now: () => number = () => performance.now()): Pulse {
+export function createHeartbeat(now: () => number = () => performance.now()): Heartbeat {
   let lastAt = now();
   return {
     beat() {
@@ -97,7 +97,7 @@ export function startPulse(now: () => number = () => performance.now()): Pulse {
 }
 
 /** Rejects while any of the pools hangs. */
-export async function assertBeating(pulses: Readonly<Record<string, Pulse>>): Promise<void> {
-  const hanging = Object.keys(pulses).filter((pool) => !pulses[pool]?.isBeating);
+export async function assertNoPoolHangs(heartbeats: Readonly<Record<string, Heartbeat>>): Promise<void> {
+  const hanging = Object.keys(heartbeats).filter((pool) => !heartbeats[pool]?.isBeating);
   if (hanging.length > 0) throw Object.assign(new Error('a pool fetches no jobs'), { code: hanging.join('+') });
 }

@@ -4,12 +4,13 @@ import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 
 const timeIndex: Record<string, number> = { moveToActive: 12, moveToDelayed: 12, moveToFinished: 15 };
 
 /**
- * Makes a worker decide by MongoDB's clock (`now`) which jobs are due. BullMQ uses the clock of the worker's host and
- * has no setting for another one. The due times of jobs come from MongoDB's clock. So a host an hour behind would leave
- * due jobs waiting until the sweeper adds them again, and a host an hour ahead would run all jobs an hour early.
+ * Makes a worker decide by MongoDB's clock (`now`) which jobs are due, because the due times of jobs come from
+ * MongoDB's clock. BullMQ uses the clock of the worker's host and has no setting for another one. A host an hour behind
+ * would leave due jobs waiting until the sweeper adds them again, and a host an hour ahead would run all jobs an hour
+ * early.
  *
- * The scripts get MongoDB's time. The due times that they return are converted to the host's clock, from which BullMQ
- * computes how long to wait. Calls `onAsked` whenever Redis has answered a request for a job.
+ * BullMQ's scripts get MongoDB's time. The due times that they return are converted to the host's clock, because BullMQ
+ * computes from it how long to wait. Calls `onAsked` whenever Redis has answered a request for a job.
  *
  * The scripts' arguments are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */

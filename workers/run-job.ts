@@ -47,9 +47,9 @@ export async function runJob(
 }
 
 /**
- * Calls the handler, and repeats the call while MongoDB is unavailable. The run keeps its token, and so its claim. Any
- * other error is logged and replaced by an error with only its name and code: BullMQ stores the message in Redis, and
- * the original message could contain private data.
+ * Calls the handler, and repeats the call while MongoDB is unavailable. The token stays the same, so the run keeps its
+ * claim. Any other error is logged and replaced by an error with only its name and code: BullMQ stores the message in
+ * Redis, and the original message could contain private data.
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;
@@ -77,8 +77,8 @@ const notDelivered = new Set(['failed', 'timeout', 'blocked']);
 
 /**
  * Throws for an event or mail that was not delivered, so that a developer finds its job in BullMQ's list of failed
- * jobs. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
- * message contains only our own words and codes (`failed: 500 status`).
+ * jobs. It has no other effect: the outcome is already recorded, the next event already has its job, and BullMQ does
+ * not retry. The message contains only our own words and codes (`failed: 500 status`).
  */
 export function throwIfNotDelivered({ result, httpStatus, reason }: FinishedRun): void {
   if (!notDelivered.has(result)) return;

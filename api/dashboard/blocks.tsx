@@ -22,7 +22,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** A block of code with a copy button. The button copies `copied`. */
+/** A block of code with a button that copies the text `copied`. */
 export function CodeBlock({
   text,
   copied = text,
@@ -64,7 +64,7 @@ export function Empty({ text, children }: { text: string; children?: ComponentCh
   );
 }
 
-/** One number of a summary (`.figures`), with its label and details. */
+/** One number of a summary (CSS class `figures`), with its label and details. */
 export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
   return (
     <div>
@@ -108,7 +108,7 @@ export function TableHead({
   );
 }
 
-/** A part of a detail, under its own heading. */
+/** A section of a page of details, with its heading. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="part">
@@ -120,7 +120,7 @@ export function Part({ title, children }: { title: string; children: ComponentCh
 
 /**
  * A secret in plain text. Browsers keep pages for the Back button, so a script removes the secret when the person
- * leaves the page; the Back button then leads to `leave`.
+ * leaves the page. The Back button then leads to the address `leave`.
  */
 export function Secret({
   text,

@@ -40,15 +40,15 @@ export interface PageRequest {
 export interface FormRequest extends PageRequest {
   form: Form;
   /**
-   * Identifies the form. The form id is stored together with the form's effect, and other ids are derived from it. So a
-   * repeated form only completes what an interrupted first request left undone.
+   * Identifies the form. The form id is stored together with the form's effect, and other ids are derived from it, so a
+   * form that is sent again only completes what an interrupted first request left undone.
    */
   sent: SentForm;
   /** The time at which the request arrived. */
   arrivedAt: Date;
 }
 
-/** A page (200, or another status with an error code from 400 on), a redirect (303), or a file. */
+/** A page (with status 200, or with another status and, from 400 on, an error code), a redirect (303), or a file. */
 export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | FileAnswer;
 
 /** A file that the browser saves. Its name has only word characters, dots and dashes. */
@@ -180,9 +180,9 @@ export function formIdOf(form: Form): string {
 }
 
 /**
- * The redirect to the page that asks for a code, before a secret is shown or a live key is created. After the code,
- * that page leads back to `next`, a page of the dashboard. Null if the session has verified a code within the last 12
- * hours.
+ * The redirect to the page that asks for a code, for use before a secret is shown or a live key is created. After the
+ * code is entered, that page leads back to `next`, a page of the dashboard. Null if a code was verified in the session
+ * within the last 12 hours.
  */
 export const askForCode = (
   { session }: Pick<PageRequest, 'session'>,
@@ -191,15 +191,15 @@ export const askForCode = (
 ): { redirectTo: string } | null =>
   hasRecentCode(session, nowMs) ? null : { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 
-/** The URL of the sign-in page. That page leads back to the requested page, but not to the URL of a form. */
+/** The URL of the sign-in page, which leads back to the requested page, unless the request has sent a form. */
 function signInPath(ctx: RequestContext): string {
   return ctx.method === 'GET' && ctx.path !== '/dashboard'
     ? `/dashboard?next=${encodeURIComponent(ctx.url)}`
     : '/dashboard';
 }
 
-/** The requester of an attempt, for a form that requests one. */
-export const askedBy = ({ owner, ctx, sent }: FormRequest): Requester => ({
+/** Who requests an attempt, for a form that requests one. */
+export const requesterOf = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,
   form: sent.id,

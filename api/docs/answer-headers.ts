@@ -51,8 +51,8 @@ export type AnswerHeader = keyof typeof answerHeaders;
 export const headerOf = (name: AnswerHeader): Header => answerHeaders[name];
 
 /**
- * The header `X-Service-Error` of a response for these errors. It is not a shared component, because each response
- * lists its own codes.
+ * The header `X-Service-Error` of a response for these errors. It is not a shared component of the OpenAPI document,
+ * because each response lists its own codes.
  */
 export const errorCodeHeaderOf = (codes: readonly ErrorCode[]): Header => ({
   description: 'The code of the error, for programs. New codes may be added.',

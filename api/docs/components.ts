@@ -7,24 +7,38 @@ import type { ApiResponse, OpenApiDocument, Ref } from './openapi-types.ts';
 
 const errorSchema = objectSchema(
   { error: { type: 'string', description: 'The error, for people to read. Programs use `X-Service-Error`.' } },
-  { title: 'Error' },
+  { title: 'ErrorBody' },
 );
 
-export const headerRefs = (names: readonly AnswerHeader[]): Record<string, Ref> =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+/** How a document shows enums: as named schemas, or where they are used. */
+export type EnumStyle = 'named' | 'inline';
 
-/** Every response header, as `components.headers`. */
-export const documentedHeaders: OpenApiDocument['components']['headers'] = Object.fromEntries(
-  (Object.keys(answerHeaders) as AnswerHeader[]).map((name) => [name, headerOf(name)]),
-);
-
-/** Collects the components of the document: schemas with a title, and error responses. */
+/** Collects the components that a document uses: schemas with a title, error responses, and response headers. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
   readonly responses: Record<string, ApiResponse> = {};
+  readonly #audience: Audience;
+  readonly #enums: EnumStyle;
+  readonly #headers = new Set<AnswerHeader>();
+
+  constructor(audience: Audience, enums: EnumStyle) {
+    this.#audience = audience;
+    this.#enums = enums;
+  }
+
+  get headers(): OpenApiDocument['components']['headers'] {
+    const names = (Object.keys(answerHeaders) as AnswerHeader[]).filter((name) => this.#headers.has(name));
+    return Object.fromEntries(names.map((name) => [name, headerOf(name)]));
+  }
+
+  referToHeaders(names: readonly AnswerHeader[]): Record<string, Ref> {
+    for (const name of names) this.#headers.add(name);
+    return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  }
 
   /** Returns the schema, with each schema that has a title replaced by a reference. */
   refer(schema: JsonSchema): JsonSchema {
+    if (schema.enum) return this.#referToEnum(schema);
     const { title, ...rest } = schema;
     const inner: JsonSchema = {
       ...rest,
@@ -36,22 +50,34 @@ export class Components {
       ...(schema.items && { items: this.refer(schema.items) }),
       ...(schema.anyOf && { anyOf: schema.anyOf.map((member) => this.refer(member)) }),
     };
-    if (!title) return inner;
+    return title ? this.#name(title, inner) : inner;
+  }
+
+  /** The description and the default of an enum belong to the field that uses it. */
+  #referToEnum({ title, type, enum: members = [], ...ofField }: JsonSchema): JsonSchema {
+    if (!title) throw new Error(`an enum needs a title: ${members}`);
+    if (this.#enums === 'inline') return { type, enum: members, ...ofField };
+    const ref = this.#name(title, { type: 'string', enum: members.filter((member) => member !== null) });
+    return members.includes(null) ? { anyOf: [ref, { type: 'null' }], ...ofField } : { ...ref, ...ofField };
+  }
+
+  #name(title: string, schema: JsonSchema): JsonSchema {
     const known = this.schemas[title];
-    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are named ${title}`);
-    this.schemas[title] = inner;
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two schemas are named ${title}`);
+    this.schemas[title] = schema;
     return { $ref: `#/components/schemas/${title}` };
   }
 
   /** Returns a reference to the response for these errors, which all have the same status. */
-  referToErrors(codes: readonly ErrorCode[], audience: Audience): Ref {
-    const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
+  referToErrors(codes: readonly ErrorCode[]): Ref {
+    const audience = this.#audience;
+    const name = codes.join('-or-');
     const mayWarn = audience === 'partner' && codes.some((code) => validStatuses.has(publicErrorOf(code).status));
     const mayNameIgnored = audience === 'partner' && codes.some((code) => !errorsBeforeBody.has(code));
     this.responses[name] ??= {
       description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
       headers: {
-        ...headerRefs([
+        ...this.referToHeaders([
           ...new Set<AnswerHeader>([
             'X-Request-Id',
             ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),

@@ -1,7 +1,8 @@
 import { Mark, renderDocument } from '../pages/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, isGenerated, pageNames, sections } from './pages.ts';
+import { type DocPage, isGenerated, pageNames, pagesBelow, sections } from './pages.ts';
+import { exampleTitle } from './reference.ts';
 
 interface DocPageProps {
   page: DocPage;
@@ -13,11 +14,13 @@ interface DocPageProps {
 /** Renders a page of the documentation as HTML: header, sidebar, text and table of contents. */
 export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
   const position = pageNames.indexOf(page.name);
-  const headings = parsed.headings.filter(({ depth }) => depth === 2);
+  const hasExample = isGenerated(page.name) && parsed.headings.some(({ text }) => text === exampleTitle);
+  const headings = hasExample ? [] : parsed.headings.filter(({ depth }) => depth === 2);
   const rail = <Rail titles={titles} current={page.name} />;
   return renderDocument({
     title: page.title,
     kind: 'docs',
+    scripts: ['docs-page.js'],
     isListed: true,
     children: (
       <>
@@ -29,6 +32,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
             <Mark />
             <strong>Ride Partner</strong> <span>Docs</span>
           </a>
+          <Search />
           <a href="/dashboard">Dashboard</a>
         </header>
         <details class="menu">
@@ -37,11 +41,13 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
           </summary>
           {rail}
         </details>
-        <div class="frame">
+        <div class={hasExample ? 'frame with-example' : 'frame'}>
           {rail}
           <main id="main" tabIndex={-1}>
             <article class={isGenerated(page.name) ? 'reference' : undefined}>
-              <Markdown page={parsed}>{headings.length > 2 && <Contents headings={headings} isFolded />}</Markdown>
+              <Markdown page={parsed} besideTitle={hasExample ? exampleTitle : undefined}>
+                {headings.length > 2 && <Contents headings={headings} isFolded />}
+              </Markdown>
             </article>
             <footer class="page-foot">
               <Neighbour label="Previous" name={pageNames[position - 1]} titles={titles} />
@@ -56,6 +62,29 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
       </>
     ),
   });
+}
+
+/** The field of the search. Without scripts, the stylesheet hides it. */
+function Search() {
+  return (
+    <search class="search">
+      <input
+        type="text"
+        placeholder="Search"
+        aria-label="Search the documentation"
+        aria-keyshortcuts="/"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        enterKeyHint="search"
+      />
+      <kbd>/</kbd>
+      <div class="results" hidden>
+        <p role="status" class="quiet" />
+        <div id="search-results" role="listbox" aria-label="Results" />
+      </div>
+    </search>
+  );
 }
 
 /**
@@ -73,15 +102,30 @@ function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; curren
           <ul>
             {names.map((name) => (
               <li key={name}>
-                <a href={hrefOf(`${name}.md`)} aria-current={name === current ? 'page' : undefined}>
-                  {titles.get(name)}
-                </a>
+                <RailLink name={name} titles={titles} current={current} />
+                {pagesBelow[name] && (current === name || current.startsWith(`${name}/`)) && (
+                  <ul>
+                    {pagesBelow[name].map((below) => (
+                      <li key={below}>
+                        <RailLink name={below} titles={titles} current={current} />
+                      </li>
+                    ))}
+                  </ul>
+                )}
               </li>
             ))}
           </ul>
         </div>
       ))}
     </nav>
+  );
+}
+
+function RailLink({ name, titles, current }: { name: string; titles: ReadonlyMap<string, string>; current: string }) {
+  return (
+    <a href={hrefOf(`${name}.md`)} aria-current={name === current ? 'page' : undefined}>
+      {titles.get(name)}
+    </a>
   );
 }
 

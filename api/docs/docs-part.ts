@@ -25,7 +25,7 @@ export function docsPart({ config }: Pick<Context, 'config'>): Part {
   };
 }
 
-/** Serves a page with an ETag: browsers revalidate each time, and get a 304 while their copy is current. */
+/** Serves a page with an ETag. Browsers ask each time, and get a 304 while their copy is current. */
 function serve(docs: () => Documentation): Middleware {
   return (ctx) => {
     const answer = docs().answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Config } from '../../shared/base/config.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { renderDocPage } from './doc-page.tsx';
+import type { Audience } from './error-answers.ts';
 import { parseMarkdown } from './markdown.ts';
 import { openApiDocument } from './openapi.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
@@ -15,8 +16,11 @@ import {
   shortTitles,
   versionsOf,
   withBaseUrl,
+  withPagesBelow,
 } from './pages.ts';
-import { driversReferenceText, referenceText } from './reference.ts';
+import { postmanCollection } from './postman.ts';
+import { driversReference, partnersReference } from './reference.ts';
+import { searchIndex } from './search-index.ts';
 
 /** A file of the documentation, ready to send. */
 interface DocAnswer {
@@ -27,7 +31,7 @@ interface DocAnswer {
 }
 
 export interface Documentation {
-  openApi: OpenApiDocument;
+  openApi: Readonly<Record<Audience, OpenApiDocument>>;
   pages: readonly DocPage[];
   /** Every path that `answerTo` knows. */
   paths: readonly string[];
@@ -41,22 +45,33 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   const verifiers = readVerifiers();
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
-  const document = openApiDocument(newest.version);
-  const generated = [
-    docPage('reference', referenceText(document)),
-    docPage('drivers-reference', driversReferenceText(document)),
-  ];
-  const byName = new Map([...written, ...generated].map((page) => [page.name, page]));
+  // The reference shows the values of an enum in each field that has them.
+  const shown = {
+    partner: openApiDocument('partner', newest.version, 'inline'),
+    driver: openApiDocument('driver', newest.version, 'inline'),
+  };
+  const generated = [...partnersReference(shown.partner), ...driversReference(shown.driver)];
+  const byName = new Map(
+    [...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]),
+  );
   const pages = pageNames.map((name) => {
     const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
     return docPage(name, withBaseUrl(page.text, publicBaseUrl));
   });
-  const openApiText = withBaseUrl(JSON.stringify(document, null, 2), publicBaseUrl);
+  const jsonText = (value: object) => withBaseUrl(JSON.stringify(value, null, 2), publicBaseUrl);
+  const openApiTexts = {
+    partner: jsonText(openApiDocument('partner', newest.version)),
+    driver: jsonText(openApiDocument('driver', newest.version)),
+  };
   const titles = new Map(pages.map(({ name, title }) => [name, shortTitles[name] ?? title]));
 
   const render = new Map<string, () => DocContent>([
-    ['/docs/openapi.json', () => ({ type: 'application/json; charset=utf-8', body: openApiText })],
+    ['/docs/openapi.json', () => json(openApiTexts.partner)],
+    ['/docs/drivers-openapi.json', () => json(openApiTexts.driver)],
+    ['/docs/postman.json', () => json(jsonText(postmanCollection(shown.partner)))],
+    ['/docs/drivers-postman.json', () => json(jsonText(postmanCollection(shown.driver)))],
+    ['/docs/search.json', () => json(searchIndex(pages))],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {
@@ -68,7 +83,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
 
   const rendered = new Map<string, DocAnswer>();
   return {
-    openApi: JSON.parse(openApiText),
+    openApi: { partner: JSON.parse(openApiTexts.partner), driver: JSON.parse(openApiTexts.driver) },
     pages,
     paths: [...render.keys()],
     answerTo(path) {
@@ -88,6 +103,7 @@ const compress = (content: DocContent): DocAnswer => ({
 });
 
 const text = (body: string): DocContent => ({ type: 'text/plain; charset=utf-8', body });
+const json = (body: string): DocContent => ({ type: 'application/json; charset=utf-8', body });
 const html5 = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
 
 /** The list of pages for language models (llmstxt.org). */
@@ -100,9 +116,13 @@ function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
   return [
     '# Ride Partner API',
     `> ${byName.get('index')?.summary}`,
-    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.map(line).join('\n')]),
+    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.flatMap(withPagesBelow).map(line).join('\n')]),
     '## Machine-readable',
-    `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event.`,
+    [
+      `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event for partners.`,
+      `- [OpenAPI 3.1 document for drivers](${publicBaseUrl}/docs/drivers-openapi.json): the same for drivers.`,
+      `- Postman collections, [for partners](${publicBaseUrl}/docs/postman.json) and [for drivers](${publicBaseUrl}/docs/drivers-postman.json).`,
+    ].join('\n'),
     '',
   ]
     .join('\n\n')

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { AnswerHeader } from './answer-headers.ts';
 
 interface ErrorAnswer {
-  /** The cause, as Markdown without paragraphs. */
+  /** The cause, as Markdown in a single paragraph. */
   cause: string;
   headers?: readonly AnswerHeader[];
   /** Example texts, in addition to the text in shared/base/errors.ts. */
@@ -87,7 +87,10 @@ export function errorAnswer(code: ErrorCode, audience: Audience): ErrorAnswer {
   return { ...answer, ...(audience === 'driver' && driverErrorAnswers[code]) };
 }
 
-/** Errors that occur before the body is read. All other responses to partners can list ignored fields. */
+/**
+ * Errors that occur before the body is read, so their responses cannot list ignored fields. All other responses to
+ * partners can.
+ */
 export const errorsBeforeBody: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'https_required',

@@ -13,7 +13,7 @@ export const eventHeaders = {
   'X-Service-Event': {
     required: true,
     description: 'Name of the event.',
-    schema: { type: 'string', enum: Object.keys(eventSchemas) },
+    schema: { title: 'EventName', type: 'string', enum: Object.keys(eventSchemas) },
     example: 'ride.status',
   },
   'X-Service-Signature': {

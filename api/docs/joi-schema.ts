@@ -2,7 +2,10 @@ import type Joi from 'joi';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 type Draft = { -readonly [Keyword in keyof JsonSchema]: JsonSchema[Keyword] };
-/** JSON Schema as Joi exports it. It differs from ours: objects are closed, and a map has `patternProperties`. */
+/**
+ * JSON Schema as Joi exports it. It differs from the schemas of this service: objects are closed, and a map has
+ * `patternProperties`.
+ */
 type JoiExport = Omit<Draft, 'additionalProperties'> & {
   additionalProperties?: unknown;
   patternProperties?: Record<string, JsonSchema>;
@@ -13,8 +16,8 @@ type JoiExport = Omit<Draft, 'additionalProperties'> & {
  * because unknown fields are ignored. Fields that treat `null` as absent allow `null`. Numbers end at the largest safe
  * integer. Throws for a schema that it cannot describe correctly.
  *
- * A `custom` rule is code, so it needs its JSON Schema in `.meta({ openapi })`. `.meta({ isOpaque: true })` omits the
- * pattern.
+ * A `custom` rule is code, so its JSON Schema must be in `.meta({ openapi })`. With `.meta({ isOpaque: true })`, the
+ * result has no pattern.
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   return complete(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schema.describe());
@@ -40,7 +43,7 @@ function complete(exported: JoiExport, description: Joi.Description): JsonSchema
     if (regex !== '/^/' || !values) throw new Error('A pattern must match any name: only such maps can be described');
     draft.additionalProperties = complete(values, rule);
   }
-  if (draft.type === 'number' || draft.type === 'integer') keepSafe(draft);
+  if (draft.type === 'number' || draft.type === 'integer') limitToSafeIntegers(draft);
   // An empty text counts as absent, so it is allowed.
   if (flags.empty?.allow?.includes('')) delete draft.minLength;
   if (metas.some(({ isOpaque }) => isOpaque)) delete draft.pattern;
@@ -60,7 +63,7 @@ interface Description {
 }
 
 /** Joi refuses integers that JavaScript cannot represent exactly. */
-function keepSafe(draft: Draft): void {
+function limitToSafeIntegers(draft: Draft): void {
   draft.maximum ??= Number.MAX_SAFE_INTEGER;
   if (draft.exclusiveMinimum === undefined) draft.minimum ??= Number.MIN_SAFE_INTEGER;
 }

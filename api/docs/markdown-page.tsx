@@ -1,31 +1,66 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
-import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
+import { CodeBlock, Tabs } from './code-block.tsx';
+import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText, slugOf } from './markdown.ts';
 
-/** Renders Markdown; `children` go below the first paragraph. Text is escaped. HTML, except comments, throws. */
-export function Markdown({ page, children }: { page: ParsedPage; children?: ComponentChildren }) {
-  const headings = [...page.headings];
-  const lead = page.tokens.find(({ type }) => type === 'paragraph');
-  let hasFold = false;
+interface MarkdownProps {
+  page: ParsedPage;
+  /** The heading of the section that goes beside the others. */
+  besideTitle?: string;
+  /** They go below the first paragraph. */
+  children?: ComponentChildren;
+}
+
+/** Renders Markdown. Text is escaped. HTML, except comments, throws. */
+export function Markdown({ page: { tokens, headings }, besideTitle, children }: MarkdownProps) {
+  const besideAt = tokens.findIndex((token) => token.type === 'heading' && plainText(token.tokens) === besideTitle);
+  if (besideAt === -1) return <Blocks tokens={tokens} headings={headings} afterLead={children} />;
+  const headingsBefore = tokens.slice(0, besideAt).filter(({ type }) => type === 'heading').length;
   return (
     <>
-      {page.tokens.map((token) => {
-        if (token === lead) {
-          return (
-            <>
-              <Block token={token} />
-              {children}
-            </>
-          );
-        }
-        if (token.type === 'heading') return <Head key={token} heading={headings.shift() as Heading} token={token} />;
-        if (token.type !== 'code') return <Block key={token} token={token} />;
-        const isFirstFold = !hasFold && blockInfo(token.lang).fold !== undefined;
-        hasFold ||= isFirstFold;
-        return <CodeBlock key={token} token={token} open={isFirstFold} />;
+      <div class="text">
+        <Blocks tokens={tokens.slice(0, besideAt)} headings={headings.slice(0, headingsBefore)} afterLead={children} />
+      </div>
+      <div class="beside">
+        <Blocks tokens={tokens.slice(besideAt)} headings={headings.slice(headingsBefore)} />
+      </div>
+    </>
+  );
+}
+
+interface BlocksProps {
+  tokens: readonly MarkedToken[];
+  headings: readonly Heading[];
+  afterLead?: ComponentChildren;
+}
+
+function Blocks({ tokens, headings, afterLead }: BlocksProps) {
+  const left = [...headings];
+  const lead = afterLead && tokens.find(({ type }) => type === 'paragraph');
+  const firstFold = tokens.find((token) => token.type === 'code' && blockInfo(token.lang).fold !== undefined);
+  return (
+    <>
+      {withTabs(tokens).map((token) => {
+        if (Array.isArray(token)) return <Tabs key={token} tokens={token} />;
+        if (token.type === 'heading') return <Head key={token} heading={left.shift() as Heading} token={token} />;
+        if (token.type === 'code') return <CodeBlock key={token} token={token} open={token === firstFold} />;
+        const block = <Block key={token} token={token} />;
+        return token === lead ? [block, afterLead] : block;
       })}
     </>
   );
+}
+
+/** Groups adjacent blocks of code that have tabs. */
+function withTabs(tokens: readonly MarkedToken[]): (MarkedToken | Tokens.Code[])[] {
+  const shown: (MarkedToken | Tokens.Code[])[] = [];
+  for (const token of tokens.filter(({ type }) => type !== 'space')) {
+    const hasTab = token.type === 'code' && blockInfo(token.lang).tab !== undefined;
+    const last = shown.at(-1);
+    if (hasTab && Array.isArray(last)) last.push(token);
+    else shown.push(hasTab ? [token] : token);
+  }
+  return shown;
 }
 
 function Head({ heading, token }: { heading: Heading; token: Tokens.Heading }) {
@@ -52,11 +87,7 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
     case 'space':
       return null;
     case 'paragraph':
-      return (
-        <p>
-          <Inline tokens={token.tokens} />
-        </p>
-      );
+      return <Paragraph tokens={token.tokens} />;
     case 'text':
       return <Inline tokens={token.tokens ?? [token]} />;
     case 'list':
@@ -72,6 +103,26 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
       return <span class="box" aria-hidden="true" />;
   }
   throw new Error(`Markdown of type ${token.type} is not supported in the documentation: ${token.raw}`);
+}
+
+/** A paragraph that is only a method and a path, such as `POST /v1/rides`, is the endpoint of an operation. */
+function Paragraph({ tokens }: { tokens: readonly Token[] }) {
+  const [only, ...others] = tokens as MarkedToken[];
+  const [, method, path] = (only?.type === 'codespan' && /^([A-Z]+) (\/\S*)$/.exec(only.text)) || [];
+  if (method && others.length === 0) {
+    return (
+      <p class="endpoint">
+        <code>
+          <strong class={`method ${method.toLowerCase()}`}>{method}</strong> {path}
+        </code>
+      </p>
+    );
+  }
+  return (
+    <p>
+      <Inline tokens={tokens} />
+    </p>
+  );
 }
 
 function List({ token }: { token: Tokens.List }) {
@@ -115,7 +166,7 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
           <tr key={row}>
             {row.map((cell, column) =>
               column === 0 ? (
-                <th key={cell} scope="row">
+                <th key={cell} scope="row" id={rowIdOf(cell.tokens)}>
                   <Inline tokens={cell.tokens} />
                 </th>
               ) : (
@@ -131,39 +182,14 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   );
 }
 
-const captions: Readonly<Record<string, string>> = {
-  given: 'Your values',
-  answer: 'Answer',
-  output: 'Prints',
-  event: 'Body',
-};
-
-function CodeBlock({ token, open = false }: { token: Tokens.Code; open?: boolean }) {
-  const { mark, file, fold } = blockInfo(token.lang);
-  const caption = file ?? captions[mark];
-  const block = (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard.
-    <pre tabIndex={0}>
-      <code>{token.text}</code>
-    </pre>
-  );
-  if (fold) {
-    return (
-      <details class="fold" open={open}>
-        <summary>{fold}</summary>
-        <p class="source">
-          <a href={hrefOf(file as string)}>{file?.replace(/^.*\//, '')}</a>
-        </p>
-        {block}
-      </details>
-    );
-  }
-  return (
-    <figure class={`block ${mark}`}>
-      {caption && <figcaption>{caption}</figcaption>}
-      {block}
-    </figure>
-  );
+/**
+ * The anchor of a row whose name links to a page of the reference. Until version 1.4.0 the reference was one page, in
+ * which this anchor was the section of the operation.
+ */
+function rowIdOf(tokens: readonly Token[]): string | undefined {
+  const [link] = tokens as MarkedToken[];
+  const isOfPage = link?.type === 'link' && /^(?:drivers-)?reference\//.test(link.href);
+  return isOfPage ? slugOf(plainText(tokens)) : undefined;
 }
 
 function Inline({ tokens }: { tokens: readonly Token[] }) {

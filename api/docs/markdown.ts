@@ -26,13 +26,22 @@ interface BlockInfo {
   fold?: string;
   /** `ts` or `python`, if the block is only for readers who use that language. */
   reader?: string;
+  /** The tab of a sample. Adjacent blocks with tabs are shown one at a time. */
+  tab?: string;
 }
 
 export function blockInfo(info = ''): BlockInfo {
   const [language = '', ...words] = info.split(' ');
   const values = new Map(words.map((word) => [word.replace(/=.*/, ''), word.replace(/^[^=]*=?/, '')]));
   const mark = words.find((word) => !word.startsWith('fold='))?.replace(/=.*/, '') ?? '';
-  return { language, mark, file: values.get('file'), fold: values.get('fold'), reader: values.get('for') };
+  return {
+    language,
+    mark,
+    file: values.get('file'),
+    fold: values.get('fold'),
+    reader: values.get('for'),
+    tab: values.get('tab'),
+  };
 }
 
 /** The address of a link in a page: `webhooks.md#headers` becomes `/docs/webhooks#headers`. */
@@ -57,7 +66,8 @@ function headingsOf(tokens: readonly MarkedToken[]): Heading[] {
   });
 }
 
-const slugOf = (text: string): string =>
+/** The anchor of a text. */
+export const slugOf = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')

@@ -23,6 +23,7 @@ export interface Parameter {
   required: boolean;
   description?: string;
   schema: JsonSchema;
+  example?: string | number;
 }
 
 export interface Header {
@@ -50,8 +51,6 @@ export interface PathOperation {
   summary: string;
   description: string;
   tags: string[];
-  /** The security of the operation; if absent, the document's `security` applies. */
-  security?: readonly object[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: { 'application/json': Media } };
   responses: Record<string, ApiResponse | Ref>;

@@ -2,90 +2,89 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
+import { offerId } from '../drivers/fields.ts';
 import { driverOperations } from '../drivers/routes.ts';
 import { type Operation, tags } from '../http/operation.ts';
 import { partnerOperations } from '../partner/routes.ts';
-import { Components, documentedHeaders, headerRefs } from './components.ts';
+import { Components, type EnumStyle } from './components.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
 
-const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
-  { base: '/v1', audience: 'partner', operations: partnerOperations },
-  { base: '/drivers/v1', audience: 'driver', operations: driverOperations },
-];
+/** What differs between the documents. */
+const apis = {
+  partner: {
+    title: 'Ride Partner API',
+    summary: "Request rides at your price, choose among drivers' offers, follow the trip.",
+    guides: `Guides, verifiers and a quick start: ${exampleBaseUrl}/docs`,
+    server: 'The paths under `/v1` are also served under the older `/api/v1`.',
+    base: '/v1',
+    operations: partnerOperations,
+    events: Object.keys(eventSchemas) as EventName[],
+    key: 'A secret key: `Authorization: Bearer svc_test_...`.',
+  },
+  driver: {
+    title: "Drivers' gateway",
+    summary: 'Go online, make offers on rides, drive the ride that you were chosen for.',
+    guides: `The guide: ${exampleBaseUrl}/docs/drivers`,
+    server: "The drivers' gateway.",
+    base: '/drivers/v1',
+    operations: driverOperations,
+    events: [],
+    key: "A driver's secret key: `Authorization: Bearer svc_driver_...`.",
+  },
+} as const satisfies Record<
+  Audience,
+  { operations: readonly Operation[]; events: EventName[]; [text: string]: unknown }
+>;
 
-/** The schemas of path parameters. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId: offerSchema.properties.offerId };
-
-/** The two headers that can carry a key. */
-const keysOf = {
-  partner: [{ bearer: [] }, { apiKey: [] }],
-  driver: [{ driverBearer: [] }, { driverApiKey: [] }],
-} as const satisfies Record<Audience, object[]>;
+/** The schemas of path parameters. Only drivers' paths have an offer. */
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId };
 
 /**
- * The OpenAPI document of the service, built from the schemas of its routes and presenters. `version` is the newest
- * version in the changelog. Addresses begin with `exampleBaseUrl`.
+ * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is
+ * the newest version in the changelog. Addresses begin with `exampleBaseUrl`.
  */
-export function openApiDocument(version: string): OpenApiDocument {
-  const components = new Components();
+export function openApiDocument(audience: Audience, version: string, enums: EnumStyle = 'named'): OpenApiDocument {
+  const { title, summary, guides, server, base, operations, events, key } = apis[audience];
+  const components = new Components(audience, enums);
   const paths: OpenApiDocument['paths'] = {};
-  for (const { base, audience, operations } of documented) {
-    for (const operation of operations) {
-      const path = pathOf(base, operation);
-      paths[path] ??= {};
-      paths[path][operation.method.toLowerCase()] = describeOperation(operation, audience, components);
-    }
+  for (const operation of operations as readonly Operation[]) {
+    const path = pathOf(base, operation);
+    paths[path] ??= {};
+    paths[path][operation.method.toLowerCase()] = describeOperation(operation, audience, components);
   }
-  const webhooks = Object.fromEntries(
-    Object.keys(eventSchemas).map((name) => [name, { post: describeEvent(name as EventName, components) }]),
-  );
+  const used = new Set(operations.map(({ tag }) => tags[tag]));
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Ride Partner API',
+      title,
       version,
-      summary: "Request rides at your price, choose among drivers' offers, follow the trip.",
-      description: `Guides, verifiers and a quick start: ${exampleBaseUrl}/docs`,
+      summary,
+      description: guides,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [
-      {
-        url: exampleBaseUrl,
-        description: 'The paths under `/v1` are also served under the older `/api/v1`.',
-      },
-    ],
-    tags: [...Object.values(tags), eventTag].map(([name, description]) => ({ name, description })),
-    security: [...keysOf.partner],
+    servers: [{ url: exampleBaseUrl, description: server }],
+    tags: [...used, ...(events.length > 0 ? [eventTag] : [])].map(([name, description]) => ({ name, description })),
+    // Two headers can carry the key.
+    security: [{ bearer: [] }, { apiKey: [] }],
     paths,
-    webhooks,
+    webhooks: Object.fromEntries(events.map((name) => [name, { post: describeEvent(name, components) }])),
     components: {
       schemas: components.schemas,
       responses: components.responses,
-      headers: documentedHeaders,
+      headers: components.headers,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A secret key: `Authorization: Bearer svc_test_...`.' },
+        bearer: { type: 'http', scheme: 'bearer', description: key },
         apiKey: {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
           description: 'The same key in its own header.',
-        },
-        driverBearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: "A driver's secret key: `Authorization: Bearer svc_driver_...`.",
-        },
-        driverApiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description: "The driver's key in its own header.",
         },
       },
     },
@@ -100,13 +99,12 @@ const pathOf = (base: string, { path }: Operation): string =>
 
 function describeOperation(operation: Operation, audience: Audience, components: Components): PathOperation {
   const { id, summary, description, tag, body, answer } = operation;
-  const parameters = parametersOf(operation);
+  const parameters = parametersOf(operation, components);
   return {
     operationId: id,
     summary,
     description,
     tags: [tags[tag][0]],
-    ...(audience !== 'partner' && { security: keysOf[audience] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -122,7 +120,7 @@ function describeOperation(operation: Operation, audience: Audience, components:
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headerRefs([
+        headers: components.referToHeaders([
           'X-Request-Id',
           ...(answer.headers ?? []),
           ...(audience === 'partner' && body ? (['X-Service-Ignored-Fields'] as const) : []),
@@ -137,12 +135,21 @@ function describeOperation(operation: Operation, audience: Audience, components:
           },
         }),
       },
-      ...errorResponses([...commonErrors, ...operation.errors], audience, components),
+      ...errorResponses([...commonErrors, ...operation.errors], components),
     },
   };
 }
 
-function parametersOf({ path, headers = {}, query }: Operation): Parameter[] {
+function parametersOf({ path, headers = {}, query }: Operation, components: Components): Parameter[] {
+  const parameter = (
+    name: string,
+    where: Parameter['in'],
+    { description, ...schema }: JsonSchema,
+    required: boolean,
+  ) => ({
+    ...{ name, in: where, required, description },
+    schema: components.refer(schema),
+  });
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): Parameter => {
     const schema = pathParameters[name];
     if (!schema) throw new Error(`pathParameters lacks :${name}`);
@@ -167,27 +174,22 @@ const withoutNull = ({ type, ...schema }: JsonSchema): JsonSchema => ({
   type: Array.isArray(type) ? type.find((one) => one !== 'null') : type,
 });
 
-function parameter(name: string, where: Parameter['in'], schema: JsonSchema, required: boolean): Parameter {
-  const { description, ...rest } = schema;
-  return { name, in: where, required, description, schema: rest };
-}
-
 /** One response for each status, even if several errors have it. */
-function errorResponses(codes: readonly ErrorCode[], audience: Audience, components: Components): Record<string, Ref> {
+function errorResponses(codes: readonly ErrorCode[], components: Components): Record<string, Ref> {
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) {
     const { status } = publicErrorOf(code);
     byStatus[status] = [...(byStatus[status] ?? []), code];
   }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, group]) => [status, components.referToErrors(group, audience)]),
+    Object.entries(byStatus).map(([status, group]) => [status, components.referToErrors(group)]),
   );
 }
 
 function describeEvent(name: EventName, components: Components): Webhook {
   const schema = eventSchemas[name];
   return {
-    operationId: name.replace('.', '_'),
+    operationId: `on_${name}`.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: name,
     description: `${schema.description} For sending and verification, see [Webhooks](${exampleBaseUrl}/docs/webhooks).`,
     tags: [eventTag[0]],
@@ -195,6 +197,7 @@ function describeEvent(name: EventName, components: Components): Webhook {
       name: header,
       in: 'header',
       ...eventHeaders[header],
+      schema: components.refer(eventHeaders[header].schema),
     })),
     requestBody: {
       required: true,

@@ -1,6 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../shared/base/config.ts';
+import { eventSchemas } from '../../shared/rides/events.ts';
+import { driverOperations } from '../drivers/routes.ts';
+import { partnerOperations } from '../partner/routes.ts';
+import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
 /** The pages under `/docs`, in sidebar order: files `docs/<name>.md`, or generated from the OpenAPI document. */
@@ -11,8 +15,29 @@ export const sections = [
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
+/** `reference/create-ride` */
+export const operationPageName = (audience: Audience, id: string): string =>
+  `${audience === 'partner' ? 'reference' : 'drivers-reference'}/${kebabCase(id)}`;
+
+/** `reference/event-offer-received` */
+export const eventPageName = (event: string): string => `reference/event-${event.replace(/[._]/g, '-')}`;
+
+const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The pages of operations and events, by the page that lists them. */
+export const pagesBelow: Readonly<Record<string, readonly string[]>> = {
+  reference: [
+    ...partnerOperations.map(({ id }) => operationPageName('partner', id)),
+    ...Object.keys(eventSchemas).map(eventPageName),
+  ],
+  'drivers-reference': driverOperations.map(({ id }) => operationPageName('driver', id)),
+};
+
 /** The pages that are generated from the OpenAPI document. */
-export const generatedPages: readonly string[] = ['reference', 'drivers-reference'];
+export const generatedPages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [
+  name,
+  ...below,
+]);
 export const isGenerated = (name: string): boolean => generatedPages.includes(name);
 
 /** Titles for the sidebar, if a page's own title is too long for it. */
@@ -22,7 +47,9 @@ export const shortTitles: Readonly<Record<string, string>> = {
   'drivers-reference': 'Reference',
 };
 
-export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
+export const withPagesBelow = (name: string): string[] => [name, ...(pagesBelow[name] ?? [])];
+
+export const pageNames: readonly string[] = sections.flatMap(({ names }) => names.flatMap(withPagesBelow));
 
 export interface DocPage {
   name: string;

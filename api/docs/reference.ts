@@ -1,5 +1,7 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
+import { eventSampleBlocks } from './event-samples.ts';
+import { errorRows, errorTable, fieldTable, jsonText, parameterTable, resolve } from './field-tables.ts';
 import { code, table } from './markdown.ts';
 import type {
   ApiResponse,
@@ -8,58 +10,181 @@ import type {
   OpenApiDocument,
   Parameter,
   PathOperation,
-  Ref,
   Webhook,
 } from './openapi-types.ts';
+import { eventPageName, operationPageName } from './pages.ts';
+import { keyVariables, sampleBlocks } from './samples.ts';
 
-/** The page `reference`, in Markdown: the part of the OpenAPI document for partners. */
-export function referenceText(document: OpenApiDocument): string {
+/**
+ * The pages of the reference, in Markdown, by name: an overview, and a page for each operation and each event. The document
+ * is the partners' OpenAPI document with inline enums.
+ */
+export function partnersReference(document: OpenApiDocument): Map<string, string> {
   const { servers, info, webhooks } = document;
-  const operations = operationsFor(document, 'partner');
-  return [
+  const operations = operationsOf(document, 'partner');
+  const overview = [
     '# API reference',
-    'Every operation, field, error and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
+    'Every operation and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md), and as a [Postman collection](postman.json).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
-    ...operations.flatMap((operation) => describe(document, operation)),
+    ...operationTables(document, operations),
+    '## Events',
+    'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
+    table(
+      ['event', 'sent when'],
+      Object.entries(webhooks).map(([name, { post }]) => [
+        `[${code(name)}](${eventPageName(name)}.md)`,
+        eventText(post),
+      ]),
+    ),
+    '### Headers of every event',
+    headerTable(Object.values(webhooks)[0]?.post.parameters ?? []),
     ...commonParts(
       document,
       operations,
       'Every operation can have these errors in addition to its own. [Errors](errors.md) explains what to do about them.',
     ),
-    '## Events',
-    'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
-    '### Headers of every event',
-    parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
-    ...Object.entries(webhooks).flatMap(([name, { post }]) => describeEvent(document, name, post)),
-  ].join('\n\n');
+  ];
+  return new Map([
+    ['reference', joined(overview)],
+    ...operations.map((operation) => operationPage(document, operation)),
+    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [
+      eventPageName(name),
+      eventPageText(document, name, post),
+    ]),
+  ]);
 }
 
-/** The page `drivers-reference`, in Markdown: the part of the OpenAPI document for drivers. */
-export function driversReferenceText(document: OpenApiDocument): string {
-  const operations = operationsFor(document, 'driver');
-  return [
+/** The same for drivers, from the drivers' OpenAPI document. */
+export function driversReference(document: OpenApiDocument): Map<string, string> {
+  const operations = operationsOf(document, 'driver');
+  const overview = [
     "# Drivers' reference",
-    "Every operation, field and error of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
+    "Every operation of the [drivers' gateway](drivers.md). Also available as an [OpenAPI 3.1 document](drivers-openapi.json) and as a [Postman collection](drivers-postman.json).",
     `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
-    ...operations.flatMap((operation) => describe(document, operation)),
+    ...operationTables(document, operations),
     ...commonParts(document, operations, 'Every operation can have these errors in addition to its own.'),
-  ].join('\n\n');
+  ];
+  return new Map([
+    ['drivers-reference', joined(overview)],
+    ...operations.map((operation) => operationPage(document, operation)),
+  ]);
 }
+
+const joined = (parts: readonly string[]): string => parts.join('\n\n');
 
 interface OperationEntry {
   method: string;
   path: string;
   operation: PathOperation;
+  page: string;
 }
 
-/** The operations of an audience. Those without their own `security` need a partner's key. */
-function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+const operationsOf = ({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ method, path, operation },
+      page: operationPageName(audience, operation.operationId),
+    })),
   );
-  return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
+
+/** A table of operations for each tag. */
+const operationTables = (document: OpenApiDocument, operations: readonly OperationEntry[]): string[] =>
+  document.tags.flatMap(({ name, description }) => {
+    const rows = operations
+      .filter(({ operation }) => operation.tags.includes(name))
+      .map(({ method, path, operation, page }) => [
+        `[${operation.summary}](${page}.md)`,
+        code(`${method.toUpperCase()} ${path}`),
+      ]);
+    return rows.length === 0 ? [] : [`## ${name}`, description, table(['operation', 'request'], rows)];
+  });
+
+/** The headers of events. */
+const headerTable = (parameters: readonly Parameter[]): string =>
+  table(
+    ['header', 'on', 'meaning'],
+    parameters.map(({ name, required, description = '' }) => [
+      code(name),
+      required ? 'every event' : 'some events',
+      description,
+    ]),
+  );
+
+/** The page of an operation: parameters, body, answer and errors; then a sample request in each language, and its answer. */
+function operationPage(document: OpenApiDocument, { method, path, operation, page }: OperationEntry): [string, string] {
+  const { summary, description, parameters, requestBody, responses } = operation;
+  const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
+  const answer = resolve<ApiResponse>(document, response as ApiResponse);
+  const body = requestBody?.content['application/json'];
+  const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
+  const audience = overviewOf(page) === 'drivers-reference' ? 'driver' : 'partner';
+  const [lead = '', ...more] = description.split('\n\n');
+  const text = joined([
+    `# ${summary}`,
+    lead,
+    code(`${method.toUpperCase()} ${path}`),
+    ...more,
+    ...(parameters ? ['## Parameters', parameterTable(parameters)] : []),
+    ...(body ? [requestBody.required ? '## Body' : '## Body (optional)', fieldTable(document, body, 'request')] : []),
+    `## Answer ${status}`,
+    ...answerText(document, answer),
+    '## Errors',
+    ...(ownErrors.length > 0 ? [errorTable(ownErrors)] : []),
+    `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewOf(page)}.md#errors-of-every-operation).`,
+    `## ${exampleTitle}`,
+    `Your [key](${audience === 'driver' ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariables[audience])}.`,
+    ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation, audience),
+    ...answerExample(answer),
+    ...(body ? furtherExamples(body) : []),
+  ]);
+  return [page, text];
+}
+
+const overviewOf = (page: string): string => page.replace(/\/.*/, '');
+
+/** The section that is shown beside the others. */
+export const exampleTitle = 'Example';
+
+function answerText(document: OpenApiDocument, { description, content = {} }: ApiResponse): string[] {
+  const { 'application/json': json, 'text/event-stream': stream } = content;
+  if (json) return [description, fieldTable(document, json, 'answer')];
+  return [description, ...(stream ? [] : ['It has no body.'])];
+}
+
+function answerExample({ content = {} }: ApiResponse): string[] {
+  const { 'application/json': json, 'text/event-stream': stream } = content;
+  if (stream) return [`\`\`\`text output\n${String(stream.example).trim()}\n\`\`\``];
+  return json ? [answerBlock(json)] : [];
+}
+
+/** The samples contain the first example of a body. */
+const furtherExamples = ({ schema, examples = {} }: Media): string[] =>
+  Object.values(examples)
+    .slice(1)
+    .flatMap(({ summary, value }) => [`Another body: ${summary?.toLowerCase()}.`, jsonBlock(schema, value, 'schema')]);
+
+const answerBlock = ({ schema, example }: Media): string => jsonBlock(schema, example as object, 'answer');
+
+const jsonBlock = ({ $ref }: JsonSchema, value: object, mark: 'schema' | 'answer'): string =>
+  `\`\`\`json ${mark}=${$ref?.replace(/^.*\//, '')}\n${jsonText(value)}\n\`\`\``;
+
+const eventText = ({ description }: Webhook): string => description.replace(/ For sending and verification.*/, '');
+
+function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook): string {
+  const body = webhook.requestBody?.content['application/json'] as Media;
+  return joined([
+    `# ${name}`,
+    eventText(webhook),
+    'A signed `POST` to your webhook URL, with [these headers](reference.md#headers-of-every-event). [Webhooks](webhooks.md) explains how to receive and verify it.',
+    '## Body',
+    fieldTable(document, body, 'event'),
+    `## ${exampleTitle}`,
+    jsonBlock(body.schema, body.example as object, 'answer').replace(/answer=\S+/, `event=${name}`),
+    'The programs in TypeScript and Python receive this event. They need the [verifier](webhooks.md#verify-the-signature) in the same folder, and your signing secret in the environment variable `SECRET`. The commands with curl send the event to such a program on your machine, signed like ours.',
+    ...eventSampleBlocks(name, body.example as object, webhook.parameters ?? []),
+  ]);
 }
 
 /** The errors of every operation, and the headers of responses. */
@@ -79,145 +204,6 @@ function commonParts(document: OpenApiDocument, operations: readonly OperationEn
 
 const isCommon = (error: string): boolean => (commonErrors as readonly string[]).includes(error);
 
-function describe(document: OpenApiDocument, { method, path, operation }: OperationEntry): string[] {
-  const { summary, description, parameters, requestBody, responses } = operation;
-  const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const answer = resolve<ApiResponse>(document, response as ApiResponse);
-  const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
-  return [
-    `## ${summary}`,
-    code(`${method.toUpperCase()} ${path}`),
-    description,
-    ...(parameters ? ['### Parameters', parameterTable(parameters)] : []),
-    ...(requestBody
-      ? [
-          requestBody.required ? '### Body' : '### Body (optional)',
-          ...bodyText(document, requestBody.content['application/json'], 'request'),
-        ]
-      : []),
-    `### Answer ${status}`,
-    ...answerText(document, answer),
-    ...(ownErrors.length > 0 ? ['### Errors', errorTable(ownErrors)] : []),
-  ];
-}
-
-function answerText(document: OpenApiDocument, { description, content = {} }: ApiResponse): string[] {
-  const { 'application/json': json, 'text/event-stream': stream } = content;
-  if (json) return bodyText(document, json, 'answer');
-  return [description, ...(stream ? [`\`\`\`text example\n${stream.example}\n\`\`\``] : ['It has no body.'])];
-}
-
-function describeEvent(document: OpenApiDocument, name: string, { description, requestBody }: Webhook): string[] {
-  const body = requestBody?.content['application/json'];
-  return [
-    `### ${name}`,
-    description.replace(/ For sending and verification.*/, ''),
-    ...(body ? bodyText(document, body, 'event') : []),
-  ];
-}
-
-type Use = 'request' | 'answer' | 'event';
-
-/** The fields of a body, and its examples. */
-function bodyText(document: OpenApiDocument, { schema, example, examples = {} }: Media, use: Use): string[] {
-  const name = schema.$ref?.replace(/^.*\//, '');
-  const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
-  return [
-    table(['field', 'type', 'meaning'], fieldRows(document, schema, use)),
-    ...shown.map(
-      (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value as object)}\n\`\`\``,
-    ),
-  ];
-}
-
-function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefix = ''): string[][] {
-  const schema = objectIn(document, given);
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const isRequired = schema.required?.includes(name) ?? false;
-    const described = resolve<JsonSchema>(document, property);
-    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', optional';
-    const path = prefix + name;
-    const description = property.description ?? described.description ?? '';
-    const row = [
-      code(path),
-      typeText(document, described) + presence,
-      [description, ...rules(described)].join(' ').trim(),
-    ];
-    const inside = described.items ? `${path}[].` : `${path}.`;
-    return [row, ...fieldRows(document, described.items ?? described, use, inside)];
-  });
-}
-
-/** The schema whose properties to list: the target of a reference, or the object in `object or null`. */
-function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const described = resolve<JsonSchema>(document, schema);
-  const members = described.anyOf?.map((member) => resolve<JsonSchema>(document, member)) ?? [];
-  const objects = members.filter(({ properties }) => properties);
-  // A schema with several alternatives, such as the events, is shown in sections of its own.
-  return objects.length === 1 ? (objects[0] as JsonSchema) : described;
-}
-
-function typeText(document: OpenApiDocument, schema: JsonSchema): string {
-  const { type, anyOf, items } = schema;
-  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolve(document, member))))].join(' or ');
-  if (items) return `list of ${typeText(document, resolve(document, items))}s`;
-  // The page's introduction explains `null` for optional fields, so it is not repeated here.
-  return [type]
-    .flat()
-    .filter((one) => one !== 'null' || type === 'null')
-    .join(' or ');
-}
-
-/** The constraints of a schema, as sentences. */
-function rules(schema: JsonSchema): string[] {
-  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
-  const { default: fallback } = schema;
-  const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
-  const texts: string[] = [];
-  if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
-  if (members) {
-    const values = members.filter((member) => member !== null).map((member) => code(String(member)));
-    texts.push(`One of ${values.join(', ')}.`);
-  }
-  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
-  else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
-  else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
-  if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
-  if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
-  if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
-  if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
-  return texts;
-}
-
-const parameterTable = (parameters: readonly Parameter[]): string =>
-  table(
-    ['parameter', 'in', 'meaning'],
-    parameters.map(({ name, in: where, required, schema, description = '' }) => [
-      code(name),
-      where + (required || where === 'path' ? '' : ', optional'),
-      [description, ...rules(schema)].join(' '),
-    ]),
-  );
-
-/** A row for each error of an operation. */
-function errorRows(
-  document: OpenApiDocument,
-  { responses }: PathOperation,
-  isShown: (error: string) => boolean,
-): string[][] {
-  return Object.entries(responses).flatMap(([status, response]) => {
-    const { description, content } = resolve<ApiResponse>(document, response as ApiResponse);
-    const causes = description.split('\n\n');
-    // Skips the additional texts of an error, whose names end with a number.
-    const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
-    return errors.flatMap(([name, { value }], index) =>
-      isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
-    );
-  });
-}
-
-const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
-
 /** The headers that responses describe themselves, not by a reference to a component. */
 function ownHeaders(document: OpenApiDocument, operations: readonly OperationEntry[]): Record<string, Header> {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses));
@@ -235,20 +221,4 @@ function statusesWith(document: OpenApiDocument, operations: readonly OperationE
   );
   if (matching.length === answers.length) return 'every answer';
   return [...new Set(matching.map(([status]) => status))].sort().join(', ');
-}
-
-function resolve<T extends object>(document: OpenApiDocument, value: T | Ref): T {
-  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
-  const names = value.$ref.split('/').slice(1);
-  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
-}
-
-const number = (value = 0): string => value.toLocaleString('en-US');
-
-/** JSON with an indent of two spaces; small objects stay on one line. */
-function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
-    const line = object.replace(/\s*\n\s*/g, ' ');
-    return line.length <= 80 ? line : object;
-  });
 }

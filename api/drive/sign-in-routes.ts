@@ -5,7 +5,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
-import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
+import { type Authenticate, type Authenticators, batchWindowMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';
 import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
@@ -122,5 +122,5 @@ export function authenticateBySession(service: Pick<Context, 'config' | 'now'>):
       return driver;
     };
   };
-  return { authenticate: by(0), authenticatePatiently: by(patienceMs) };
+  return { authenticate: by(0), authenticateInBatch: by(batchWindowMs) };
 }

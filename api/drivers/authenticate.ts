@@ -10,13 +10,13 @@ export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 export interface Authenticators {
   authenticate: Authenticate;
   /**
-   * Waits up to 250 ms, so that many requests share one read. For position reports, which all drivers send every few
-   * seconds.
+   * Like `authenticate`, but waits up to 250 ms, so that many requests share one read. It is for position reports,
+   * which all drivers send every few seconds.
    */
-  authenticatePatiently: Authenticate;
+  authenticateInBatch: Authenticate;
 }
 
-export const patienceMs = 250;
+export const batchWindowMs = 250;
 
 /** Authenticates by the request's secret key, in the same two headers as a partner's key. */
 export function authenticateByKey(): Authenticators {
@@ -29,7 +29,7 @@ export function authenticateByKey(): Authenticators {
       ctx.state.driver = { driverId: driver.driverId, keyHash };
       return driver;
     };
-  return { authenticate: by(batchedFindDriver()), authenticatePatiently: by(batchedFindDriver(patienceMs)) };
+  return { authenticate: by(batchedFindDriver()), authenticateInBatch: by(batchedFindDriver(batchWindowMs)) };
 }
 
 /** The origin to record with a change that this request makes. */

@@ -10,7 +10,10 @@ import type { Gateway } from './gateway.ts';
 
 const base = '/drivers/v1';
 
-/** The drivers' gateway as an API, which accepts only drivers' keys. Without one, every path below it answers 401. */
+/**
+ * The drivers' gateway as an API, which accepts only drivers' keys. Without such a key, every path below it answers
+ * 401.
+ */
 export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gateway): Part {
   const byKey = authenticateByKey();
   const requireKey: Middleware = async (ctx, next) => {

@@ -1,7 +1,15 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
-import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
-import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
+import {
+  agreedPrice,
+  cancelledBy,
+  carType,
+  lat,
+  lng,
+  movingStatus,
+  offerSchema,
+  rideId,
+  rideType,
+} from '../../shared/rides/public-schemas.ts';
 
 /** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
 
@@ -11,13 +19,13 @@ export const unixMs = (description: string) =>
 export const available = { type: 'boolean', description: 'True if new rides are opened to you now.' } as const;
 export const availability = objectSchema({ available }, { title: 'DriverAvailability' });
 
-export const offerId = offerSchema.properties.offerId;
+export const offerId = { ...offerSchema.properties.offerId, description: 'The id of your offer.' } as const;
 
 /** The partner's request, as drivers see it. */
 const wish = {
   fare: { type: 'number', exclusiveMinimum: 0, description: 'The price that the partner offers, in USD.' },
-  carType: { type: 'string', enum: carTypes, description: 'The requested kind of car.' },
-  rideType: { type: 'string', enum: rideTypes, description: 'Within a city, or between cities.' },
+  carType: { ...carType, description: 'The requested kind of car.' },
+  rideType,
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
 } as const;
@@ -48,7 +56,7 @@ const place = (description: string) => objectSchema({ lat, lng, address }, { des
 export const ride = objectSchema(
   {
     rideId,
-    status: { type: 'string', enum: movingStatuses, description: 'The status of the ride.' },
+    status: movingStatus,
     statusAt: unixMs('The time of the last status change'),
     agreedPrice: { ...agreedPrice, description: 'The price of your offer, in USD.' },
     ...wish,
@@ -74,6 +82,7 @@ export const outcome = objectSchema(
   {
     rideId,
     outcome: {
+      title: 'DriverOutcome',
       type: 'string',
       enum: ['open', 'chosen', 'other_driver', 'completed', 'cancelled'],
       description:

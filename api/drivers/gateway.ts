@@ -17,7 +17,7 @@ import { presentOwnRide } from './show-own-ride.ts';
  */
 const streamsPerDriver = 5;
 
-/** The drivers' operations in this process, for any kind of authentication. */
+/** The drivers' operations in this process, which work with any kind of authentication. */
 export interface Gateway {
   /** `onStreamOpen` receives each new stream, and can end it. */
   routes(by: Authenticators, onStreamOpen?: (ctx: RequestContext, stream: Stream) => void): Route[];

@@ -39,7 +39,10 @@ export const goOnline: DriverOperation<'POST'> = {
     }),
 };
 
-/** Resolves with true if rides are opened to the driver now; a driver who is on a ride becomes available after it. */
+/**
+ * Puts the driver online. Resolves with true if rides are opened to the driver now; a driver who is on a ride becomes
+ * available after the ride.
+ */
 async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await putOnline(driver, place, new Date(service.now()));
   const { rideId, isActive } = await durableRead(

@@ -42,9 +42,9 @@ export const reportPosition: DriverOperation<'PUT'> = {
   },
   answer: { status: 204, description: 'The report is received.' },
   errors: ['payload_too_large'],
-  route: ({ authenticatePatiently, reports }) =>
+  route: ({ authenticateInBatch, reports }) =>
     put(reportPosition, {
-      authenticate: authenticatePatiently,
+      authenticate: authenticateInBatch,
       validate: async (ctx, { driverId }) => {
         const { at, ...place } = validate(schema, await readJsonBody(ctx));
         const report: Report = { ...place, ...(at !== undefined && { at: new Date(Math.min(at, latestMs)) }) };

@@ -33,7 +33,7 @@ export const showOutcome: DriverOperation<'GET'> = {
     }),
 };
 
-/** The outcome for a driver. If another driver was chosen, it is only `other_driver`. */
+/** The outcome as a driver sees it. If another driver was chosen, it is only `other_driver`. */
 function present({
   ride: { _id: rideId, status, driver, cancelledBy },
   driverId,

@@ -43,7 +43,7 @@ export const showOwnRide: DriverOperation<'GET'> = {
     }),
 };
 
-/** Shows the ride that a driver was chosen for, until its end. */
+/** The ride that a driver was chosen for, until the ride ends; null without one. */
 export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answer> => ({ ride: ride && presentRide(ride) });
 
 function presentRide(ride: RideOfDriver): ShownRide {

@@ -1,9 +1,8 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
+import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import { lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
+import { carType, lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
 import { available, unixMs } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
@@ -15,7 +14,7 @@ const answer = objectSchema(
     rating,
     vehicle,
     plate,
-    carType: { type: 'string', enum: carTypes, description: 'The kind of your car.' },
+    carType: { ...carType, description: 'The kind of your car.' },
     seats: { type: 'integer', minimum: 1, description: 'The number of passengers that fit in your car.' },
     available,
     position: objectSchema(
@@ -74,7 +73,7 @@ function present(
   { ride }: DriverRides,
   nowMs: number,
 ): Shape<typeof answer> {
-  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < reportLifeMs;
+  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < maxReportAgeMs;
   return {
     driverId,
     name,

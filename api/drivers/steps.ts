@@ -19,6 +19,7 @@ export const stepTaken = objectSchema(
   {
     rideId,
     status: {
+      title: 'DriverStepStatus',
       type: 'string',
       enum: ['arrived', 'in_progress', 'completed', 'cancelled'],
       description: 'The status after the step.',
@@ -71,7 +72,7 @@ function driverStep(
   return operation;
 }
 
-/** The steps of the chosen driver in their own ride. */
+/** The steps that the chosen driver takes in a ride. */
 export const driverSteps: readonly DriverOperation[] = [
   driverStep('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
   driverStep('start', 'Start the trip', 'The passenger is in the car.', 'in_progress'),

@@ -10,12 +10,12 @@ import { answerFailure } from './handle-errors.ts';
 const limitMs = 2_900;
 
 /**
- * The time limit of every request, in all parts: sends a 503 if the later steps have not begun a response in time. The
- * whole 503 is sent in the timer's tick; then Koa ignores every later write to it. Nothing throws inside the timer,
- * because that would end the process.
+ * The time limit of every request, in all parts: sends a 503 if the later middleware has not begun a response in time.
+ * The whole 503 is sent in the timer's tick, so that Koa ignores every later write to the response. Nothing throws
+ * inside the timer, because that would end the process.
  *
- * The late steps still run to their end. If they create the ride, its rate-limit charge stays; otherwise the charge is
- * refunded.
+ * The late middleware still runs to its end. If it creates the ride, its rate-limit charge stays; otherwise the charge
+ * is refunded.
  */
 export const answerInTime =
   (log: Logger): Middleware =>
@@ -69,7 +69,7 @@ export function assertInTime({ state }: RequestContext): void {
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
 
-/** Call it when the handler starts to wait. No time counts against the limit until the returned function is called. */
+/** Call it when the handler starts to wait. Until the returned function is called, no time counts against the limit. */
 export function pauseTimeLimit({ state }: RequestContext): () => void {
   const since = performance.now();
   state.waitsSince = since;

@@ -54,7 +54,7 @@ export interface Form {
 export async function readForm(ctx: RequestContext): Promise<Form> {
   if (!ctx.is('application/x-www-form-urlencoded') || !isPlain(ctx)) throw new AppError('invalid_request');
   await read(ctx, parseForm);
-  // Not the parser's own result: it turns `a[b]` into nested objects.
+  // Does not use the parser's own result, which turns `a[b]` into nested objects.
   const fields = new URLSearchParams(ctx.request.rawBody ?? '');
   return { text: (name) => fields.get(name) ?? '' };
 }
@@ -67,7 +67,7 @@ const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get(
 async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   // The parser accepts `identity` in lower case only.
   delete ctx.req.headers['content-encoding'];
-  const error = broken.get(ctx.req);
+  const error = brokenBodies.get(ctx.req);
   if (error) throw error;
   const chunks: Buffer[] = [];
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -77,19 +77,18 @@ async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   } finally {
     resumeTimeLimit();
   }
-  // The parser replaces invalid UTF-8, so the stored text would differ from the text that was sent. It is refused
-  // instead.
+  // Refuses invalid UTF-8. The parser would replace it, and the stored text would differ from the text that was sent.
   if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
 }
 
-const broken = new WeakMap<IncomingMessage, AppError>();
+const brokenBodies = new WeakMap<IncomingMessage, AppError>();
 
 /**
- * Records that the rest of a request's body cannot be read, and fails a read in progress. The handler is already
- * running, so it sends the response: it fails with this error if it needs the body, and otherwise continues.
+ * Records that the rest of a request's body cannot be read, and makes a read in progress fail. The handler, which is
+ * already running, still sends the response: it fails with this error if it needs the body, and otherwise continues.
  */
 export function breakBody(request: IncomingMessage, error: AppError): void {
-  broken.set(request, error);
+  brokenBodies.set(request, error);
   if (request.listenerCount('error') > 0) request.emit('error', error);
 }
 

@@ -15,14 +15,14 @@ const lingerMs = 1_000;
 
 /**
  * Handles the requests of one connection one after the other: a pipelined request begins when the previous one has been
- * answered. So each request gets its own response, and a request that never began gets none.
+ * answered. Each request that has begun gets its own response; one that never began gets none.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: Handle;
   /** The first request is being handled; the others are waiting. */
   readonly #exchanges: { request: IncomingMessage; response: ServerResponse }[] = [];
-  /** The last answered request, if it was answered before its whole body had arrived. */
+  /** The request that was answered last, if it was answered before its whole body had arrived. */
   #unread?: IncomingMessage;
   /** The reason why no further request can be read. Sent after the last response. */
   #fault?: AppError;
@@ -64,13 +64,14 @@ export class Connection {
    */
   refuse({ code = '' }: Partial<NodeJS.ErrnoException>): void {
     if (this.#isRefused) return;
-    // Closes without a response if no bytes were received or the request has already been answered.
+    // Closes without a response if the client is gone, if it has sent nothing, or if the request that cannot be parsed
+    // was already answered.
     const isAnswered = this.#unread?.complete === false;
     if (code === 'ECONNRESET' || !this.#socket.writable || this.#socket.bytesRead === 0 || isAnswered) {
       this.#socket.destroy();
       return;
     }
-    // Not a fault of the client: the request is late only because we have paused reading.
+    // Ignores the timeout of a request that is late only because this process has paused reading.
     if (this.#isPaused && code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     const error = new AppError(codes[code] ?? 'invalid_request');
     const last = this.#exchanges.at(-1);

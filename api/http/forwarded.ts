@@ -5,7 +5,7 @@ import type { Middleware, RequestContext } from '../part.ts';
 
 /**
  * The client's address, by which limits count requests. Each proxy appends the address that it saw to X-Forwarded-For.
- * So only the last `trustedHops` entries are trusted, and clients control the entries further left.
+ * Only the last `trustedHops` entries can be trusted, because clients control the entries further left.
  */
 export function clientAddress(ctx: RequestContext, trustedHops: number): string {
   const forwarded = ctx
@@ -29,8 +29,8 @@ export function clientNetwork(address: string): string {
 type HttpsSettings = Pick<Config, 'environment' | 'trustedProxyHops'>;
 
 /**
- * In production, refuses a request that did not arrive over HTTPS. It is not redirected, because its key has already
- * been exposed.
+ * In production, refuses a request that did not arrive over HTTPS. A redirect would hide that the request has already
+ * exposed its key.
  */
 export function requireHttps(config: HttpsSettings): Middleware {
   return (ctx, next) => {
@@ -55,13 +55,13 @@ export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBase
 
 /** True if a request may be answered: in production only if it arrived over HTTPS. */
 const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsSettings): boolean =>
-  environment !== 'production' || cameOverHttps(ctx, trustedProxyHops);
+  environment !== 'production' || arrivedOverHttps(ctx, trustedProxyHops);
 
 /**
- * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it. So
- * clients control the values left of the trusted hops.
+ * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it. Clients
+ * control the values left of those of the trusted proxies.
  */
-function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
+function arrivedOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;
   const protocols = ctx
     .get('x-forwarded-proto')

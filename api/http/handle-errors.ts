@@ -4,8 +4,8 @@ import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The only place that turns an error into a response: its status and headers, and the body that the request's part
- * renders. If a part sends a status of 400 or more without an error, adds the error code of that status.
+ * The only place that turns an error into a response: sets status and headers, and lets the request's part render the
+ * body. If a part sends a status of 400 or more without throwing an error, adds the error code of that status.
  */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {

@@ -8,8 +8,8 @@ import type { Middleware, RequestContext } from '../part.ts';
  * Gives each request an id (the client's own if it is well-formed), returns it as X-Request-Id, and logs one line per
  * request with the ids of the ride and the caller.
  *
- * The line has the pattern of the route, never the path, which can contain a track token. Only in development it also
- * has a path that matched no route, unless the path belongs to the live map.
+ * The line contains the pattern of the route, never the path, which can contain a track token. Only in development, it
+ * also contains a path that matched no route, unless the path belongs to the live map.
  */
 export function logRequest({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -24,21 +24,21 @@ export function logRequest({ log, config }: Context): Middleware {
     const endedAt = performance.now();
     const durationMs = Math.round(endedAt - startedAt);
     httpRequests.inc({ method, route, status });
-    // `state.startedAt` was moved forward by the time that the handler waited, so a long poll does not count as slow.
+    // `state.startedAt` excludes the time that the handler waited, so a long poll does not count as slow.
     httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
     const path = isDevelopment && route === 'none' && ctx.state.part?.name !== 'track' ? rawPath(ctx.url) : undefined;
     log.info({ ...facts, path, durationMs }, 'request');
   };
 }
 
-const requestId = /^[A-Za-z0-9_-]{8,64}$/;
-/** A client may send a key or signing secret by mistake, which must not be logged. */
-const looksLikeSecret = /svc_|whsec_/i;
+const requestIdPattern = /^[A-Za-z0-9_-]{8,64}$/;
+/** Matches a key or signing secret, which a client may send by mistake and which must not be logged. */
+const secretPattern = /svc_|whsec_/i;
 
 const givenRequestId = (given: string): string | undefined =>
-  requestId.test(given) && !looksLikeSecret.test(given) ? given : undefined;
+  requestIdPattern.test(given) && !secretPattern.test(given) ? given : undefined;
 
-/** The path as it was sent. Koa's own `path` throws if it cannot be parsed. */
+/** The path as the client sent it. Koa's own `path` throws if the path cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
 /** Creates a span for each request except health probes, in the trace of the client's `traceparent` if it sends one. */

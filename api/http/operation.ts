@@ -10,7 +10,8 @@ export interface Operation<M extends Method = Method> {
   id: string;
   method: M;
   /**
-   * The path, relative to the base. Each parameter, such as `:rideId`, must be in `pathParameters` (docs/openapi.ts).
+   * The path, relative to the base of the API. Each parameter, such as `:rideId`, must be in `pathParameters`
+   * (docs/openapi.ts).
    */
   path: string;
   /** A few words: the title of its section in the reference. */

@@ -8,7 +8,7 @@ export interface Route {
   handle: Middleware;
 }
 
-/** A route of a page. The documentation lists only the routes of APIs. */
+/** A route of a page, which the documentation does not list: it lists only the routes of APIs. */
 export interface PageRoute {
   method: Method;
   path: string;
@@ -16,14 +16,17 @@ export interface PageRoute {
 }
 
 interface GetSteps<Resource> {
-  /** Authenticates the caller, or throws a 401. May read the requested resource in the same round trip. */
+  /**
+   * Authenticates the caller, or throws a 401. It may also read the requested resource in the same round trip to
+   * MongoDB.
+   */
   authenticate(ctx: RequestContext): Promise<Resource>;
   present(resource: Resource): object;
 }
 
 /** The steps of a change after its validation. */
 export interface ChangeSteps<Input, Result> {
-  /** Returns the result of an earlier identical request; then neither `limit` nor `act` runs. */
+  /** Returns the result of an earlier identical request, or null. With a result, neither `limit` nor `act` runs. */
   replay?(input: Input): Promise<Result | null>;
   /** Runs `act` if the caller's limit permits it, or throws a 429. */
   limit?(ctx: RequestContext, input: Input, act: (input: Input) => Promise<Result>): Promise<Result>;

@@ -27,8 +27,8 @@ function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
 
 /**
  * The security headers of pages. They permit only our own scripts, styles and images, and map tiles of `tileOrigin`.
- * They replace helmet's `Referrer-Policy: no-referrer`, with which browsers send forms of our own pages with `Origin:
- * null`.
+ * They replace helmet's `Referrer-Policy: no-referrer`, because it makes browsers send the forms of our own pages with
+ * `Origin: null`.
  */
 export function pageHeaders({
   tileOrigin,

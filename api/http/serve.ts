@@ -28,12 +28,13 @@ const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 12_000,
   keepAliveTimeout: 30_000,
-  // Each check blocks all other requests while it runs, so the interval is short and each check refuses few requests.
+  // Each check of these times blocks all requests while it runs. The interval is short, so that each check has few
+  // requests to refuse.
   connectionsCheckingInterval: 100,
 };
 
 /** A connection on which nothing is sent or received for this long is closed. */
-export const silenceMs = 14_000;
+export const idleTimeoutMs = 14_000;
 
 const serverOptions = {
   // Node would refuse a missing Host with a response that has no body; `refuseMalformed` refuses it in the form of the
@@ -61,11 +62,12 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
   server.on('checkExpectation', enqueue);
   server.on('clientError', (error, socket) => connections.get(socket as Socket)?.refuse(error));
   server.on('connect', (_request, socket) => {
-    // CONNECT is refused, but the requests before it are answered. Node has removed its own listeners from the socket.
+    // Refuses CONNECT, but answers the requests before it. The `error` listener is needed because Node has removed its
+    // own listeners from the socket.
     socket.on('error', () => {}).resume();
     connections.get(socket as Socket)?.refuse({});
   });
-  server.setTimeout(silenceMs);
+  server.setTimeout(idleTimeoutMs);
   // A client that closes its side after its last request is still answered (RFC 9112, section 9.6).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.listen({ port: ctx.config.port, host: ctx.config.host, backlog });
@@ -77,7 +79,7 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     port,
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
-      // Only stops listening. The close() of http would also close idle connections at once, and a request that a
+      // Only stops listening. Node's http `close()` would also close idle connections at once, and a request that a
       // client sends at that moment would be lost. Instead, each response announces the close for drainMs; then idle
       // connections are closed.
       NetServer.prototype.close.call(server);

@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../part.ts';
 
-/** `npm run build` creates this folder next to this file, in the compiled code too. */
+/** `npm run build` creates this folder next to this file; in the compiled service it is next to the compiled file. */
 export const assetFolder = path.join(import.meta.dirname, 'built');
 export const manifestName = 'manifest.json';
 export const assetBase = '/assets/';
@@ -23,7 +23,10 @@ interface Asset {
 
 let manifest: Record<string, string> | undefined;
 
-/** The address of a bundled file by its plain name (`styles.css`). Throws ConfigError before the first build. */
+/**
+ * The address of a bundled file, by its name without the hash (`styles.css`). Throws ConfigError before the first
+ * build.
+ */
 export function assetUrl(name: string): string {
   manifest ??= readManifest();
   const file = manifest[name];

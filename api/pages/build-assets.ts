@@ -55,7 +55,10 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   await writeManifest(folder, Object.fromEntries(entries));
 }
 
-/** Replaces the manifest atomically before it removes old files: a process that starts then finds all its files. */
+/**
+ * Replaces the manifest atomically, and removes old files only after that, so that a process which starts at that time
+ * finds all its files.
+ */
 async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
   const file = path.join(folder, manifestName);
   const draft = `${file}.${process.pid}`;

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
-import { type MovingStatus, movingStatuses } from '../../shared/rides/ride-types.ts';
+import { movingStatus, rideId } from '../../shared/rides/public-schemas.ts';
+import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
 import { exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
@@ -13,8 +13,7 @@ const answer = objectSchema(
     success,
     rideId,
     status: {
-      type: 'string',
-      enum: movingStatuses,
+      ...movingStatus,
       description: '`driver_arriving`; if you accept the same offer again, the current status.',
     },
   },
@@ -59,7 +58,7 @@ export const acceptOffer: PartnerOperation<'POST'> = {
       present: (ride): Shape<typeof answer> => ({
         success: true,
         rideId: ride._id,
-        // Accepting again succeeds only until the ride has ended.
+        // The status is a moving one, because accepting an offer again succeeds only until the ride has ended.
         status: ride.status as MovingStatus,
       }),
     });

@@ -106,7 +106,7 @@ function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>
 
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;
-    // The key is read from the primary in its newest state: a majority-committed read could miss a revocation.
+    // Reads the newest state of the key, from the primary, because a majority-committed read could miss a revocation.
     const [{ key, ride }, committed] = await Promise.all([
       findBoth({ hash: sha256(secretKey), rideId }),
       committedReads().readConcern ? findCommitted(rideId) : undefined,

@@ -4,7 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
-import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
+import { carType, fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
@@ -13,7 +13,6 @@ import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import {
   autoAccept,
-  carType,
   distanceKm,
   exampleRideId,
   exampleTrackUrl,
@@ -25,6 +24,7 @@ import type { PartnerOperation } from './operation.ts';
 import { warnOfRide } from './warnings.ts';
 
 const scenarioSchema = Joi.valid(...testScenarios)
+  .meta({ openapi: { title: 'TestScenario' } })
   .label('X-Service-Test-Scenario')
   .description(
     'The scenario of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). Ignored with a live key.',
@@ -35,6 +35,7 @@ const idempotencyKeySchema = Joi.string()
   .pattern(/^[\x21-\x7e]+$/, 'printable ASCII')
   .messages({ 'string.pattern.name': '{{#label}} must be {{#name}} without spaces' })
   .label('Idempotency-Key')
+  .example(reference.examples[0])
   .description(
     'Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces.',
   );
@@ -103,7 +104,6 @@ export const createRide: PartnerOperation<'POST'> = {
       carType: 'regular',
       distanceKm: 5.31,
       trackUrl: exampleTrackUrl,
-      reference: reference.examples[0],
       testMode: true,
     } satisfies Shape<typeof answer>,
   },

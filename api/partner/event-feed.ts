@@ -13,12 +13,15 @@ import type { PartnerOperation } from './operation.ts';
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/** A cursor contains a time and the second part of a ride's id. A cursor that came from `now` has only the time. */
-const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
+/**
+ * A cursor contains a time and the second part of a ride's id. A cursor that was returned for `now` contains only the
+ * time.
+ */
+const cursorPattern = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
   after: opaqueCursor
-    .pattern(cursorForm)
+    .pattern(cursorPattern)
     .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
     .description(
       'The `cursor` of an earlier answer, or `now` to start with the current moment. Default: the first event of the key.',

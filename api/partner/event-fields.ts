@@ -20,6 +20,7 @@ export const waitSeconds = Joi.number()
 const delivery = objectSchema(
   {
     outcome: {
+      title: 'DeliveryOutcome',
       type: 'string',
       enum: deliveryOutcomes,
       description:
@@ -53,7 +54,12 @@ export const feedEvent = objectSchema(
       minimum: 1,
       description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
     },
-    event: { type: 'string', enum: Object.keys(eventSchemas) as EventName[], description: 'The name of the event.' },
+    event: {
+      title: 'EventName',
+      type: 'string',
+      enum: Object.keys(eventSchemas) as EventName[],
+      description: 'The name of the event.',
+    },
     at: { type: 'integer', description: 'The time of the event, as Unix time in milliseconds.' },
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],
@@ -83,7 +89,9 @@ export const exampleEvent: Shape<typeof feedEvent> = {
   requestId: 'desk-7f31c0a2',
 };
 
-/** The fields of the body keep the order in which they were sent, so its JSON text is the text that was signed. */
+/**
+ * The fields of the event's body keep the order in which they were sent, so its JSON text is the text that was signed.
+ */
 export function presentEvent(
   rideId: string,
   { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
@@ -112,7 +120,7 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 }
 
 /**
- * Long polling: reads again after each wait, until `isEnough` or until the time is over. `again` also authenticates
+ * Long polling: waits and reads again, until `isEnough` returns true or the time is over. `again` also authenticates
  * again, so that a key that is revoked during the wait sees nothing.
  */
 export async function waitFor<Result>(

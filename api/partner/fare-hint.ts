@@ -3,24 +3,24 @@ import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, type Quartiles } from '../../shared/fares/fare-hint.ts';
+import { carType } from '../../shared/rides/public-schemas.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { carType } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
-const pointForm = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
+const pointPattern = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
 
 /** `lat,lng` in a query. */
 const point = (example: string) =>
   Joi.string()
     .required()
     .custom((value: string, helpers) => {
-      const [, lat, lng] = pointForm.exec(value) ?? [];
+      const [, lat, lng] = pointPattern.exec(value) ?? [];
       const place = { lat: Number(lat), lng: Number(lng) };
       return Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180 ? place : helpers.error('point.form');
     })
-    .meta({ openapi: { pattern: pointForm.source } })
+    .meta({ openapi: { pattern: pointPattern.source } })
     .messages({ 'point.form': '{{#label}} must be a latitude and a longitude, such as 40.758,-73.9855' })
     .example(example);
 
@@ -30,6 +30,7 @@ const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }
   carType: Joi.valid(...carTypes)
     .empty('')
     .default('regular')
+    .meta({ openapi: { title: 'CarType' } })
     .description('The kind of car.'),
 });
 
@@ -52,6 +53,8 @@ const answer = objectSchema(
     carType,
     distanceKm: { type: 'number', minimum: 0, description: 'The great-circle distance.' },
     basis: {
+      title: 'FareBasis',
+      type: ['string', 'null'],
       enum: [...fareBases, null],
       description:
         '`rides`: completed rides of several partners. `tariff`: the tariff of the service, if too few rides are known. `sample`: the fixed sample for a test key. `null`: no hint.',
@@ -64,7 +67,7 @@ const answer = objectSchema(
 
 /** Contract, section 10.7. */
 export const fareHint: PartnerOperation<'GET'> = {
-  id: 'fareHint',
+  id: 'retrieveFareHint',
   method: 'GET',
   path: '/fare-hint',
   summary: 'Get a fare hint',

@@ -1,14 +1,13 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
-import { type offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
 
 /** The fields that several operations share: Joi validates requests, JSON Schema describes responses. */
 
 /** The body that names an offer of the ride in the path. */
-export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
+export const offerChoice = bodySchema<{ offerId: string }>('OfferChoice', {
   offerId: Joi.string().required().description('An `offerId` from the list of offers.'),
 });
 
@@ -16,8 +15,6 @@ export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
 export const limit = Joi.number().integer().min(1).max(100).empty('');
 /** A cursor. Its format may change, so the documentation does not describe it. */
 export const opaqueCursor = Joi.string().empty('').meta({ isOpaque: true });
-
-export const carType = { type: 'string', enum: carTypes, description: 'The kind of car.' } as const;
 
 export const distanceKm = {
   type: 'number',
@@ -57,7 +54,7 @@ export const bidding = { const: 'bidding', type: 'string', description: 'The rid
 export const exampleRideId = rideId.examples[0];
 export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 export const exampleOffer: Shape<typeof offerSchema> = {
-  offerId: 'offer_5Jt2WmKx8QbR1vZc',
+  offerId: offerSchema.properties.offerId.examples[0],
   price: 24.5,
   etaMinutes: 3,
   driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },

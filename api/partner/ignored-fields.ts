@@ -4,10 +4,10 @@ import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 
 const maxNames = 10;
-const nameForm = /^[A-Za-z_]\w{0,39}$/;
+const namePattern = /^[A-Za-z_]\w{0,39}$/;
 /**
- * Matches a key, secret, token or phone number that was sent as a field name, and must not get into other systems'
- * logs.
+ * Matches a key, secret, token or phone number that was sent as a field name. It must not get into the logs of other
+ * systems through a response header.
  */
 const mayBeSecret = /svc_|whsec_|\d[A-Za-z]|\d{5}/i;
 
@@ -34,10 +34,10 @@ function addIgnored(names: Set<string>, part: object, known: KnownFields): void 
     if (names.size === maxNames) return;
     const inside = known.get(name);
     if (!inside) {
-      if (nameForm.test(name) && !mayBeSecret.test(name)) names.add(name);
+      if (namePattern.test(name) && !mayBeSecret.test(name)) names.add(name);
     } else if (inside.size > 0) {
       const value = (part as Record<string, unknown>)[name];
-      // A value of another type is skipped here, because the validation refuses it.
+      // Skips a value that is not an object, because the validation refuses it.
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) addIgnored(names, value, inside);
     }
   }

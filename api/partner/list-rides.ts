@@ -25,9 +25,15 @@ const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 const query = Joi.object<ListQuery>({
   status: Joi.valid(...rideStatuses)
     .empty('')
+    .meta({ openapi: { title: 'RideStatus' } })
+    .example('completed')
     .description('Only rides with this status.'),
-  createdAfter: time.description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
-  createdBefore: time.description('Only rides that were created before this time, as Unix time in milliseconds.'),
+  createdAfter: time
+    .example(1_795_269_600_000)
+    .description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
+  createdBefore: time
+    .example(1_795_356_000_000)
+    .description('Only rides that were created before this time, as Unix time in milliseconds.'),
   reference: reference.description('Only rides with exactly this reference.'),
   limit: limit.default(20).description('The maximum number of rides in a page.'),
   cursor: opaqueCursor

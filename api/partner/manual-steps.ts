@@ -20,7 +20,7 @@ const stepTaken = objectSchema(
 
 const offerMade = objectSchema(
   { success, rideId, status: bidding, offerId: offerSchema.properties.offerId },
-  { title: 'OfferedByHand' },
+  { title: 'ManualOfferMade' },
 );
 
 const exampleStep = (after: RideStatus): Shape<typeof stepTaken> => ({
@@ -49,7 +49,7 @@ interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | '
 function manualStep(name: ManualStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
   const operation: PartnerOperation<'POST'> = {
     ...documented,
-    id: `${name}ByHand`,
+    id: `${name}Manually`,
     method: 'POST',
     path: `/test/rides/:rideId/${name}`,
     tag: 'manual',

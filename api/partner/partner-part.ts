@@ -31,7 +31,7 @@ export function partnerParts(service: Context, { wake, creation }: { wake: Wake;
     owns: isBelow(base),
     headers,
     routes: () => namesOf(base, routes),
-    // Each route authenticates its own requests; requireKey is for paths and methods without a route.
+    // Each route authenticates its own requests. `requireKey` handles only paths and methods without a route.
     handle: compose<RequestContext>([httpsOnly, routerOf(base, routes), requireKey]),
     renderError: jsonError,
     endHeld: polls.endAll,

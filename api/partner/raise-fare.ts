@@ -10,7 +10,7 @@ import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './operation.ts';
 import { warnOfFare } from './warnings.ts';
 
-const schema = bodySchema<{ fare: number }>('RaiseFare', {
+const schema = bodySchema<{ fare: number }>('NewFare', {
   fare: money.required().description('The new fare, in USD: not below the current one.'),
 });
 

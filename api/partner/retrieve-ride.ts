@@ -1,8 +1,8 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import { lat, lng } from '../../shared/rides/public-schemas.ts';
+import { lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
-import { movingStatuses, type ReportedPosition, type Ride } from '../../shared/rides/ride-types.ts';
+import type { ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
 import type { PartnerOperation } from './operation.ts';
@@ -16,7 +16,7 @@ const answer = objectSchema(
         lat,
         lng,
         heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
-        status: { type: 'string', enum: movingStatuses, description: 'The status of the ride.' },
+        status: movingStatus,
         at: { type: 'integer', description: 'The time of this position, as Unix time in milliseconds.' },
       },
       { description: 'Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`.' },
@@ -47,7 +47,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   },
   errors: ['ride_not_found'],
   route({ service }) {
-    // The position of a simulated car depends on the time: use MongoDB's clock.
+    // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
     const findRide = authenticateForRide<ShownRide>(service, { ...readFields, leg: 1, now: '$$NOW' });
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),

@@ -4,6 +4,7 @@ import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events
 import {
   agreedPrice,
   cancelledBy,
+  carType,
   driverName,
   fare,
   lat,
@@ -23,7 +24,6 @@ import {
 import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
 import {
   autoAccept,
-  carType,
   distanceKm,
   exampleOffer,
   exampleRideId,

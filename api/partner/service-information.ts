@@ -21,7 +21,7 @@ const answer = objectSchema(
     endpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Method and path of the five operations of the contract, relative to the base address.',
+      description: 'Method and path of the five basic operations, relative to the base address.',
     },
     additionalEndpoints: {
       type: 'array',
@@ -43,7 +43,7 @@ const firstAdditions: readonly Operation[] = [listRides, listRideEvents, listEve
 
 /** Contract, section 2.6. */
 export const serviceInformation: PartnerOperation<'GET'> = {
-  id: 'serviceInformation',
+  id: 'retrieveServiceInformation',
   method: 'GET',
   path: '/',
   summary: 'Service information',

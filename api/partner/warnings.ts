@@ -16,7 +16,7 @@ export const warnings = {
 
 export type Warning = keyof typeof warnings;
 
-const farKm = 1_000;
+const farApartKm = 1_000;
 
 /** Records a warning about a valid request. Only responses to test keys show it (`withWarnings`). */
 function warn(ctx: RequestContext, warning: Warning): void {
@@ -34,17 +34,17 @@ export function warnOfRide(
 }
 
 export function warnOfPlaces(ctx: RequestContext, pickup: Location, destination: Location): void {
-  if (greatCircleKm(pickup, destination) > farKm) warn(ctx, 'places_far_apart');
+  if (greatCircleKm(pickup, destination) > farApartKm) warn(ctx, 'places_far_apart');
 }
 
 export function warnOfFare(ctx: RequestContext, fare: number): void {
-  // String(fare) has the decimals that were sent; only numbers below 0.000001 have a negative exponent.
+  // String(fare) contains the decimals that were sent. It contains `e-` only for numbers below 0.000001.
   if (/\.\d{3}|e-/.test(String(fare))) warn(ctx, 'fare_not_in_cents');
 }
 
 /**
- * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. The 400 of an
- * invalid request has no warnings.
+ * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. The response to an
+ * invalid request (400) has no warnings.
  */
 export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};
@@ -71,5 +71,5 @@ export function withWarnings({ operation, handle }: Route): Route {
   };
 }
 
-/** The statuses of errors that a valid request can get. */
+/** The error statuses that a valid request can get. */
 export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);

@@ -15,7 +15,7 @@ const answer = objectSchema(
 
 /** Contract, section 10.9. */
 export const webhookSources: PartnerOperation<'GET'> = {
-  id: 'webhookSources',
+  id: 'listWebhookSources',
   method: 'GET',
   path: '/webhook-sources',
   summary: 'List the source addresses of webhooks',

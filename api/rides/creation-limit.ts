@@ -13,7 +13,10 @@ export interface LimitWindow {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest is last. */
+/**
+ * At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest window must
+ * be last.
+ */
 export const keyWindows: readonly LimitWindow[] = [
   { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
   { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
@@ -41,8 +44,8 @@ export interface WindowCounts {
 export interface Creation {
   id: string;
   /**
-   * True if several requests, even concurrent ones, can be this creation. They share a charge, which stays unless all
-   * of them fail.
+   * True if several requests, even concurrent ones, can have the same Idempotency-Key and so be the same creation. They
+   * share a charge, which stays unless all of them fail.
    */
   isRepeatable: boolean;
 }

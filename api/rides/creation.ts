@@ -55,8 +55,8 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
 
   /**
-   * Charges the account, then the key; if the key is refused, refunds the account. The two charges are not atomic,
-   * because their logs can be on two nodes of a Redis Cluster.
+   * Charges the account, then the key. If the key has reached its limit, refunds the account. The two charges are not
+   * atomic, because their logs can be on two nodes of a Redis Cluster.
    */
   async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
@@ -64,7 +64,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
     const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
     try {
       const charged = await chargeKey(keyId, idempotencyKey);
-      return account ? both(charged, account) : charged;
+      return account ? combineCharges(charged, account) : charged;
     } catch (error) {
       if (account) await account.refund();
       throw error;
@@ -79,14 +79,15 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
       return ride;
     } catch (error) {
       if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
-      // After a conflict the charge stays, because it belongs to the ride that the other request with this key created.
+      // After a conflict the charge stays, because it belongs to the ride that the other request with this
+      // Idempotency-Key created.
       else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
       throw error;
     }
   };
 }
 
-const both = (one: Charge, other: Charge): Charge => ({
+const combineCharges = (one: Charge, other: Charge): Charge => ({
   headers: Object.fromEntries(
     Object.entries(one.headers).map(([name, value]) => [name, `${value}, ${other.headers[name]}`]),
   ),
@@ -145,21 +146,21 @@ type Counted = LimitWindow & WindowCount;
 const countsOf = (windows: readonly LimitWindow[], { counts }: WindowCounts): Counted[] =>
   windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
 
-/** The 429. It names the exhausted window that has room last. */
+/** The 429. Of the exhausted windows, it names the one that will have room last. */
 function refusal(windows: readonly Counted[]): AppError {
   const exhausted = windows.filter(({ count, limit }) => count >= limit);
   const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);
-  const headers = { ...limitHeaders(windows), 'Retry-After': String(seconds(last?.freesMs ?? 0)) };
+  const headers = { ...limitHeaders(windows), 'Retry-After': String(toWholeSeconds(last?.freesMs ?? 0)) };
   return limitReached('rate_limited', last?.words ?? '', headers);
 }
 
-const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+const toWholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 function limitHeaders(windows: readonly Counted[]): Record<string, string> {
   const list = (parameters: (window: Counted) => string) =>
     windows.map((window) => `"${window.name}";${parameters(window)}`).join(', ');
   return {
     'RateLimit-Policy': list(({ limit, lengthMs }) => `q=${limit};w=${lengthMs / 1_000}`),
-    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${seconds(freesMs)}`),
+    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${toWholeSeconds(freesMs)}`),
   };
 }

@@ -6,7 +6,7 @@ export const text = Joi.string()
   .allow('')
   .empty(null)
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
-  // The rule needs no keyword in JSON Schema, whose strings are always well-formed Unicode.
+  // The rule adds no keyword to the JSON Schema, because JSON Schema's strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
@@ -25,7 +25,7 @@ export const money = Joi.number().greater(0);
 export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
 
 /** The body of a manual offer in a test ride (contract, section 10.4). */
-export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('HandOffer', {
+export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('ManualOffer', {
   price: money.empty(null).description("The driver's price, in USD. Default: the price in the ride's scenario."),
   etaMinutes: etaMinutes.description('Minutes until the driver can be at the pickup.'),
 });

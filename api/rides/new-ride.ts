@@ -37,10 +37,12 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     carType: Joi.valid(...carTypes)
       .empty(null)
       .default('regular')
+      .meta({ openapi: { title: 'CarType' } })
       .description('The kind of car.'),
     rideType: Joi.valid(...rideTypes)
       .empty(null)
       .default('standard')
+      .meta({ openapi: { title: 'RideType' } })
       .description('Within a city, or between cities.'),
     passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('Number of passengers.'),
     distanceKm: Joi.number()

@@ -8,12 +8,15 @@ interface Follower {
   stream: Stream;
   /** The hash of the key that opened the stream. */
   keyHash: string;
-  /** The last text that was sent for each event name. */
+  /** The text of the last event that was sent, by event name. */
   shown: Map<string, string>;
 }
 
 interface FollowedDrivers {
-  /** Sends the driver's events now and whenever they change. Ends the stream when the driver's key ends. */
+  /**
+   * Sends the driver's events now and whenever they change. Ends the stream when the key that opened it is no longer
+   * valid.
+   */
   follow(driverId: string, keyHash: string, stream: Stream): void;
   close(): void;
 }
@@ -34,7 +37,7 @@ export function followDrivers(
         }
       }
     },
-    // The polling interval. A stream continues for at most this long after its key was revoked.
+    // The polling interval. It is also the longest time that a stream continues after its key was revoked.
     pollMs: 2_000,
     onNews: (note) => wake.onRideChange((_rideId, driverIds) => driverIds.forEach(note)),
     log,

@@ -1,10 +1,11 @@
 import { pauseTimeLimit } from '../http/answer-in-time.ts';
-import { silenceMs } from '../http/serve.ts';
+import { idleTimeoutMs } from '../http/serve.ts';
 import type { RequestContext } from '../part.ts';
 
 export interface HeldRequest {
   /**
-   * Resolves with true on release, and with false when the time is over, at shutdown, or when the client disconnects.
+   * Resolves with true when `release` is called; with false when the time is over, at shutdown, or when the client
+   * disconnects.
    */
   over: Promise<boolean>;
   release(): void;
@@ -32,7 +33,7 @@ export class HeldRequests {
     });
     const end = () => resolve(false);
     const resumeTimeLimit = pauseTimeLimit(ctx);
-    socket.setTimeout(ms + silenceMs);
+    socket.setTimeout(ms + idleTimeoutMs);
     const timer = setTimeout(end, ms);
     // A client that closes its side of the connection no longer waits.
     socket.once('end', end);
@@ -44,7 +45,7 @@ export class HeldRequests {
       clearTimeout(timer);
       socket.off('end', end);
       res.off('close', end);
-      socket.setTimeout(silenceMs);
+      socket.setTimeout(idleTimeoutMs);
       resumeTimeLimit();
       return isReleased;
     });

@@ -3,7 +3,8 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
 /**
- * A client, which may hold at most `most` streams or requests open. `kind` names it in the error message, e.g. "key".
+ * A client that may hold at most `most` streams or requests open. `kind` is the word for the client in the error
+ * message, e.g. "key".
  */
 interface LimitedClient {
   id: string;
@@ -29,8 +30,8 @@ export function openLimits(code: LimitCode, all: number) {
 
   return {
     /**
-     * Adds one to the count of each client. Throws `code` at a limit. Call the returned function once, when the stream
-     * or request ends.
+     * Adds one to the count of each client, or throws `code` if a limit is reached. Call the returned function once,
+     * when the stream or request ends.
      */
     enter(clients: readonly LimitedClient[]): () => void {
       for (const { id, kind, most } of clients) {

@@ -3,7 +3,7 @@ import type { Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
 interface SessionStreams {
-  /** Adds a stream, which ends at most about 2 s after the session of this token. */
+  /** Adds a stream. It ends within about 2 s after the session of this token has ended. */
   add(stream: Stream, token: string): void;
   close(): void;
 }

@@ -4,13 +4,13 @@ import type { RequestContext } from '../part.ts';
 import { openLimits } from './open-limits.ts';
 
 /**
- * A comment is sent this often, because the server closes a connection that is silent for 14 s, and some proxies do so
- * sooner.
+ * The interval of comments, which keep a stream open: the server closes a connection that is silent for 14 s, and some
+ * proxies do so sooner.
  */
-const beatMs = 10_000;
+const heartbeatMs = 10_000;
 /**
- * A client with more unsent bytes is disconnected. Its next stream begins with the current state instead of a long
- * backlog.
+ * A client for which more bytes than this are waiting is disconnected. Its next stream begins with the current state
+ * instead of a long backlog.
  */
 const maxUnsentBytes = 65_536;
 /** At shutdown, clients have this long to read the rest of their streams. */
@@ -29,8 +29,8 @@ export interface Streams {
   open(ctx: RequestContext, client: string): Stream;
   readonly count: number;
   /**
-   * Ends all streams. Later ones end immediately, so that their clients reconnect to another process. Cuts the
-   * connections of clients that do not read the rest of their stream in time.
+   * Ends all streams. A stream that is opened later ends immediately, so that its client reconnects to another process.
+   * Cuts the connections of clients that do not read the rest of their stream in time.
    */
   endAll(): void;
   close(): void;
@@ -42,8 +42,8 @@ export const eventText = (id: number, data: string): string => `id: ${id}\ndata:
 
 /**
  * The streams that this process holds open: at most `all`, and at most `perClient` of each client. `client` is the word
- * for it in the error message, e.g. "driver". A stream ends when its client closes its side of the connection, and at
- * shutdown.
+ * for a client in the error message, e.g. "driver". A stream ends when its client closes its side of the connection,
+ * and at shutdown.
  */
 export function createStreams(
   { all, perClient, client: kind }: { all: number; perClient: number; client: string },
@@ -54,7 +54,7 @@ export function createStreams(
   let hasEnded = false;
   const beat = setInterval(() => {
     for (const response of open) write(response, ': still here\n\n');
-  }, beatMs).unref();
+  }, heartbeatMs).unref();
 
   return {
     open(ctx, client) {

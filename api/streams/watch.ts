@@ -1,7 +1,7 @@
 import { describeError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 
-/** Ids that get news within this time are read together. */
+/** Ids whose news arrive within this time are read together. */
 const batchMs = 50;
 /** At most this many ids without news are read together, so that ids with news do not wait for all others. */
 const maxPolled = 100;
@@ -9,7 +9,7 @@ const maxPolled = 100;
 interface WatchOptions<Watcher> {
   /** Reads all of these ids in one query, and passes changes to the watchers of each id. */
   look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
-  /** Each id is read at least this often (ms), because news can be lost. */
+  /** Each id is read at least once in this time (ms), because news can be lost. */
   pollMs: number;
   /** Subscribes `note` to the ids that may have changed, watched or not. Returns a function that unsubscribes. */
   onNews?(note: (id: string) => void): () => void;
@@ -29,7 +29,7 @@ export interface Watch<Watcher> {
 }
 
 /**
- * Passes changes to watchers, e.g. streams and long polls, with few reads:
+ * Passes the changes of each id to its watchers (e.g. streams and long polls) with few reads:
  *
  * - An id is read once for all its watchers, and all ids with news share one read, 50 ms after the first news.
  * - Without news an id is read every `pollMs`, at most 100 ids in one read.

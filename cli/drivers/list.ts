@@ -1,5 +1,5 @@
 import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
-import { aligned, cut, printable } from '../columns.ts';
+import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../help.ts';
 
 interface ListedDriver {
@@ -47,8 +47,8 @@ export function tableOf(drivers: readonly ListedDriver[], columns = 80): string[
   return [
     head,
     ...drivers.flatMap(({ vehicle, plate }, index) => [
-      cut(lines[index] ?? '', width),
-      cut(`  ${printable(vehicle)}, ${printable(plate)}`, width),
+      truncate(lines[index] ?? '', width),
+      truncate(`  ${printable(vehicle)}, ${printable(plate)}`, width),
     ]),
   ];
 }

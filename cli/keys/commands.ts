@@ -191,8 +191,8 @@ async function recordAudit({ nowMs }: MongoContext, action: AuditAction, keyId: 
 }
 
 /**
- * Records a new or rotated key, and reports it by mail unless it belongs to the operator. Never fails: the new secret
- * already exists and must be printed.
+ * Records a new or rotated key in the audit log, and reports it by mail unless it belongs to the operator. Never fails,
+ * because the new secret already exists and must be printed.
  */
 async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string): Promise<void> {
   const { config, nowMs } = ctx;

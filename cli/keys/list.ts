@@ -1,6 +1,6 @@
 import { AccountModel } from '../../shared/accounts/account.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
-import { aligned, cut, printable } from '../columns.ts';
+import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../help.ts';
 
 type ListedKey = {
@@ -43,7 +43,7 @@ export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80)
   ]);
   const [head = '', ...lines] = aligned([['KEY ID', 'MODE', 'ENDS IN', 'LAST USED', 'NAME'], ...rows]);
   const width = Math.min(80, Math.max(60, columns));
-  return [head, ...keys.flatMap((key, index) => [cut(lines[index] ?? '', width), `  ${destinationOf(key)}`])];
+  return [head, ...keys.flatMap((key, index) => [truncate(lines[index] ?? '', width), `  ${destinationOf(key)}`])];
 }
 
 function destinationOf({ revokedAt, webhookUrl }: ListedKey): string {

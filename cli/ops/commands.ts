@@ -43,8 +43,8 @@ user name on this system.`,
   examples: ['PROGRAM queues', 'PROGRAM suspend --help'],
   async connect(env, work) {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
-    // Logs and traces are off: standard output contains only the answer, and a command must not wait for the trace
-    // collector.
+    // Turns off logs and traces, because standard output must contain only the answer, and a command must not wait for
+    // the trace collector.
     const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
     try {
       await work(ctx);
@@ -93,7 +93,7 @@ loses its data, the pause ends.`,
       read(words, values) {
         const word = words.next();
         const pool = poolNamed(word);
-        return { by: nameOf(values), ...(pool ? { pool } : suspendableIn('resume', word, words)) };
+        return { by: nameOf(values), ...(pool ? { pool } : parseSuspendable('resume', word, words)) };
       },
       run: (ctx, args) => ('pool' in args ? setPaused(ctx, args, false) : setSuspended(ctx, args, false)),
       print: (answer) => shownWith(afterResume(answer))(answer),
@@ -149,7 +149,7 @@ their events are sent; a driver's ride and offers end. Users
 of a suspended account can view their dashboard, but change
 nothing.`,
       examples: ['PROGRAM suspend key key_1a2B3c4D5e6F7g', 'PROGRAM suspend account acct_1a2B3c4D5e6F7g'],
-      read: (words, values) => ({ by: nameOf(values), ...suspendableIn('suspend', words.next(), words) }),
+      read: (words, values) => ({ by: nameOf(values), ...parseSuspendable('suspend', words.next(), words) }),
       run: (ctx, args) => setSuspended(ctx, args, true),
       print: (answer) => shownWith(afterSuspension(answer))(answer),
     }),
@@ -205,7 +205,7 @@ const poolNamed = (word: string | undefined): PoolName | undefined => poolNames.
 const unknownWord = (word: string | undefined, what: string, needed: string): UsageError =>
   new UsageError(word === undefined ? needed : `unknown ${what} ${word}; ${needed}`);
 
-function suspendableIn(name: string, word: string | undefined, words: Words): Suspendable {
+function parseSuspendable(name: string, word: string | undefined, words: Words): Suspendable {
   const kind = kinds.find((known) => known === word);
   if (!kind) throw unknownWord(word, 'kind', `${name} needs one of: ${kinds.join(', ')}`);
   const id = words.next();

@@ -8,7 +8,7 @@ interface ResendAnswer {
   sent: number;
 }
 
-/** The failed events by key and reason, and whether they are resent. */
+/** Lists the failed events by key and reason, and says whether they are resent. */
 export function resendLines({ keys, sent }: ResendAnswer): string[] {
   if (keys.length === 0) return ['No undelivered events in this period.'];
   const rows = keys.flatMap(({ keyId, reasons }) =>

@@ -48,7 +48,7 @@ async function acceptOnlyOffer(timeline: Timeline, partner: Partner, { rideId }:
   timeline.entry(status, `you accept the offer of ${usd(offer.price)}`);
 }
 
-/** The number of offers from which the partner chooses. */
+/** The number of offers for which the partner waits before it chooses one. */
 const offersWanted = 3;
 
 /**
@@ -77,7 +77,7 @@ export async function playLiveRide(
     const chosen = await acceptCheapest(timeline, partner, ride);
     for (const status of statuses) {
       let received = await nextLive();
-      // Skips further offers: drivers make them until they are notified that the ride is gone.
+      // Skips offers, which drivers make until they are notified that the ride is gone.
       while (status === 'driver_arriving' && received.body.offer) received = await nextLive();
       checkName(received, `ride.status ${status}`);
       checkChosen(received, chosen);
@@ -120,7 +120,7 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
     watch: watchRide(timeline, partner, ride.rideId, trip),
     async next(expected?: string): Promise<ReceivedEvent> {
       const received = await receiver.next(eventTimeoutMs);
-      timeline.entry(received.body.status ?? 'bidding', described(received, ride), received.receivedAt);
+      timeline.entry(received.body.status ?? 'bidding', describeEvent(received, ride), received.receivedAt);
       if (expected !== undefined) checkName(received, expected);
       checkEvent(received, ride, previous);
       previous = received;
@@ -138,11 +138,14 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
 /** Describes the event, and whether its signature is valid. */
-function described({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
-  return `${inWords(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
+function describeEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
+  return `${describeBody(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
 }
 
-function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
+function describeBody(
+  { event, status, offer, driver, fare, agreedPrice = fare }: EventBody,
+  { distanceKm }: Ride,
+): string {
   const { pickup, destination } = trip;
   const firstName = driver?.name.split(' ')[0];
   if (offer) return `${offer.driver.name} offers ${usd(offer.price)}, ${offer.etaMinutes} min away`;
@@ -163,7 +166,7 @@ function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: Eve
 /** An event's name, with its status if it has one. */
 const nameOf = ({ event, status }: EventBody): string => (status ? `${event} ${status}` : event);
 
-/** Throws if an event of any kind is not a valid successor of `previous`. */
+/** Throws if an event is not valid, or does not correctly follow `previous`. */
 function checkEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride, previous?: ReceivedEvent): void {
   const name = nameOf(body);
   const due = (previous?.sequence ?? 0) + 1;
@@ -173,7 +176,6 @@ function checkEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride, p
   if (previous && body.at <= previous.body.at) throw new Error(`${name} is not later than the event before it`);
 }
 
-/** Throws if this is not the expected event. */
 function checkName({ isVerified, body }: ReceivedEvent, expected: string): void {
   if (!isVerified) throw new Error(`the signature of ${nameOf(body)} is invalid`);
   if (nameOf(body) !== expected) throw new Error(`${nameOf(body)} arrived, but ${expected} was due`);

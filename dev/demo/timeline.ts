@@ -49,15 +49,15 @@ type Trip = { pickup: Place; destination: Place };
 const pollEveryMs = 300;
 
 /**
- * Shows the car's position as the progress of the timeline, until stopped. It may read often, because the API does not
- * limit reads.
+ * Shows the car's position as the progress text of the timeline, until stopped. Reads the ride often, which is allowed
+ * because the API does not limit reads.
  */
 export function watchRide(timeline: Timeline, partner: Partner, rideId: string, trip: Trip) {
   const stopping = new AbortController();
   const watching = (async () => {
     while (!stopping.signal.aborted) {
       const ride = await partner.retrieveRide(rideId).catch(() => undefined);
-      if (ride && !stopping.signal.aborted) timeline.progress(whereabouts(ride, trip));
+      if (ride && !stopping.signal.aborted) timeline.progress(describePosition(ride, trip));
       await sleep(pollEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
@@ -70,7 +70,7 @@ export function watchRide(timeline: Timeline, partner: Partner, rideId: string, 
   };
 }
 
-function whereabouts({ status, driver, liveLocation }: Ride, { pickup, destination }: Trip): string {
+function describePosition({ status, driver, liveLocation }: Ride, { pickup, destination }: Trip): string {
   const kmTo = (place: Place) => (liveLocation ? `${greatCircleKm(liveLocation, place).toFixed(2)} km` : 'on the way');
   switch (status) {
     case 'bidding':

@@ -51,11 +51,11 @@ function rowOf(name: string, setting: Described): string {
 function defaultOf({ flags = {}, metas = [], whens = [] }: Described): string {
   const text = String(metas[0]?.default ?? flags.default ?? '');
   if (flags.presence !== 'required') return text ? code(text) : 'none';
-  const required = ['required', ...whens.map(conditionOf)].join(' ');
+  const required = ['required', ...whens.map(requiredWhen)].join(' ');
   return text ? `${required}; else ${code(text)}` : required;
 }
 
-function conditionOf({ ref, is }: Condition): string {
+function requiredWhen({ ref, is }: Condition): string {
   const value = is.allow?.find((allowed) => typeof allowed === 'string');
   return `if ${code(ref.path.join('.'))} is ${value === undefined ? 'set' : code(value)}`;
 }

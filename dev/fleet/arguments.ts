@@ -44,7 +44,7 @@ export interface FleetArguments {
 
 const text = { type: 'string' } as const;
 const options = { drivers: text, area: text, seed: text, speed: text, url: text, keys: text } as const;
-const mostDrivers = 5_000;
+const maxDrivers = 5_000;
 
 /** Reads the command line, or throws UsageError. */
 export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): FleetArguments {
@@ -53,12 +53,12 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   if (values.keys !== undefined && values.url === undefined) throw new UsageError('--keys needs --url');
   if (values.keys === undefined && values.drivers === undefined) throw new UsageError('--drivers is missing');
   return {
-    ...(values.keys === undefined && { drivers: wholeNumber('drivers', values.drivers, 1, mostDrivers) }),
+    ...(values.keys === undefined && { drivers: wholeNumber('drivers', values.drivers, 1, maxDrivers) }),
     keysFile: values.keys,
-    area: areaIn(values.area),
+    area: parseArea(values.area),
     seed: wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000), 0, 999_999_999),
-    speed: speedIn(values.speed ?? (env.SIMULATION_SPEED || '1')),
-    url: values.url && urlIn(values.url),
+    speed: parseSpeed(values.speed ?? (env.SIMULATION_SPEED || '1')),
+    url: values.url && parseUrl(values.url),
   };
 }
 
@@ -70,7 +70,7 @@ function withJoinedArea(args: readonly string[]): string[] {
   return [...args.slice(0, at), `--area=${value}`, ...args.slice(at + 2)];
 }
 
-function areaIn(value: string | undefined): Area {
+function parseArea(value: string | undefined): Area {
   if (value === undefined) throw new UsageError('--area is missing');
   const parts = value.split(',');
   const [lat = Number.NaN, lng = Number.NaN, km = Number.NaN] = parts.map((part) => (part.trim() ? Number(part) : NaN));
@@ -87,13 +87,13 @@ function wholeNumber(name: string, value: string | undefined, least: number, mos
   return number;
 }
 
-function speedIn(value: string): number {
+function parseSpeed(value: string): number {
   const speed = Number(value);
   if (!(speed > 0 && speed <= 1_000)) throw new UsageError('--speed must be a number above 0, up to 1000');
   return speed;
 }
 
-function urlIn(value: string): string {
+function parseUrl(value: string): string {
   const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   if (!isHttp) throw new UsageError('--url must be an address such as http://127.0.0.1:4100');
   return value.replace(/\/+$/, '');

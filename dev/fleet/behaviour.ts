@@ -1,7 +1,7 @@
 import type { OpenRequest } from './gateway-client.ts';
 import { between, type Random } from './random.ts';
 
-/** A driver's choices as shares, 0 to 1. */
+/** How often a driver makes each choice, as shares from 0 to 1. */
 export interface Behaviour {
   /** The share of requests that the driver bids on. */
   bids: number;
@@ -13,7 +13,7 @@ export interface Behaviour {
   cancels: number;
 }
 
-/** The behaviours in a fleet, with their percentages. */
+/** The behaviours of a fleet's drivers, with the percentage of drivers who have each. */
 const behaviours: readonly [percent: number, behaviour: Behaviour][] = [
   [50, { bids: 0.4, counters: 0.05, withdraws: 0.02, cancels: 0.01 }],
   [30, { bids: 0.4, counters: 0.9, withdraws: 0.05, cancels: 0.01 }],
@@ -30,7 +30,7 @@ export function behaviourOf(random: Random): Behaviour {
   return (found ?? (behaviours[0] as [number, Behaviour]))[1];
 }
 
-/** A driver's bid. The times are real-life times, before any speed-up. */
+/** A driver's bid. The times are those of real life, before the fleet's speed-up. */
 interface Bid {
   price: number;
   etaMinutes: number;

@@ -11,8 +11,8 @@ interface DriverOptions {
   car: Car;
   behaviour: Behaviour;
   /**
-   * The sources of the driver's choices. Each kind of choice has its own sequence, so that it does not depend on the
-   * timing of the others.
+   * The random numbers for the driver's choices. Each kind of choice has its own sequence, so that it does not depend
+   * on the timing of the others.
    */
   random: { bids: Random; trips: Random };
   /** Returns the next destination of an idle driver; undefined to stay. */
@@ -46,7 +46,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     if (ending.signal.aborted) return;
     figures.errors += 1;
     figures.lastError = (error as Error).message;
-    // The key is revoked or suspended, so every further request would fail.
+    // After a 401 the driver stops: the key is revoked or the driver suspended, so every further request would fail.
     if (error instanceof Refusal && error.status === 401) end();
   }
   function end(): void {

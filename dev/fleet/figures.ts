@@ -38,12 +38,13 @@ function partsOf({ online, requests, offers, underWay, completed, cancelled, err
   return parts.map(([count, what]) => `${short(count)} ${what}`);
 }
 
-const everyMs = 250;
+const refreshMs = 250;
 /** The interval of lines on an output that is not a terminal, where a line cannot be rewritten. */
 const quietMs = 5_000;
 
 /**
- * Shows a fleet's figures in a line that is rewritten. Returns a function that stops this and shows the last figures.
+ * Shows a fleet's figures in a line that is rewritten. Returns a function that stops the updates and shows the last
+ * figures.
  */
 export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
   const { isTTY } = out;
@@ -52,7 +53,7 @@ export function showFigures(figures: Readonly<Figures>, out: Terminal = process.
     out.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
   };
   show();
-  const timer = setInterval(show, isTTY ? everyMs : quietMs);
+  const timer = setInterval(show, isTTY ? refreshMs : quietMs);
   return () => {
     clearInterval(timer);
     show();

@@ -18,7 +18,7 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** The seed from which the drivers' positions, behaviours and choices follow. */
+  /** The seed that determines the drivers' positions, behaviours and choices. */
   seed: number;
   /** The factor by which cars are faster than in real life. */
   drivingSpeed: number;
@@ -75,14 +75,14 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   const { url, area, seed, drivingSpeed, thinkingSpeed, reportMs = 5_000, behaviour, onRequest } = options;
   const character = randomOf(seed, index, 'character');
   const kmh = cityKmh * drivingSpeed;
-  const car = createCar(placeIn(area, character), kmh);
+  const car = createCar(randomPointIn(area, character), kmh);
   const roads = randomOf(seed, index, 'roads');
   return startDriver({
     client: gatewayClient(url, key),
     car,
     behaviour: behaviour ?? behaviourOf(character),
     random: { bids: randomOf(seed, index, 'bids'), trips: randomOf(seed, index, 'trips') },
-    wander: () => (roads() < wanderShare ? nearbyIn(area, car.where(), roads) : undefined),
+    wander: () => (roads() < wanderShare ? nearbyPointIn(area, car.where(), roads) : undefined),
     kmh: cityKmh,
     speed: thinkingSpeed,
     reportMs,
@@ -91,12 +91,12 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   });
 }
 
-const placeIn = ({ km, ...middle }: Area, random: Random): Point =>
+const randomPointIn = ({ km, ...middle }: Area, random: Random): Point =>
   pointAt(middle, km * Math.sqrt(random()), random() * 360);
 
 /** A point a short drive away if that is in the area, else any point of the area. */
-function nearbyIn(area: Area, from: Point, random: Random): Point {
-  const near = placeIn({ ...from, km: wanderKm }, random);
+function nearbyPointIn(area: Area, from: Point, random: Random): Point {
+  const near = randomPointIn({ ...from, km: wanderKm }, random);
   const isInside = haversineKm(area, near) <= area.km;
-  return isInside ? near : placeIn(area, random);
+  return isInside ? near : randomPointIn(area, random);
 }

@@ -42,7 +42,7 @@ export async function hireDrivers(
   return hired;
 }
 
-/** Revokes drivers. Nobody can use them anymore, because their keys are lost when the fleet ends. */
+/** Revokes drivers, because nobody can use them after the fleet has ended: their keys are lost. */
 export async function dismissDrivers(driverIds: readonly string[]): Promise<void> {
   for (let from = 0; from < driverIds.length; from += batchSize) {
     await Promise.all(driverIds.slice(from, from + batchSize).map(dismiss));

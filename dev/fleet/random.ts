@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 /** Returns the next number of a sequence in [0, 1). */
 export type Random = () => number;
 
-/** A sequence of numbers that depends only on its seed, so the order in which drivers act does not change it. */
+/**
+ * A sequence of random numbers that depends only on its seed, so that the order in which drivers act does not change
+ * it.
+ */
 export function randomOf(...seed: (string | number)[]): Random {
   let drawn = 0;
   return () => {

@@ -44,7 +44,9 @@ export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSi
   return taken;
 }
 
-/** Sends a step until it is answered. Resolves with false if it is refused, because the ride is over. */
+/**
+ * Sends a step until it is answered. Resolves with false if the answer is a refusal, which means that the ride is over.
+ */
 async function takeStep(
   rideId: string,
   step: Step,

@@ -41,7 +41,7 @@ export interface ListenArguments {
   /** True if the secret was generated for this run. */
   isNewSecret: boolean;
   after: string;
-  /** The service's address without its versioned base. If undefined, the address of the newest stack is used. */
+  /** The service's address without its versioned base. Undefined means the newest stack. */
   url?: string;
 }
 
@@ -65,15 +65,15 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   if (!/^(now|first|cur_\w+)$/.test(after)) throw new UsageError('--after must be first or a cursor such as cur_...');
   return {
     key,
-    forward: addressIn('forward', forward, 'http://localhost:3000/hook'),
+    forward: parseAddress('forward', forward, 'http://localhost:3000/hook'),
     secret: secret ?? newSigningSecret(),
     isNewSecret: secret === undefined,
     after,
-    ...(url !== undefined && { url: withoutBase(assertPrivate(addressIn('url', url, 'http://127.0.0.1:4100'))) }),
+    ...(url !== undefined && { url: withoutBase(assertPrivate(parseAddress('url', url, 'http://127.0.0.1:4100'))) }),
   };
 }
 
-function addressIn(option: string, value: string, example: string): URL {
+function parseAddress(option: string, value: string, example: string): URL {
   const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   if (!isHttp) throw new UsageError(`--${option} must be an address such as ${example}`);
   return new URL(value);

@@ -1,7 +1,7 @@
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { sleep } from '../stack/signals.ts';
 
-/** An event of the feed (contract, section 10.3): only the fields that are read here. */
+/** An event of the feed (contract, section 10.3): only the fields that `npm run listen` reads. */
 export interface FeedEvent {
   eventId: string;
   rideId: string;
@@ -26,20 +26,20 @@ interface Feed {
   /** The service's address. */
   url: string;
   key: string;
-  /** `now`, `first` or a cursor. */
+  /** Where to start: `now`, `first` or a cursor. */
   after: string;
   /** Called with the reason when the service does not answer, and with undefined when it answers again. */
   onTrouble(why: string | undefined): void;
 }
 
 const waitSeconds = 25;
-const answerMs = 10_000;
+const answerTimeoutMs = 10_000;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
 /**
- * The pages of a key's feed, each one once, until the signal aborts. The first page is returned at once, so that its
- * cursor is known. Retries while the service does not answer. Throws Refusal.
+ * Yields each page of a key's feed once, until the signal aborts. Yields the first page without waiting for events, so
+ * that its cursor is known. Retries while the service does not answer. Throws Refusal.
  */
 export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
   let after = feed.after;
@@ -76,7 +76,7 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
   try {
     const response = await fetch(`${url}/v1/events?${query}`, {
       headers: { Authorization: `Bearer ${key}` },
-      signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerMs)]),
+      signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerTimeoutMs)]),
     });
     if (response.ok) return (await response.json()) as FeedPage;
     const { error = '' } = (await response.json().catch(() => ({}))) as { error?: string };

@@ -6,7 +6,7 @@ import { codeOf, type FeedEvent } from './feed.ts';
 type ReceiverAnswer = { durationMs: number } & ({ status: number } | { problem: string });
 
 /** The time limit of a real delivery (contract, section 6, rule 3). */
-const receiverMs = 8_000;
+const receiverTimeoutMs = 8_000;
 
 /**
  * Sends an event to a receiver once, with the body, headers and signature of a real delivery. Resolves with null for an
@@ -28,7 +28,7 @@ export async function forward(
       headers: { 'Content-Type': 'application/json', ...deliveryHeaders({ event, eventId, seq }, signature) },
       body: text,
       redirect: 'manual',
-      signal: AbortSignal.any([ending, AbortSignal.timeout(receiverMs)]),
+      signal: AbortSignal.any([ending, AbortSignal.timeout(receiverTimeoutMs)]),
     });
     const answer = { status: response.status, durationMs: durationMs() };
     await response.body?.cancel().catch(() => {});
@@ -48,7 +48,7 @@ export function eventLine({ at, rideId, seq, event, body }: FeedEvent, answer: R
   return `${clock}  ${styled('accent', printable(rideId).slice(-6).padEnd(6))}  ${text}  ${answerText(answer)}`;
 }
 
-/** Replaces control characters: the service is not trusted, and a terminal would execute them. */
+/** Replaces control characters, because the service is not trusted and a terminal would execute them. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function answerText(answer: ReceiverAnswer | null): string {

@@ -11,7 +11,7 @@ export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
 /** The running downloads of this process, by folder. Servers that start at the same time share them. */
-const fetches = new Map<string, Promise<string>>();
+const runningDownloads = new Map<string, Promise<string>>();
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
@@ -25,8 +25,10 @@ export async function unpackedPackages(
 ): Promise<string> {
   const folder = path.join(cacheDir, [names.join('+'), release, process.arch].filter(Boolean).join('-'));
   if (await exists(folder)) return folder;
-  const fetched = fetches.get(folder) ?? fetchInto(folder, names, release, say).finally(() => fetches.delete(folder));
-  fetches.set(folder, fetched);
+  const fetched =
+    runningDownloads.get(folder) ??
+    fetchInto(folder, names, release, say).finally(() => runningDownloads.delete(folder));
+  runningDownloads.set(folder, fetched);
   return fetched;
 }
 
@@ -70,8 +72,8 @@ async function download(work: string, names: string[], release: string | undefin
     return running;
   };
   say(`reading the package lists of ${release ?? 'this system'} with apt (about 10 MB)`);
-  // Keeps the warnings: `update` succeeds even if a list could not be downloaded, and then its warning explains the
-  // later failure.
+  // Keeps the warnings, because `update` succeeds even if a list could not be downloaded. Its warning then explains the
+  // failure that follows.
   const { stderr: warnings } = await apt('update');
   // `download` ignores dependencies: packages of another release need not match the ones installed here.
   const command = release ? ['download'] : ['install', '--download-only', '--no-install-recommends', '--reinstall'];
@@ -193,7 +195,10 @@ async function readSources(): Promise<AptSource[]> {
   return sources;
 }
 
-/** The newer format: stanzas of `Field: value`, where a line that starts with a space or tab continues the value. */
+/**
+ * Parses the newer format of sources: stanzas of `Field: value`, where a line that starts with a space or tab continues
+ * the value.
+ */
 export function parseDeb822(text: string): AptSource[] {
   const withoutComments = text.replace(/^#.*\n?/gm, '');
   return withoutComments.split(/\n\s*\n/).flatMap((stanza) => {
@@ -207,7 +212,7 @@ export function parseDeb822(text: string): AptSource[] {
   });
 }
 
-/** The older format: `deb [signed-by=/a/key.gpg] http://archive/ suite component component`. */
+/** Parses the older format of sources: `deb [signed-by=/a/key.gpg] http://archive/ suite component component`. */
 export function parseOneLine(text: string): AptSource[] {
   const lines = text.matchAll(/^[ \t]*deb[ \t]+(?:\[([^\]]*)\][ \t]+)?(\S+)[ \t]+(\S+)[ \t]*([^#\n]*)/gm);
   return [...lines].map(([, options = '', uris = '', suites = '', components = '']) => ({

@@ -6,7 +6,7 @@ const library = 'faketime/libfaketimeMT.so.1';
 
 /**
  * The library that shifts a process's wall clock (Debian's libfaketime), for tests that set MongoDB's clock. Uses the
- * installed one, or downloads it into the project's cache. Linux only.
+ * installed library, or downloads it into the project's cache. Linux only.
  */
 export async function faketimeLibrary(say?: Say): Promise<string> {
   const own = await existing(libraryDirs('/'));

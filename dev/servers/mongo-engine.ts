@@ -11,8 +11,8 @@ const stopRequested = new Promise<void>((resolve) => {
   process.once('SIGTERM', resolve);
   process.once('disconnect', resolve);
 });
-// Ignores these signals: Ctrl-C reaches every process of the terminal, but the API still needs the database to finish
-// its work.
+// Ignores the signals that reach every process of the terminal (for example Ctrl-C), because the API still needs the
+// database to finish its work.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 

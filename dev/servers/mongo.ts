@@ -12,12 +12,12 @@ const stopGraceMs = 10_000;
 const longestSocketPath = 103; // macOS; Linux has 107
 const attempts = 3;
 
-/** `env` is added to the environment of the engine. */
+/** `env` is added to the environment of the engine's process. */
 type MongoOptions = { dataDir: string; socketPath?: string; env?: NodeJS.ProcessEnv };
 
 /**
- * Starts the embedded MongoDB engine on `dataDir`. The URL, with the database `rides`, is the same at every start with
- * the same options, so that clients reconnect after the engine was killed.
+ * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every
+ * start with the same options, so that clients can reconnect after the engine was killed.
  */
 export async function startMongo(options: MongoOptions): Promise<RunningServer> {
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +46,7 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
   const exited = exitOf(child);
   let listensAt: string;
   try {
-    listensAt = await listening(child, exited);
+    listensAt = await waitForSocketPath(child, exited);
     await removeOldSockets(runDir, listensAt);
     await linkTo(socketPath, listensAt);
   } catch (error) {
@@ -58,7 +58,7 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
 
   const stop = async () => {
     await endChild(child, exited, stopGraceMs);
-    // If this engine was killed, another one may have replaced it, and may use the folder now.
+    // Keeps the folder if this engine was killed and another one, which replaced it, uses the folder now.
     if ((await fs.readlink(socketPath).catch(() => undefined)) !== listensAt) return;
     await fs.rm(socketPath);
     await fs.rm(runDir, { recursive: true, force: true });
@@ -78,7 +78,7 @@ async function removeOldSockets(runDir: string, socketPath: string): Promise<voi
   for (const name of old) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
 }
 
-async function listening(child: ChildProcess, exited: Promise<string>): Promise<string> {
+async function waitForSocketPath(child: ChildProcess, exited: Promise<string>): Promise<string> {
   let complaint = '';
   child.stderr?.on('data', (chunk) => {
     complaint = (complaint + chunk).slice(-4000);
@@ -99,7 +99,7 @@ async function linkTo(link: string, target: string): Promise<void> {
 }
 
 const neededGlibc = [2, 38] as const;
-const need = 'the embedded MongoDB needs glibc 2.38 or later: set MONGO_URL to a MongoDB server';
+const glibcRequirement = 'the embedded MongoDB needs glibc 2.38 or later: set MONGO_URL to a MongoDB server';
 /** Ubuntu comes first, because ID_LIKE names Debian on Ubuntu too. */
 const newerReleases = { ubuntu: 'noble', debian: 'trixie' };
 const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' };
@@ -128,7 +128,7 @@ function glibcVersion(): string | undefined {
 }
 
 function isNewEnough(version: string | undefined): boolean {
-  if (!version) throw new Error(`${need} (this system has another C library)`);
+  if (!version) throw new Error(`${glibcRequirement} (this system has another C library)`);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > neededGlibc[0] || (major === neededGlibc[0] && minor >= neededGlibc[1]);
 }
@@ -137,9 +137,9 @@ function isNewEnough(version: string | undefined): boolean {
 export async function newerLibc(say?: Say): Promise<string> {
   const { ID = '', ID_LIKE = '' } = await osRelease();
   const release = Object.entries(newerReleases).find(([family]) => `${ID} ${ID_LIKE}`.includes(family))?.[1];
-  if (!release) throw new Error(`${need} (this system is neither Debian nor Ubuntu)`);
+  if (!release) throw new Error(`${glibcRequirement} (this system is neither Debian nor Ubuntu)`);
   return unpackedPackages(['libc6'], { release, say }).catch((error: Error) => {
-    throw new Error(`${need} (${error.message})`, { cause: error });
+    throw new Error(`${glibcRequirement} (${error.message})`, { cause: error });
   });
 }
 

@@ -16,7 +16,8 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
 
 /**
  * A port of 127.0.0.1 that was free a moment ago. It is below the range from which Linux and macOS choose the ports of
- * outgoing connections. So only another server can bind it first; if the bind fails, retry with another port.
+ * outgoing connections, so only another server can bind it first. If the bind fails, the caller must retry with another
+ * port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

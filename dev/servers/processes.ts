@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** The command that runs a TypeScript file in a single process, while the `tsx` command would start a second one. */
+/** The command that runs a TypeScript file in a single process. The `tsx` command would start a second process. */
 export function nodeCommand(script: string, args: string[] = []): string[] {
   return [process.execPath, '--import', tsx, script, ...args];
 }
@@ -19,7 +19,7 @@ export interface RunningProcess {
   exited: Promise<string>;
 }
 
-/** A server that was started only for this process. */
+/** A server that this process has started for itself. */
 export interface RunningServer extends RunningProcess {
   url: string;
 }
@@ -61,8 +61,9 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Reads lines that list the ids of all guarded processes. The input ends when the parent ends, even if it was killed.
- * Then SIGTERM ends the guarded processes, and SIGKILL those that hang.
+ * The shell script of the guard. It reads lines that list the ids of all guarded processes. Its input ends when the
+ * parent ends, even if the parent was killed. It then ends the guarded processes with SIGTERM, and those that hang with
+ * SIGKILL.
  */
 const guardScript = `
   while read -r line; do pids=$line; done

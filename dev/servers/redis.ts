@@ -9,7 +9,7 @@ import { onFreePort } from './ports.ts';
 import { endChild, endWithThisProcess, exitOf, type RunningServer } from './processes.ts';
 
 const stopGraceMs = 5_000;
-const startMs = 20_000;
+const startTimeoutMs = 20_000;
 
 /**
  * `hz`: how often Redis checks its timers per second. At its default of 10, the timers of jobs are up to 0.1 s late.
@@ -64,7 +64,7 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
     // Jobs are small hashes with values over the default limit of 64 bytes. With a higher limit, Redis uses a compact
-    // format, which halves their memory. The name is the older one, which every version knows.
+    // format, which halves their memory. This is the setting's older name, which every version knows.
     'hash-max-ziplist-value': '1024',
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
@@ -73,17 +73,17 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
 /** Waits until this Redis has read its data and answers. Rejects if it has died. */
 async function waitUntilItAnswers(port: number, child: ChildProcess, exited: Promise<string>, output: () => string) {
   const ended = exited.then((reason) => ({ reason }));
-  const deadline = Date.now() + startMs;
+  const deadline = Date.now() + startTimeoutMs;
   while (Date.now() < deadline) {
     const death = await Promise.race([ended, sleep(10)]);
     if (death) throw new Error(`Redis did not start on port ${port}: ${failureLine(output()) || death.reason}`);
     // If another server on this port answers, ours could not bind the port and has died.
-    if ((await ask(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
+    if ((await sendCommand(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
   }
-  throw new Error(`Redis did not answer on port ${port} within ${startMs / 1000} s`);
+  throw new Error(`Redis did not answer on port ${port} within ${startTimeoutMs / 1000} s`);
 }
 
-function ask(port: number, command: string): Promise<string> {
+function sendCommand(port: number, command: string): Promise<string> {
   return new Promise((resolve) => {
     let reply = '';
     const socket = net.connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));
@@ -106,7 +106,7 @@ function lastOutput(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** The line with the reason of the failure, without process id, time and level mark. */
+/** The line of the output with the reason for the failure, without process id, time and level mark. */
 function failureLine(output: string): string {
   const lines = output.trim().split('\n');
   const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));

@@ -13,7 +13,7 @@ const ownerFile = 'owner';
  */
 export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
   const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
-  await own(folder);
+  await writeOwner(folder);
   return folder;
 }
 
@@ -23,7 +23,7 @@ export async function namedTemporaryFolder(name: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await fs.lstat(folder);
   if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} belongs to another user`);
-  if (!(await hasLivingOwner(folder))) await own(folder);
+  if (!(await hasLivingOwner(folder))) await writeOwner(folder);
   return folder;
 }
 
@@ -33,8 +33,8 @@ export async function removeAbandonedFolders(parent = os.tmpdir()): Promise<void
     if (!name.startsWith(prefix)) continue;
     const folder = path.join(parent, name);
     const owner = await ownerOf(folder);
-    // The process id counts only in its own namespace: in another container that shares this folder, the same id
-    // belongs to a different process.
+    // A process id identifies a process only within its namespace: in another container that shares this folder, the
+    // same id belongs to a different process.
     const isOurs = owner?.pidNamespace === pidNamespace();
     if (isOurs && !isAlive(owner.pid)) await fs.rm(folder, { recursive: true, force: true });
   }
@@ -53,7 +53,7 @@ interface Owner {
 /** Identifies the group of processes that can see each other's ids; Linux only. */
 const pidNamespace = (): string => (process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '');
 
-const own = (folder: string) =>
+const writeOwner = (folder: string) =>
   fs.writeFile(path.join(folder, ownerFile), `${process.pid} ${pidNamespace()}`, { mode: 0o600 });
 
 async function hasLivingOwner(folder: string): Promise<boolean> {
@@ -61,7 +61,7 @@ async function hasLivingOwner(folder: string): Promise<boolean> {
   return owner !== null && (owner.pidNamespace !== pidNamespace() || isAlive(owner.pid));
 }
 
-/** The process that owns a folder, null if unknown. */
+/** The process that owns a folder; null if it is unknown. */
 async function ownerOf(folder: string): Promise<Owner | null> {
   const text = await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '');
   const [pid, namespace = ''] = text.split(' ');

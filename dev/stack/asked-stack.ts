@@ -11,7 +11,7 @@ interface Selection {
 
 /** Selects the stack for a command of `program`: a running one, or the server in the environment. */
 export function selectStack(program: string, args: string[]): Selection {
-  const { port, argv } = takePort(args);
+  const { port, argv } = extractPort(args);
   return { argv, settings: () => settingsOf(program, port) };
 }
 
@@ -19,7 +19,7 @@ export function selectStack(program: string, args: string[]): Selection {
 async function settingsOf(program: string, port: number | undefined): Promise<NodeJS.ProcessEnv> {
   if (port !== undefined && !Number.isInteger(port)) throw new UsageError('--port must be a number');
   const stacks = await runningStacks();
-  const stack = chosen(stacks, port);
+  const stack = chooseStack(stacks, port);
   const { MONGO_URL } = process.env;
   if (!stack && !MONGO_URL) {
     const where = port === undefined ? 'no stack is running' : `no stack is running on port ${port}`;
@@ -32,10 +32,10 @@ async function settingsOf(program: string, port: number | undefined): Promise<No
 }
 
 /**
- * The newest stack, or the one of `--port`. With MONGO_URL it must be a stack on that server, because only that stack
- * has the server's SECRETS_KEY.
+ * The newest stack, or the one with the port of `--port`. With MONGO_URL it must be a stack on that server, because
+ * only that stack has the server's SECRETS_KEY.
  */
-function chosen(stacks: StackState[], port: number | undefined): StackState | undefined {
+function chooseStack(stacks: StackState[], port: number | undefined): StackState | undefined {
   const { MONGO_URL, SECRETS_KEY } = process.env;
   if (MONGO_URL && SECRETS_KEY) return undefined;
   return stacks.find(
@@ -45,7 +45,7 @@ function chosen(stacks: StackState[], port: number | undefined): StackState | un
 }
 
 /** Separates `--port N` from the command's own arguments. */
-function takePort(args: string[]): { port?: number; argv: string[] } {
+function extractPort(args: string[]): { port?: number; argv: string[] } {
   const index = args.findIndex((arg) => arg === '--port' || arg.startsWith('--port='));
   if (index === -1) return { argv: args };
   const [option = ''] = args.slice(index, index + 1);

@@ -12,8 +12,8 @@ const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
 
 /**
  * Compiles the service and the developer's API as for production, but without checking types. Compiled processes start
- * more than twice as fast as from source. The result is a new folder of the project's cache, from where imports of
- * packages resolve; the caller removes it. Also bundles the assets, which processes that run from source use too.
+ * more than twice as fast as from source. The result is a new folder in the project's cache, where imports of packages
+ * resolve. The caller removes the folder. Also bundles the assets, which processes that run from source use too.
  */
 export async function compileService(): Promise<string> {
   await fs.mkdir(cache, { recursive: true });

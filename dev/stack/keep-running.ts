@@ -46,7 +46,7 @@ export async function keepRunning<T extends RunningProcess>(
       if (signal.aborted) return;
       waitMs = Date.now() - startedAt > stableAfterMs ? shortestWaitMs : waitMs * 2;
       waitMs = await restart(reason, Math.min(waitMs, longestWaitMs));
-      // `stop` was called during the restart, and has stopped only the previous process. So the new one is stopped
+      // If `stop` was called during the restart, it has stopped only the previous process, so the new one is stopped
       // here.
       if (signal.aborted) await current.stop();
     }

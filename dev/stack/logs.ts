@@ -4,7 +4,7 @@ import { mailBoxPath } from './local-pages.ts';
 
 /** Processes write their lines up to 0.1 s late, so lines are held this long and sorted by time. */
 const heldMs = 200;
-/** Repeated reads are counted, and the counts are printed at this interval. */
+/** A read that repeats an earlier one is only counted. The counts are printed at this interval. */
 const repeatsMs = 10_000;
 
 type Line = { at: number; name: string; text: string; entry?: LogEntry };
@@ -69,7 +69,7 @@ function hintFor({ msg, outcome, reason, keyId }: LogEntry): string | undefined 
   return undefined;
 }
 
-/** A log line of a process: only the fields that are read here. */
+/** A log line of a process: only the fields that this file reads. */
 type LogEntry = {
   level: number;
   time: string;
@@ -98,14 +98,14 @@ type LogEntry = {
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
 /**
- * These lines are hidden, because another line has the same information: the line of a ride's step repeats the line of
- * its job.
+ * These lines are hidden, because other lines contain the same information: for example, the line of a ride's step
+ * repeats the line of its job.
  */
 const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed', 'fares counted']);
 const textWidth = 28;
 const longestPath = 40;
 
-/** Texts for the service's own reasons. System codes (`ECONNREFUSED`) are shown unchanged. */
+/** The texts for the service's own reason codes. System codes (`ECONNREFUSED`) are shown unchanged. */
 const reasons: Record<string, string> = {
   certificate: 'TLS certificate not trusted',
   certificate_expired: 'TLS certificate expired',
@@ -128,7 +128,7 @@ export function parseEntry(line: string): LogEntry | undefined {
 function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
   const isFromTools =
     route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
-  // Drivers report every few seconds, so successful reports are hidden.
+  // Hides successful position reports, because drivers send one every few seconds.
   const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);
 }
@@ -202,7 +202,7 @@ function mailed({ outcome, reason = '' }: LogEntry): string {
   return outcome === 'sent' ? styled('good', 'sent') : styled('bad', `not sent: ${reason}`);
 }
 
-/** Any other entry, field by field. */
+/** The text of an entry without its own format, field by field. */
 function* fieldsOf({ level, msg, error, ...fields }: LogEntry) {
   if (levels[level]) yield levels[level];
   yield msg;

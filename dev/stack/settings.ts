@@ -18,9 +18,9 @@ export async function stackSettings(
     ...more,
     SERVICE_ENV: 'development',
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
-    // Port 0, because seven processes cannot share a port.
+    // Port 0 gives each process a free port, because seven processes cannot share one.
     ...(process.env.OPS_PORT && { OPS_PORT: '0' }),
-    // A short grace period, so that a developer does not wait for an attempt to a hanging receiver.
+    // A short grace period, so that Ctrl-C does not wait for an attempt to a hanging receiver.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
   };
   const { mongo, redis } = givenServers();
@@ -57,7 +57,7 @@ export function givenServers() {
   return {
     mongo: MONGO_URL,
     redis: REDIS_URL,
-    /** The same addresses for display, without user and password. */
+    /** The addresses of both servers for display, without user and password. */
     named: {
       mongo: MONGO_URL && `${hostsOf(MONGO_URL)} (MONGO_URL)`,
       redis: REDIS_URL && `${hostsOf(REDIS_URL)} (REDIS_URL)`,

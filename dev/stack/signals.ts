@@ -13,10 +13,11 @@ export function endSignal(): AbortSignal {
   const ending = new AbortController();
   const end = () => ending.abort();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  // Without a listener, a closed pipe or terminal would end this process before it has stopped its children.
+  // Listens for errors of the output: without a listener, a closed pipe or terminal would end this process before it
+  // has stopped its children.
   for (const output of [process.stdout, process.stderr]) output.on('error', end);
   onOutputClosed(end);
-  onNpmGone(end);
+  onNpmExit(end);
   return ending.signal;
 }
 
@@ -27,8 +28,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Calls `end` when the reader of a pipe has closed it. Node notices that only when it writes, and a quiet stack writes
- * nothing. So GNU tail watches the output: it ends with SIGPIPE when the pipe is closed. With another tail, this
- * process notices at its next line.
+ * nothing. So GNU tail watches the output: it ends with SIGPIPE when the pipe is closed. If `tail` is not GNU tail,
+ * this process notices it only when it writes its next line.
  */
 function onOutputClosed(end: () => void): void {
   if (!fs.fstatSync(1).isFIFO()) return;
@@ -40,7 +41,7 @@ function onOutputClosed(end: () => void): void {
 }
 
 /** Calls `end` when npm has ended, because a killed npm forwards no signal. */
-function onNpmGone(end: () => void): void {
+function onNpmExit(end: () => void): void {
   const npm = process.ppid;
   if (!process.env.npm_lifecycle_event) return;
   setInterval(() => process.ppid !== npm && end(), checkEveryMs).unref();

@@ -22,7 +22,7 @@ type StackOptions = {
   keepQueues: boolean;
   /** Settings of the services, in addition to this process's environment. */
   settings?: NodeJS.ProcessEnv;
-  /** Called with a line on each event of the stack itself. */
+  /** Called with a line of text about each event of the stack itself. */
   say: (line: string) => void;
   /** Called with a progress text, which is valid until the next call. */
   progress: (text: string) => void;
@@ -59,7 +59,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const compile = async () => {
     build = await compileService();
   };
-  // MongoDB starts before Redis: its engine locks the data, so a second stack on the same folder fails before it
+  // MongoDB starts before Redis. Its engine locks the data, so a second stack on the same folder fails before it
   // touches Redis.
   const startServers = async (secretsKeys: SecretsKeys) => {
     const MONGO_URL = await mongoUrl(options, keep);

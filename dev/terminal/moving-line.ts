@@ -3,7 +3,8 @@ import { lineWidth, styled, type Terminal } from './style.ts';
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
 /**
- * An output that is not a terminal has no line that can be rewritten. Progress is then printed after this much silence.
+ * An output that is not a terminal has no line that can be rewritten. There, progress is printed as a line of its own
+ * after this much silence.
  */
 const quietMs = 5_000;
 

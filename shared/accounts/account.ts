@@ -30,24 +30,25 @@ accountSchema.index({ email: 1 }, { unique: true });
 
 export const AccountModel = mongoose.model<Account>('Account', accountSchema);
 
-/** The account of the keys that are created on the command line without `--account`. */
+/** The address of the account that owns the keys created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
 
-const emailForm = Joi.string()
+const emailSchema = Joi.string()
   .trim()
   .lowercase()
   .email({ tlds: { allow: false }, minDomainSegments: 2, allowUnicode: false })
   .invalid(operatorEmail)
   .required();
 
-/** A typed e-mail address in lower case; null if it is not valid. */
-export function readEmail(typed: string): string | null {
-  const { value, error } = emailForm.validate(typed);
+/** Converts a typed e-mail address to lower case. Returns null if it is not valid. */
+export function parseEmail(typed: string): string | null {
+  const { value, error } = emailSchema.validate(typed);
   return error ? null : value;
 }
 
 /**
- * Resolves with the account of an e-mail address, and creates it on first use. Upper and lower case count as the same.
+ * Resolves with the account of an e-mail address. Creates the account if there is none. Upper and lower case count as
+ * the same.
  */
 export async function accountOf(email: string): Promise<Account> {
   return AccountModel.findOneAndUpdate(

@@ -24,12 +24,12 @@ export function macsOf({ keys }: Secrets, purpose: Purpose, text: string): strin
   return keys.map((key) => macUnder(key, purpose, text));
 }
 
-/** True if this is the HMAC of the text with any listed SECRETS_KEY. Compares in constant time. */
+/** True if `mac` is the HMAC of the text with any listed SECRETS_KEY. Compares in constant time. */
 export function isMacOf(secrets: Secrets, purpose: Purpose, text: string, mac: string): boolean {
   return isOneOf(macsOf(secrets, purpose, text), mac);
 }
 
-/** True if a text is one of these secret texts. Compares in constant time. */
+/** True if `given` is one of these secret texts. Compares in constant time. */
 export function isOneOf(secretTexts: readonly string[], given: string): boolean {
   const bytes = Buffer.from(given);
   const matches = secretTexts.map((text) => {

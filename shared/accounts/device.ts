@@ -3,8 +3,8 @@ import { randomBase62 } from '../base/ids.ts';
 import { isMacOf, macOf } from './derived-keys.ts';
 
 /**
- * A device is a browser that has signed in with an address before (OWASP: device cookies). It has its own rate-limit
- * bucket. So a stranger who uses up the tries of an address does not lock out its owner.
+ * A device is a browser that has signed in with an address before (OWASP: device cookies). Each device has its own
+ * rate-limit bucket, so a stranger who uses up the tries of an address does not lock out the owner of the address.
  */
 
 /** A new device cookie: a random id, and an HMAC that binds it to the address. */

@@ -9,7 +9,7 @@ export interface Limit {
   most: number;
   perMs: number;
   /**
-   * The pause before the next charge, indexed by the number of charges within `perMs`. Beyond the end of the list there
+   * The pauses before the next charge: entry n applies after n charges within `perMs`. Beyond the end of the list there
    * is no pause.
    */
   pausesMs?: readonly number[];
@@ -18,7 +18,7 @@ export interface Limit {
 interface LimitRow {
   _id: string;
   taken: { id: string; at: Date }[];
-  /** The number of charges in the window, for a fixed window (chargeWindow). */
+  /** Only in the row of a fixed window (`chargeWindow`): the number of charges in the window. */
   count?: number;
   expiresAt: Date;
 }
@@ -47,11 +47,11 @@ export type ChargeResult =
 
 /**
  * Charges the bucket `of` once, unless the limit is reached. A charge is one update of one document, so concurrent
- * requests never exceed the limit, in any number of processes. The same `id` is charged only once, so sending a form
- * again costs nothing.
+ * requests never exceed the limit, in any number of processes. The same `id` is charged only once, so a form that is
+ * sent again is not charged again.
  */
 export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
-  const { taken } = await countIn(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
+  const { taken } = await addCharge(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
   if (!taken.some((one) => one.id === id)) return { isFull: true, freesMs: Math.max(1, waitOf(limit, taken, nowMs)) };
   return { isFull: false, count: taken.length, refund: () => refund(limit, of, id) };
 }
@@ -64,8 +64,9 @@ export async function refund(limit: Limit, of: string, id: string): Promise<void
 }
 
 /**
- * Reads a bucket without charging it, so a refused request stores nothing. `waitMs` is the time until the limit admits
- * another charge; it is 0 while there is room and for an `id` that is already charged (`isCounted`).
+ * Reads a bucket without charging it, so that a request can be refused without storing anything. `waitMs` is the time
+ * until the limit admits another charge; it is 0 while there is room and for an `id` that is already charged
+ * (`isCounted`).
  */
 export async function readLimit(
   limit: Limit,
@@ -85,7 +86,7 @@ function waitOf({ most, perMs, pausesMs = [] }: Limit, taken: LimitRow['taken'],
 }
 
 /** Adds a charge if the limit admits it, after removing the charges that have left the window. */
-async function countIn(
+async function addCharge(
   { most, perMs, pausesMs = [] }: Limit,
   _id: string,
   one: LimitRow['taken'][number],
@@ -95,7 +96,7 @@ async function countIn(
   const isThere = { $in: [one.id, '$taken.id'] };
   const hasRoom = { $lt: [{ $size: '$taken' }, most] };
   const pauseMs = { $ifNull: [{ $arrayElemAt: [pausesMs, { $size: '$taken' }] }, 0] };
-  // Without charges the maximum is null, which is less than every time, so nothing is paused.
+  // An empty bucket has no pause: its $max is null, which MongoDB sorts before every time.
   const isPaused = { $gt: [{ $max: '$taken.at' }, { $subtract: [one.at, pauseMs] }] };
   const isOpen = { $and: [{ $not: [isThere] }, hasRoom, ...(pausesMs.length > 0 ? [{ $not: [isPaused] }] : [])] };
   const change = [
@@ -120,7 +121,8 @@ export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number):
     return 0;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Either the window is full, or another request inserted its document at the same time: update the document.
+    // The window is full, or another request inserted its document at the same time. In the second case, the update
+    // succeeds.
     const { matchedCount } = await limits.updateOne(isOpen, { $inc: { count: 1 } });
     return matchedCount > 0 ? 0 : endMs - nowMs;
   }
@@ -142,7 +144,7 @@ async function retryDuplicate<T>(count: () => Promise<T>): Promise<T> {
   try {
     return await count();
   } catch (error) {
-    // Another request inserted the document at the same time, so the repeat updates it.
+    // Another request inserted the document at the same time. The second try then updates that document.
     if (!isDuplicate(error)) throw error;
     return count();
   }

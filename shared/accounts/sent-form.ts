@@ -1,8 +1,8 @@
 import { sha256 } from '../base/ids.ts';
 
 /**
- * A dashboard form that was sent. Each form has a one-time id (form id), by which a repeated form is recognized and
- * gets the same response.
+ * A dashboard form that was sent. Each form has a one-time id (form id). If the same form is sent again, it is
+ * recognized by its id and gets the same response.
  */
 export interface SentForm {
   /**
@@ -29,13 +29,16 @@ export interface AppliedForm {
 }
 
 /**
- * A document keeps the last forms that changed it. Once this many others follow, a form that is sent again counts as a
+ * A document keeps the last forms that changed it. A form that is sent again after this many other forms counts as a
  * new one.
  */
 export const keptForms = 50;
 
-/** For this long, a repeated form adds the audit entry and the mail if its first sending failed to add them. */
-const completableForMs = 24 * 3_600_000;
+/** For this long after a form was applied, sending it again adds the audit entry and the mail if they are missing. */
+const mayAddMissingForMs = 24 * 3_600_000;
 
-/** True if a repeat of a form that was applied at `at` may add missing records. Older records may have been deleted. */
-export const canComplete = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < completableForMs;
+/**
+ * True if a form that was applied at `at` and is sent again may add missing records. Later, a record may be missing
+ * because it was deleted.
+ */
+export const mayAddMissingRecords = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < mayAddMissingForMs;

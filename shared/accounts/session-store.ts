@@ -23,7 +23,7 @@ export interface Session {
 
 /** A session ends this long after its last use. */
 export const sessionLifetimeMs = 30 * 24 * 3_600_000;
-/** The use of a session is recorded at most this often. */
+/** The use of a session is recorded at most once in this time. */
 const useResolutionMs = 3_600_000;
 
 /** Resolves with the owner of a session by its token; with null if the session has ended or never existed. */
@@ -35,18 +35,18 @@ type SessionStart = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' 
 interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
   /**
-   * Starts a session and resolves with its token: 256 random bits, which only the browser's cookie stores. With a given
-   * token, a repeated call changes nothing.
+   * Starts a session and resolves with its token: 256 random bits, which only the browser's cookie stores. With a
+   * `given` token, a second call changes nothing.
    */
   start(owner: Owner, nowMs: number, given?: SessionStart): Promise<string>;
   /**
-   * Creates a function that finds owners; concurrent finds share one query. With `windowMs`, each find waits that long
-   * for others.
+   * Creates a function that finds the owner of a session. Concurrent calls share one query. With `windowMs`, each call
+   * waits that long for other calls to join the query.
    */
   finder(windowMs?: number): FindOwner<Owner>;
   /** Records the use of a session that was just read. Resolves with false if the session has ended. */
   use(session: Session, nowMs: number): Promise<boolean>;
-  /** Resolves with the given tokens whose session has not ended. Does not count as a use. */
+  /** Resolves with those of the given tokens whose session has not ended. Does not count as a use of the session. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
   end(token: string): Promise<void>;
@@ -85,7 +85,7 @@ export function sessionStore<Owner extends Record<string, string>>(
 
   const endAfter = (createdAt: Date, nowMs: number) =>
     new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));
-  /** The start is checked too, because an earlier version wrote later ends. */
+  /** Checks the start of the session too, because an earlier version stored a later `expiresAt`. */
   const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
     expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
 

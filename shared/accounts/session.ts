@@ -7,8 +7,8 @@ import { type Session, sessionStore } from './session-store.ts';
 const dayMs = 24 * 3_600_000;
 /** A session ends at the latest this long after sign-in (contract, section 1). */
 const longestSessionMs = 90 * dayMs;
-/** A session may see secrets and create live keys for this long after a code or link was verified in it. */
-const codeIsRecentMs = 12 * 3_600_000;
+/** For this long after a code or link was verified in a session, the session may see secrets and create live keys. */
+const recentCodeMs = 12 * 3_600_000;
 
 /** The browsers in which users of an account have signed in to the dashboard. */
 const sessions = sessionStore<{ accountId: string }>('Session', 'sessions', ['accountId'], {
@@ -24,7 +24,7 @@ type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
  * Starts a session of an account after a sign-in code or link was verified, and resolves with its token. With a given
- * token, a repeated call changes nothing.
+ * token, a second call changes nothing.
  */
 export const startSession = (
   accountId: string,
@@ -62,7 +62,7 @@ export async function accountOfSession(
 
 /** True if a code or link was verified in this session within the last 12 hours. */
 export const hasRecentCode = ({ verifiedAt }: CurrentSession, nowMs: number): boolean =>
-  verifiedAt !== undefined && nowMs - verifiedAt.getTime() < codeIsRecentMs;
+  verifiedAt !== undefined && nowMs - verifiedAt.getTime() < recentCodeMs;
 
 /** Records that a code or link was verified in a session. */
 export async function confirmSession({ _id }: CurrentSession, nowMs: number): Promise<void> {

@@ -9,7 +9,8 @@ const dayMs = 24 * hourMs;
 const mailsToAddress: Limit = { name: 'code-mails-to', most: 5, perMs: hourMs };
 const mailsForClient: Limit = { name: 'code-mails-for', most: 20, perMs: hourMs };
 /**
- * The first five tries have no pause, because people mistype. Then the pause about doubles each time, up to an hour.
+ * There is no pause before the first five tries, because people mistype. Before each later try, the pause about
+ * doubles, up to an hour.
  */
 const pausesMs = [0, 0, 0, 0, 0, 1, 2, 4, 8, 15, 30, ...Array<number>(9).fill(60)].map((minutes) => minutes * minuteMs);
 export const wrongCodes: Limit = { name: 'wrong-codes-of-day', most: 20, perMs: dayMs, pausesMs };
@@ -24,7 +25,7 @@ export interface Browser {
   device: string | null;
 }
 
-/** The rate-limit bucket: one per known browser, one per address for all other browsers. */
+/** The rate-limit bucket: each known browser has its own, and all other browsers share one for each address. */
 const bucketOf = ({ device }: Browser, email: string): string => (device ? `device:${device}` : sha256(email));
 
 export type MailRefusal = { tooMany: 'to the address' | 'for the client' | 'in all'; freesMs: number };
@@ -50,7 +51,7 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
     readLimit(mailsForClient, client, nowMs, id),
     readLimit(mailsToAddress, of, nowMs, id),
   ]);
-  // A mail that is already charged to its address is already charged to the total, too.
+  // If the mail is already charged to its address, it is already charged to the total, too.
   const isCountedInAll = browser.device !== null || ofAddress.isCounted;
   const inAll = isCountedInAll ? null : { name: 'code-mails', most: perHour, perMs: hourMs };
   const inAllMs = inAll ? await readWindow(inAll, nowMs) : 0;
@@ -70,10 +71,10 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
   return { tooMany: 'in all', freesMs: fullForMs };
 }
 
-/** Counts a try to enter a code, before the code is checked: at most 20 tries a day, with growing pauses. */
+/** Counts an entered code before it is checked: at most 20 tries a day, with growing pauses. */
 export const countTry = (browser: Browser, email: string, id: string, nowMs: number): Promise<ChargeResult> =>
   charge(wrongCodes, bucketOf(browser, email), nowMs, id);
 
-/** Removes the try of a correct code: only wrong codes count. */
+/** Removes the try of a correct code, because only wrong codes count. */
 export const refundTry = (browser: Browser, email: string, id: string): Promise<void> =>
   refund(wrongCodes, bucketOf(browser, email), id);

@@ -1,12 +1,12 @@
 import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 
-/** The sign-in of a browser, for the address for which the browser last requested a code. */
+/** The sign-in of a browser with the address for which it last requested a code. */
 export interface SignIn {
   /** SHA-256 of the browser's token. */
   _id: string;
   email: string;
-  /** The code. Only the last one of the list is valid: an earlier version stored several. */
+  /** The code, as the only entry. Earlier versions stored several codes, of which only the last one is valid. */
   codes: { mac: string; tries: number; expiresAt: Date }[];
   /**
    * The code and the link are derived from these seeds, the browser's token and SECRETS_KEY, so a repeated mail
@@ -18,7 +18,10 @@ export interface SignIn {
   tried?: string[];
   /** The page to show after sign-in. */
   next?: string;
-  /** The form that signed in. If the form is sent again, it completes missing steps; every other form is refused. */
+  /**
+   * The form that used the code or link. If this form is sent again, missing steps are completed; every other form is
+   * refused.
+   */
   used?: { formId: string; mac: string; at: Date; isDone?: true };
   expiresAt: Date;
 }

@@ -17,7 +17,7 @@ const triesOfCode = 5;
 const linkLength = 22;
 
 /** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
-export function readCode(typed: string): string | null {
+export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replace(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
 }
@@ -42,9 +42,9 @@ type NewCode = { code: string; link: string } | MailRefusal;
 
 /**
  * Creates a sign-in code and a link to send to an address. The code works for 15 minutes and the link for an hour, both
- * only in this browser; using either one consumes both. While the browser has a live code, another request gives the
- * same code: mails can be late, and an attacker then has only one code to guess. The limits per address, per client and
- * in total apply (sign-in-limits.ts).
+ * only in this browser. After one of them is used, neither works again. While the browser has a live code, another
+ * request gives the same code: mails can be late, and an attacker then has only one code to guess. The limits per
+ * address, per client and in total apply (sign-in-limits.ts).
  */
 export async function newCode(
   { secrets, signInMailsPerHour }: Settings,
@@ -60,7 +60,7 @@ export async function newCode(
     $and: [{ $eq: ['$email', email] }, { $gt: ['$expiresAt', now] }, { $eq: [{ $type: '$used' }, 'missing'] }],
   };
   const newest = { $last: { $ifNull: ['$codes', []] } };
-  // A process of the previous version adds codes that are not derived from a seed.
+  // A code without a seed comes from a process of the previous version; it is replaced.
   const isLive = {
     $and: [
       isOpen,
@@ -94,7 +94,7 @@ export async function newCode(
   const row = (await signIns.findOneAndUpdate({ _id }, change, options)) as SignIn;
   const mac = row.codes.at(-1)?.mac ?? '';
   const candidates = codesOf(secrets, browser, email, row.codeSeed ?? '');
-  // The stored code may be derived from another SECRETS_KEY than the first one, which may have changed since.
+  // The first SECRETS_KEY may have changed since the code was stored, so every listed key is tried.
   const code = candidates.find((one) => isMacOf(secrets, 'sign-in codes', macText(browser, email, one), mac)) ?? fresh;
   const [link = ''] = linksOf(secrets, browser, email, row.linkSeed ?? '');
   return { code, link };
@@ -112,9 +112,10 @@ const linksOf = (secrets: Config['secrets'], browser: Browser, email: string, se
   macsOf(secrets, 'sign-in links', macText(browser, email, seed)).map((mac) => mac.slice(0, linkLength));
 
 /**
- * The last code request of a browser; null if there is none or it was used. `hasCode`: the code can still be entered.
+ * The last code request of a browser; null if there is none, or if its code or link was used. `hasCode`: the code can
+ * still be entered.
  */
-export async function openSignIn(
+export async function pendingSignIn(
   token: string,
   nowMs: number,
 ): Promise<{ email: string; hasCode: boolean; next: string } | null> {
@@ -124,7 +125,7 @@ export async function openSignIn(
 }
 
 /** The address of this browser's last code request, even if it was used; null if there is none. */
-export const askedEmail = async (token: string, nowMs: number): Promise<string | null> =>
+export const requestedEmail = async (token: string, nowMs: number): Promise<string | null> =>
   (await findSignIn(token, nowMs))?.email ?? null;
 
 const findSignIn = (token: string, nowMs: number): Promise<SignIn | null> =>
@@ -135,7 +136,7 @@ function liveCodeOf({ codes }: SignIn, nowMs: number): SignIn['codes'][number] |
   return newest && newest.tries < triesOfCode && newest.expiresAt.getTime() > nowMs ? newest : undefined;
 }
 
-/** The result of a verified code or link. `isDone`: this form has completed the sign-in before. */
+/** The result of a verified code or link. `isDone`: the same form has already completed the sign-in. */
 export interface Proof {
   result: 'right';
   email: string;
@@ -192,7 +193,7 @@ export async function enterCode(
     }
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
   } else if (!isRight(live.mac)) return { result: 'no code' };
-  const proof = await use(open, live.mac, formId, nowMs);
+  const proof = await consume(open, live.mac, formId, nowMs);
   await refundTry(browser, email, tryId);
   return proof ?? { result: 'no code' };
 }
@@ -242,11 +243,11 @@ export async function enterLink(
 ): Promise<Proof | null> {
   if (!(await openLink(settings, entered, nowMs))) return null;
   const open = await findSignIn(entered.browser.token, nowMs);
-  return open && use(open, '', entered.formId, nowMs);
+  return open && consume(open, '', entered.formId, nowMs);
 }
 
-/** Consumes the code and the link for a form. Resolves with null if another form was first. */
-async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
+/** Marks the code and the link as used by a form. Resolves with null if another form used them first. */
+async function consume({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
   const used = { formId, mac, at: new Date(nowMs) };
   const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'codes.mac': mac }) };
   await signIns.updateOne(isOpen, { $set: { used, codes: [] } });

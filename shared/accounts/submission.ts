@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
 
 /**
- * A dashboard form, as an earlier version recorded it before applying it. This version stores the form's id together
- * with the change that it makes (sent-form.ts). It only deletes these documents once they have expired
- * (workers/periodic/retention).
+ * A document of an earlier version, which recorded each dashboard form before applying it. This version stores the
+ * form's id together with the change that the form makes (sent-form.ts). It only deletes the expired documents of
+ * earlier versions (workers/periodic/retention).
  */
 interface Submission {
   _id: { accountId: string; formId: string };

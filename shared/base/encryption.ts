@@ -29,7 +29,10 @@ export class SecretsKeyMissing extends Error {
   }
 }
 
-/** Thrown if a ciphertext of a known key does not decrypt: it was modified or belongs to another record. */
+/**
+ * Thrown if this process has the key of a ciphertext, but the ciphertext does not decrypt: it was modified or belongs
+ * to another record.
+ */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {
@@ -68,7 +71,7 @@ export function decrypt(text: string, keys: SecretsKeys, belongsTo: string): str
   if (!text.startsWith(namedPrefix)) return decryptUnnamed(text, keys, belongsTo);
   const [, id = '', sealed = ''] = text.split(':');
   const named = keys.find((key) => key.id === id);
-  if (named) return open(sealed, named, belongsTo);
+  if (named) return decryptWith(sealed, named, belongsTo);
   throw /^[0-9a-f]{8}$/.test(id) ? new SecretsKeyMissing(id) : new SecretDamaged();
 }
 
@@ -76,7 +79,7 @@ function decryptUnnamed(text: string, keys: SecretsKeys, belongsTo: string): str
   if (Buffer.from(text, 'base64').length < ivBytes + tagBytes) throw new SecretDamaged();
   for (const key of keys) {
     try {
-      return open(text, key, belongsTo);
+      return decryptWith(text, key, belongsTo);
     } catch {
       // Try the next key.
     }
@@ -84,7 +87,7 @@ function decryptUnnamed(text: string, keys: SecretsKeys, belongsTo: string): str
   throw new SecretsKeyMissing();
 }
 
-function open(sealed: string, { key }: SecretsKey, belongsTo: string): string {
+function decryptWith(sealed: string, { key }: SecretsKey, belongsTo: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   try {
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })

@@ -51,7 +51,7 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 /** The status, the code and the text of an error, as a caller gets them. */
 export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCode; text: string } {
   const [status, text] = errorTable[code];
-  // Callers see `unconfirmed` as `unavailable`, too: after any 503 the write may have succeeded.
+  // Callers see `unconfirmed` as `unavailable`, because after any 503 the write may have succeeded.
   return { status, code: code === 'unconfirmed' ? 'unavailable' : code, text };
 }
 
@@ -85,7 +85,10 @@ interface ErrorDetails {
   headers?: Record<string, string>;
 }
 
-/** An error that the caller gets as the response. Thrown where the fault is found, rendered in one place. */
+/**
+ * An error that the caller gets as the response. Thrown where the fault is found; handle-errors.ts turns it into the
+ * response.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -97,7 +100,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.status = status;
-    // RFC 9110 requires the scheme with every 401, also when a driver is suspended while their request runs.
+    // RFC 9110 requires this header in every 401. A driver who is suspended while a request runs gets a 401 too.
     const scheme = status === 401 && { 'WWW-Authenticate': 'Bearer' };
     this.headers = { ...scheme, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }

@@ -42,7 +42,7 @@ export function newRideId(nowMs: number): string {
   return firstRideId(nowMs) + randomBase62(16);
 }
 
-/** The smallest id of a ride created at this time: it sorts after the ids of all earlier rides. */
+/** The smallest id of a ride created at this time. The ids of all earlier rides sort before it. */
 export const firstRideId = (atMs: number): string => `ride_${toBase62(atMs, 8)}`;
 
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
@@ -53,12 +53,12 @@ export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** A mail id starts with the time, so that mails sort by their age. */
 export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
 /**
- * The ids of a mail and of an audit entry that a form causes, derived from its form id and its purpose. So sending the
- * form again adds only the missing ones.
+ * The ids of a mail and of an audit entry that a form causes. They are derived from the form id and their purpose, so a
+ * form that is sent again adds only what is missing.
  */
 export const derivedMailId = (...from: string[]): string => `mail_${sha256(from.join(' ')).slice(0, 40)}`;
 export const derivedAuditId = (...from: string[]): string => `audit_${sha256(from.join(' ')).slice(0, 40)}`;
-/** The smallest id of an attempt made at this time (Unix ms), because attempt ids start with the time. */
+/** The smallest id of an attempt made at this time (Unix ms). Attempt ids start with the time. */
 export const firstAttemptId = (atMs: number): string => `att_${toBase62(atMs, 8)}`;
 export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + randomBase62(14);
 /**
@@ -67,7 +67,7 @@ export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + ran
  */
 export const newTrackToken = (): string => randomBase62(22);
 
-/** The id of an event, derived from its ride and number, so that every attempt sends the same id. */
+/** The id of an event. It is derived from the ride and the event's number, so every attempt sends the same id. */
 export function eventId(rideId: string, seq: number): string {
   return `evt_${rideId.replace(/^ride_/, '')}_${seq}`;
 }
@@ -76,8 +76,8 @@ export function eventId(rideId: string, seq: number): string {
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key and of an offer that a form creates, derived from its form id. So sending the form again cannot
- * insert a second one.
+ * The ids of a key and of an offer that a form creates. They are derived from the form id, so a form that is sent again
+ * cannot insert a second key or offer.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const derivedOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;

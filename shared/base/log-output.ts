@@ -17,9 +17,9 @@ export interface LogOutput {
   /** Adds a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
   write(line: string): void;
   /**
-   * Calls back when all lines are written or dropped, at the latest after 200 ms. If a write blocks (a stopped
-   * terminal, a hanging disk), calls back with an error after `blockedMs`: the thread of that write keeps the process
-   * from exiting.
+   * Calls back when all lines are written. After 200 ms, starts no further write and drops the other lines. If a write
+   * blocks (a stopped terminal, a hanging disk), waits for it until `blockedMs` and then calls back with an error,
+   * because the thread of that write keeps the process from exiting.
    */
   flush(done: (blocked?: Error) => void): void;
   /**
@@ -45,7 +45,7 @@ export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput
   let dropped = 0;
   let chunk: { bytes: Buffer; lines: number; isBegun: boolean } | null = null;
   let isWriting = false;
-  /** An error cut off the last line, so the next write must begin with a line break. */
+  /** True if a write failed in the middle of a line, so the next write must begin with a line break. */
   let isTorn = false;
   let isReporting = false;
   let timer: NodeJS.Timeout | undefined;

@@ -4,9 +4,9 @@ import { logLinesDropped } from './metrics.ts';
 
 /**
  * Every field that a log line or a span may have: ids, words from fixed sets, counts and times. Any other field is
- * dropped, so nothing sensitive is logged by accident.
+ * dropped, so that nothing sensitive is logged by accident.
  */
-const plain = new Set([
+const plainFields = new Set([
   // Requests. A path is logged only in development; a route is its pattern.
   'requestId',
   'method',
@@ -79,7 +79,7 @@ const plain = new Set([
 ]);
 
 /** Fields that contain fields: the result of `describeError`, and the concurrency limit of each pool. */
-const nested: Record<string, ReadonlySet<string>> = {
+const nestedFields: Record<string, ReadonlySet<string>> = {
   error: new Set(['name', 'code', 'at']),
   concurrency: new Set(['webhooks', 'webhooks-slow']),
 };
@@ -89,13 +89,13 @@ type Fields = Record<string, unknown>;
 /** Drops every field that is not on the allowlist. */
 export function onlyAllowed(fields: Fields): Fields {
   let isAllowed = true;
-  for (const name in fields) isAllowed &&= plain.has(name) && isPlain(fields[name]);
+  for (const name in fields) isAllowed &&= plainFields.has(name) && isPlain(fields[name]);
   return isAllowed ? fields : Object.fromEntries(Object.entries(fields).flatMap(allowed));
 }
 
 function allowed([name, value]: [string, unknown]): [string, unknown][] {
-  if (plain.has(name)) return isPlain(value) ? [[name, value]] : [];
-  const inside = nested[name];
+  if (plainFields.has(name)) return isPlain(value) ? [[name, value]] : [];
+  const inside = nestedFields[name];
   if (!inside || typeof value !== 'object' || value === null) return [];
   return [[name, Object.fromEntries(Object.entries(value).filter(([key, one]) => inside.has(key) && isPlain(one)))]];
 }
@@ -108,9 +108,7 @@ const isPlain = (value: unknown): boolean =>
 
 export type { Logger };
 
-/**
- * All loggers of the process share this output. At the end of the process it loses lines only if the process is killed.
- */
+/** All loggers of the process share this output. Lines are lost at the end of the process only if it is killed. */
 const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 

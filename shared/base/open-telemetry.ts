@@ -40,7 +40,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': `rides-${processName}` })),
-    // The service decides where it begins a trace; every later span follows that decision, also in other processes.
+    // The first span of a trace decides whether the trace is recorded. All its later spans, also in other processes,
+    // follow that decision.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
   });
@@ -77,7 +78,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
       const atLatest = new Promise<void>((resolve) => {
         limit = setTimeout(resolve, stopMs);
       });
-      // Errors are ignored here, because the exporter has already logged them.
+      // An error of the shutdown is ignored, because the exporter has already logged it.
       await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
       clearTimeout(limit);
       for (const api of [trace, context, propagation]) api.disable();
@@ -88,8 +89,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /**
- * Continues the trace that a client has started. Neither its flag nor its id decides whether the trace is kept, because
- * the client chooses both. Its `tracestate` is dropped, because it may contain anything.
+ * Continues the trace that a client has started. Neither the trace's flag nor its id decides whether it is recorded,
+ * because the client chooses both. Its `tracestate` is dropped, because it may contain anything.
  */
 function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
   const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
@@ -104,7 +105,7 @@ function note(span: Span, fields: object, hasFailed: boolean): void {
 }
 
 /** OpenTelemetry's names for log fields. Fields without one keep their names. */
-const conventional: Record<string, string> = {
+const attributeNames: Record<string, string> = {
   method: 'http.request.method',
   route: 'http.route',
   httpStatus: 'http.response.status_code',
@@ -112,7 +113,7 @@ const conventional: Record<string, string> = {
 
 const attributesOf = (fields: object): Attributes =>
   Object.fromEntries(
-    Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [conventional[name] ?? name, value]),
+    Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [attributeNames[name] ?? name, value]),
   ) as Attributes;
 
 const jobSpanKinds: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];

@@ -43,9 +43,7 @@ export interface Queues {
  */
 export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 
-/**
- * Options of the workers: keep the last 1,000 completed and 1,000 failed jobs of a queue for a developer to inspect.
- */
+/** Worker options that keep the last 1,000 completed and 1,000 failed jobs of a queue, for a developer to inspect. */
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
 /** Creates the producer side of every queue, on one connection. Without Redis, adding a job fails at once. */
@@ -82,9 +80,9 @@ interface NewJob {
   /** The due time on MongoDB's clock. Without it, the job is due at once. */
   dueAt?: Date;
   /**
-   * Adds the job even while one with the same id is active. During an outage Redis may give a job to a worker that
-   * never receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second one
-   * finds nothing to do.
+   * Adds the job even while one with the same id is active. The active job may never run: during an outage Redis may
+   * give it to a worker that never receives it, which BullMQ notices only when the job's lock expires. If the active
+   * job does run, the second one finds nothing to do.
    */
   evenIfActive?: boolean;
 }

@@ -3,11 +3,11 @@ import { connectSubscriberRedis } from './redis/redis.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 
 const channel = 'rides:changed';
-const againMs = 1_000;
+const resubscribeMs = 1_000;
 
 /**
- * Notifies every process that a ride has changed, with the affected driver ids. Waits for nothing and never fails: a
- * notification may be lost, because waiters also poll every 2 s.
+ * Notifies every process that a ride has changed, with the affected driver ids. Does not wait and never fails. A lost
+ * notification is harmless, because everything that waits for a change also polls every 2 s.
  */
 export function publishRideChange(
   { redis }: Pick<Context, 'redis'>,
@@ -33,10 +33,11 @@ export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' |
   const listeners = new Set<Listener>();
   const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   let isClosed = false;
-  // In a cluster the first try may find no node, and ioredis repeats only later subscriptions.
+  // Retries the first subscription, which may find no node in a cluster. ioredis repeats only a subscription that has
+  // succeeded before.
   const subscribe = () =>
     subscriber.subscribe(channel).catch(() => {
-      if (!isClosed) setTimeout(subscribe, againMs).unref();
+      if (!isClosed) setTimeout(subscribe, resubscribeMs).unref();
     });
   void subscribe();
   subscriber.on('message', (_channel, message) => {

@@ -1,17 +1,17 @@
 import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-circle.ts';
 
 /**
- * The earth is divided into cells of about these widths (km), so that an ordinary index finds nearby drivers: a search
- * takes 1 to 3 ms. A 2dsphere index reads every driver in rings that it chooses itself, which took 60 to 600 ms near a
- * crowd of drivers.
+ * The earth is divided into cells once for each of these widths (km, approximate), so that an ordinary index finds
+ * nearby drivers. A search takes 1 to 3 ms. A 2dsphere index reads every driver in rings that it chooses itself, which
+ * took 60 to 600 ms near a crowd of drivers.
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
-/** Cells of one width are used up to a distance of this many widths. */
-const reach = 8;
+/** A search uses cells of one width up to this many widths from its middle, and wider cells beyond that. */
+const maxWidthsAway = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
-const mostRows = 100_000;
-const mostColumns = 200_000;
+const maxRows = 100_000;
+const maxColumns = 200_000;
 
 /** The cell of each width that contains a place, as stored with a driver's position. Pure. */
 export const cellsAt = (place: Point): number[] => widthsKm.map((width, level) => cellAt(place, width, level));
@@ -26,15 +26,15 @@ export function cellAt({ lat, lng }: Point, width: number, level: number): numbe
 const rowAt = (lat: number, width: number): number => Math.floor(((lat + 90) * kmPerDegree) / width);
 const middleOf = (row: number, width: number): number => Math.min(90, ((row + 0.5) * width) / kmPerDegree - 90);
 
-/** The number of cells of about this width in a row; 1 at the poles. */
+/** The number of cells of about this width in one row around the earth; 1 at the poles. */
 function columnsIn(row: number, width: number): number {
   const around = 360 * kmPerDegree * Math.cos(radians(middleOf(row, width)));
   return Math.max(1, Math.floor(around / width));
 }
 
-const cellId = (level: number, row: number, column: number): number => (level * mostRows + row) * mostColumns + column;
+const cellId = (level: number, row: number, column: number): number => (level * maxRows + row) * maxColumns + column;
 
-/** A part of a circle: the area around its middle, or a band around the previous zone. */
+/** A part of the circle of a search: the area around its middle, or a band around the previous zone. */
 interface Zone {
   /** Its outer radius. */
   toKm: number;
@@ -51,7 +51,7 @@ export function* zonesAround(middle: Point, radiusKm: number): Generator<Zone> {
   let fromKm = 0;
   for (const [level, width] of widthsKm.entries()) {
     const isLast = level === widthsKm.length - 1;
-    const toKm = isLast ? radiusKm : Math.min(radiusKm, reach * width);
+    const toKm = isLast ? radiusKm : Math.min(radiusKm, maxWidthsAway * width);
     yield { toKm, rings: ringsOf(cellsBetween(middle, fromKm, toKm, level), fromKm, width) };
     if (toKm >= radiusKm) return;
     fromKm = toKm;
@@ -93,7 +93,10 @@ function columnsNear(middle: Point, lat: number, radiusKm: number, columns: numb
   return Array.from({ length: 2 * span + 1 }, (_, index) => (((at + index - span) % columns) + columns) % columns);
 }
 
-/** The degrees of longitude that a circle reaches to either side on a circle of latitude (spherical law of cosines). */
+/**
+ * How far a circle extends east and west of its middle on a given latitude, in degrees of longitude (spherical law of
+ * cosines).
+ */
 function longitudesWithin(middle: Point, lat: number, radiusKm: number): number {
   const [here, there] = [radians(middle.lat), radians(lat)];
   const cosines = Math.cos(here) * Math.cos(there);

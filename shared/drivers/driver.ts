@@ -7,7 +7,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
-/** A ride that a driver is bound to: by a live offer, or, without `offerId`, as its driver. */
+/** A ride that a driver is committed to: with `offerId` by a live offer, without it as the assigned driver. */
 export interface Commitment {
   rideId: string;
   offerId?: string;
@@ -31,7 +31,7 @@ export interface DriverRecord {
   rotatedAt?: Date;
   suspendedAt?: Date;
   revokedAt?: Date;
-  /** When the driver was suspended or revoked. Set until the driver's rides and offers have been ended. */
+  /** When the driver was suspended or revoked. Removed when the driver's rides and offers have been ended. */
   leavesSince?: Date;
   /** For a resumed driver: the ride and offers from before the resume that must still be ended. */
   left?: Commitment[];
@@ -59,7 +59,7 @@ const driverSchema = new mongoose.Schema<DriverRecord>(
   { versionKey: false, autoIndex: false },
 );
 driverSchema.index({ hash: 1 }, { unique: true });
-// The sweeper finds suspended and revoked drivers here.
+// For the sweeper: finds suspended and revoked drivers whose rides and offers must still be ended.
 driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince: { $exists: true } } });
 
 export const DriverModel = mongoose.model<DriverRecord>('Driver', driverSchema, 'drivers');
@@ -122,8 +122,8 @@ function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats
 }
 
 /**
- * The browsers in which a driver has signed in to the driver's page. A session stores not the key that started it but
- * its hash, so the session ends when the key is rotated or revoked.
+ * The browsers in which a driver has signed in to the driver's page. A session stores the hash of the key with which it
+ * was started, so it ends when that key is rotated or revoked.
  */
 export const driverSessions = sessionStore<{ driverId: string; keyHash: string }>('DriverSession', 'driversessions', [
   'driverId',

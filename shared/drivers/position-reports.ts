@@ -3,8 +3,8 @@ import { type Report, writeReports } from './positions.ts';
 
 /** Reports that arrive within this time (ms) are written in one command. */
 const windowMs = 100;
-/** A driver's position is written at most this often. */
-const spacingMs = 1_000;
+/** The shortest time between two writes of a driver's position. */
+const minWriteIntervalMs = 1_000;
 
 interface PendingReport {
   report: Report;
@@ -32,12 +32,12 @@ export function positionReports({ now }: Pick<Context, 'now'>): PositionReports 
   let isScheduled = false;
 
   const isDue = (driverId: string, nowMs: number): boolean =>
-    Math.abs(nowMs - (writtenAt.get(driverId) ?? Number.NEGATIVE_INFINITY)) >= spacingMs;
+    Math.abs(nowMs - (writtenAt.get(driverId) ?? Number.NEGATIVE_INFINITY)) >= minWriteIntervalMs;
 
   async function flush(): Promise<void> {
     const nowMs = now();
     for (const [driverId, at] of writtenAt) {
-      if (Math.abs(nowMs - at) < spacingMs) break;
+      if (Math.abs(nowMs - at) < minWriteIntervalMs) break;
       writtenAt.delete(driverId);
     }
     const due = [...waiting].filter(([driverId]) => isDue(driverId, nowMs));

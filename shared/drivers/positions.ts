@@ -16,7 +16,7 @@ export interface DriverPosition {
   cells: number[];
   /** Degrees clockwise from north. A report without a heading keeps the last one. */
   heading: number;
-  /** The time of the position, never in the future. See `shownAt`. */
+  /** The time of the position, as `shownAt` computes it: never in the future. */
   at: Date;
   /** The time of the last report by the phone's clock, which may be wrong. It only orders the reports of this phone. */
   phoneAt?: Date;
@@ -27,15 +27,15 @@ export interface DriverPosition {
   /** True if the driver wants rides. */
   isOnline: boolean;
   /**
-   * Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer
+   * The number of times that the driver went online. With it, a late `goOffline` of the service does not undo a newer
    * `goOnline`.
    */
   onlines?: number;
   /** The driver's moving ride. The rides are authoritative; this copy keeps busy drivers out of the index. */
   rideId?: string;
-  /** Counts the writes of `rideId`, so that an older state never replaces a newer one. */
+  /** The number of writes of `rideId`. With it, an older state never replaces a newer one. */
   rideNotes?: number;
-  /** True if the driver is online and without a ride. The index of places contains only available drivers. */
+  /** True if the driver is online and has no ride. The index of places contains only available drivers. */
   available: boolean;
   carType?: CarType;
   seats?: number;
@@ -54,13 +54,13 @@ export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'p
 export const positions = collection<DriverPosition>(PositionModel);
 
 /** A driver who has not reported for this long receives no requests and counts as offline. */
-export const reportLifeMs = 60_000;
+export const maxReportAgeMs = 60_000;
 
 /**
- * A condition on `seenAt`: within the last minute. It also accepts a time up to a minute in the future, because
- * MongoDB's clock may have been set back.
+ * The condition that `seenAt` is within the last minute. It also allows up to a minute in the future, because MongoDB's
+ * clock may have been set back.
  */
-export const seenRecently = (now: Date) => around(now, reportLifeMs);
+export const seenRecently = (now: Date) => around(now, maxReportAgeMs);
 
 const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms), $lte: new Date(now.getTime() + ms) });
 
@@ -74,7 +74,6 @@ export interface Report extends Point {
   at?: Date;
 }
 
-/** A position that is shown. */
 type ShownPosition = Required<Report>;
 
 const placed = ({ lat, lng }: Point) => ({ lat, lng, cells: cellsAt({ lat, lng }) });
@@ -111,8 +110,8 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
 
 const minReportMs = 1_000;
 /**
- * If no report was written for this long, the next one is written whatever its phone time, because the phone's clock
- * may have been set back.
+ * If no report was written for this long, the next one is written whatever time the phone reports, because the phone's
+ * clock may have been set back.
  */
 const staleForMs = 60_000;
 
@@ -144,7 +143,10 @@ function shownAt(at: Date | undefined, now: Date): Date {
   return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
 }
 
-/** Inserts a document for each driver who has none yet. For the other drivers, only `seenAt` and `available` change. */
+/**
+ * Inserts a document for each driver who has none yet. For a driver with a document, changes only `seenAt` and
+ * `available`.
+ */
 async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
     reports.map(([driverId, { heading = 0, at, ...place }]) => {
@@ -162,10 +164,10 @@ async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date)
 }
 
 /**
- * Removes drivers who have not reported for a minute from the index of available drivers. Their next report adds them
- * again.
+ * Marks drivers who have not reported for a minute as unavailable, which removes them from the index. Their next report
+ * adds them again.
  */
-export async function dropSilent(now: Date): Promise<number> {
+export async function markSilentUnavailable(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(
     { available: true, $or: [{ seenAt: { $lt: $gte } }, { seenAt: { $gt: $lte } }] },
@@ -175,7 +177,9 @@ export async function dropSilent(now: Date): Promise<number> {
   return modifiedCount;
 }
 
-/** Counters that a run reads first. It then changes the position only if no other run has changed them. */
+/**
+ * The counters that `settleDriver` reads first. It then changes the position only if the counters are still the same.
+ */
 type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
 /** Reads the counters of a driver. Resolves with null for a driver who has never been online and never reported. */
@@ -183,9 +187,9 @@ export const readCounts = (driverId: string): Promise<PositionCounts | null> =>
   positions.findOne<PositionCounts>({ _id: driverId }, { ...timeLimit(), projection: { onlines: 1, rideNotes: 1 } });
 
 /**
- * Records the driver's moving ride, or none. The caller must read `counts` first, then the rides. Resolves with false,
- * and changes nothing, if another run has recorded a ride since. Compares counters, not times, because MongoDB's clock
- * can be set back.
+ * Records the driver's moving ride, or that there is none. The caller must read `counts` first, then the rides. Changes
+ * nothing and resolves with false if another process has recorded a ride since `counts` were read. Compares counters,
+ * not times, because MongoDB's clock can be set back.
  */
 export async function noteRide(driverId: string, rideId: string | null, counts: PositionCounts): Promise<boolean> {
   const { rideNotes } = counts;

@@ -11,9 +11,9 @@ export interface FareDay {
   /** The day, such as `2026-11-05`. */
   day: string;
   trips: number;
-  /** The trips by account. The code does not reveal the account. */
+  /** The number of trips of each account. The code does not reveal the account. */
   accounts: { code: string; trips: number }[];
-  /** Histogram: price step -> trips. It does not connect prices with accounts. */
+  /** A histogram: the number of trips for each price step. It does not connect prices with accounts. */
   prices: { step: number; trips: number }[];
 }
 
@@ -21,9 +21,9 @@ export interface FareDay {
  * A hint needs at least this many trips and accounts, and no account may have a larger share of the trips. So it
  * reveals no partner's prices.
  */
-export const leastTrips = 20;
-export const leastAccounts = 10;
-export const mostOfOneAccount = 1 / 3;
+export const minTrips = 20;
+export const minAccounts = 10;
+export const maxAccountShare = 1 / 3;
 
 /** Replaces an account's id in the counts of a place. The code is the same every day, but different at every place. */
 export const accountCode = (place: string, accountId: string): string => sha256(`${place} ${accountId}`).slice(0, 12);
@@ -32,7 +32,7 @@ export const accountCode = (place: string, accountId: string): string => sha256(
 export const keptDays = 28;
 
 const cellKm = 5;
-/** The level of these cells, which differs from the levels of the drivers' cells (drivers/cells.ts). */
+/** The level of these cells. Levels 0 to 4 belong to the drivers' cells (drivers/cells.ts). */
 const cellLevel = 5;
 
 /**
@@ -45,7 +45,7 @@ export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pi
  * accepted offers, with account ids, under ids that begin with a digit; hints ignore these.
  */
 export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
-export const ofEarlierVersions = { _id: { $lt: ':' } } as const;
+export const countsOfEarlierVersions = { _id: { $lt: ':' } } as const;
 
 /** Prices are counted in steps of 5 %. */
 const stepFactor = Math.log(1.05);
@@ -59,7 +59,7 @@ export const fareDays = collection<FareDay>(FareDayModel);
 
 /** The progress of the counts. One document. */
 interface FareProgress {
-  /** Not `fares`, the id that earlier versions use. */
+  /** Earlier versions use the id `fares`, which must not be used again. */
   _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;

@@ -8,9 +8,9 @@ import {
   fareDayId,
   fareDays,
   keptDays,
-  leastAccounts,
-  leastTrips,
-  mostOfOneAccount,
+  maxAccountShare,
+  minAccounts,
+  minTrips,
   placeOf,
   priceOf,
 } from './fare-days.ts';
@@ -22,7 +22,7 @@ export interface Quartiles {
   upper: number;
 }
 
-/** The sources of the prices of a hint. */
+/** Where the prices of a hint come from. */
 export const fareBases = ['rides', 'tariff', 'sample'] as const;
 
 /** A hint for a fare: `base` plus the distance times the price per km, in USD. */
@@ -52,8 +52,8 @@ export async function fareHint(
 }
 
 /**
- * The recent prices of completed live rides near a pickup, in USD per km, rounded to 5 %. Null if the rides or their
- * accounts are so few that the hint could reveal the prices of one account. The counts change once a day.
+ * The recent prices of completed live rides near a pickup, in USD per km, rounded to 5 %. Null if there are so few
+ * rides or accounts that the hint could reveal the prices of one account. The counts change once a day.
  */
 export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number): Promise<Quartiles | null> {
   const place = placeOf(pickup, carType);
@@ -70,8 +70,8 @@ function quartilesOf(days: readonly Pick<FareDay, 'trips' | 'accounts' | 'prices
   for (const account of days.flatMap((day) => day.accounts)) {
     ofAccounts.set(account.code, (ofAccounts.get(account.code) ?? 0) + account.trips);
   }
-  if (trips < leastTrips || ofAccounts.size < leastAccounts) return null;
-  if (Math.max(...ofAccounts.values()) > mostOfOneAccount * trips) return null;
+  if (trips < minTrips || ofAccounts.size < minAccounts) return null;
+  if (Math.max(...ofAccounts.values()) > maxAccountShare * trips) return null;
   const prices = days.flatMap((day) => day.prices).sort((a, b) => a.step - b.step);
   const at = (share: number): number => {
     let passed = 0;

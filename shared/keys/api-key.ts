@@ -13,7 +13,7 @@ export interface ApiKey {
   mode: Mode;
   /** SHA-256 of the secret key. The secret key itself is not stored. */
   hash: string;
-  /** The part of the secret key that is shown, to distinguish keys. */
+  /** The part of the secret key that may be shown, by which people distinguish keys. */
   hint: string;
   webhookUrl?: string;
   /** `whsec_...`, encrypted for this record. */
@@ -24,18 +24,18 @@ export interface ApiKey {
   /** The time of the last roll of the signing secret. Missing if an earlier version rolled it. */
   rolledAt?: Date;
   revokedAt?: Date;
-  /** The time since which the operator refuses this key, or all keys of its account (suspend-account.ts). */
+  /** When the operator suspended this key, or its account (suspend-account.ts). */
   suspendedAt?: Date;
   accountSuspendedAt?: Date;
   /** The key's slot within the account's key limit (places.ts). Keys from the command line have none. */
   place?: number;
-  /** The consecutive failed deliveries, until one succeeds (webhooks/delivery-health.ts). */
+  /** The current streak of failed deliveries; removed by the next success (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
   /** When the account got mails about this key's failing deliveries, within the last 24 hours. */
   outageMailsAt?: Date[];
   /** The last time that a worker held delivery settings for longer than 250 ms (delivery-settings.ts). */
   settingsHeldAt?: Date;
-  /** The earliest time at which the key's next redelivery may start: resends are throttled. */
+  /** The earliest time at which the key's next redelivery may start, because redeliveries are throttled. */
   nextRedeliveryAt?: Date;
   /** The dashboard forms that created or changed the key, newest last. */
   forms?: AppliedForm[];
@@ -74,7 +74,7 @@ const keySchema = new mongoose.Schema<ApiKey>(
 );
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
-// The retention finds the revoked keys that never had a ride with this index (workers/retention).
+// For the retention (workers/periodic/retention), which deletes revoked keys that never had a ride.
 keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt: { $exists: true } } });
 // Lists the active keys of an account, and pages of its revoked keys (list-keys.ts).
 keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
@@ -132,8 +132,11 @@ export function toActiveCaller(
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }
 
-/** When this process last wrote `lastUsedAt`, by key, oldest first. Contains only keys used within the last minute. */
-const notedAt = new Map<string, number>();
+/**
+ * The time of this process's last write of `lastUsedAt`, by key, oldest first. Contains only keys used within the last
+ * minute.
+ */
+const lastUseWrittenAt = new Map<string, number>();
 
 /**
  * Writes `lastUsedAt` at most once per minute for each key and process; without this limit, all concurrent requests
@@ -141,13 +144,13 @@ const notedAt = new Map<string, number>();
  * harmless, since `lastUsedAt` only shows which keys are in use. The next request retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
-  for (const [id, at] of notedAt) {
-    // A time far in the future means that the clock was set back, so the entry counts as old.
+  for (const [id, at] of lastUseWrittenAt) {
+    // Also an entry whose time is far in the future counts as old: the clock was set back after it.
     if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
-    notedAt.delete(id);
+    lastUseWrittenAt.delete(id);
   }
-  if (notedAt.has(keyId)) return;
-  notedAt.set(keyId, nowMs);
+  if (lastUseWrittenAt.has(keyId)) return;
+  lastUseWrittenAt.set(keyId, nowMs);
   const lately = new Date(nowMs - lastUsedResolutionMs);
   keys
     .updateOne(
@@ -156,6 +159,6 @@ function noteUse(keyId: string, nowMs: number): void {
       { writeConcern: { w: 1 } },
     )
     .catch(() => {
-      if (notedAt.get(keyId) === nowMs) notedAt.delete(keyId);
+      if (lastUseWrittenAt.get(keyId) === nowMs) lastUseWrittenAt.delete(keyId);
     });
 }

@@ -4,14 +4,14 @@ import { mongoNow } from '../base/mongo/clock.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * The party for which a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is
- * for an operator.
+ * On whose behalf a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is for
+ * an operator.
  */
 export type KeyOwner = { accountId: string } | 'anyone';
 
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
 
-/** A change to a key that was just read. */
+/** The change to make to a key that was just read. */
 interface KeyChange {
   set?: Partial<ApiKey>;
   unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt', 1>>;
@@ -24,13 +24,16 @@ interface KeyChange {
 export interface ChangedKey {
   /** The key before the change. */
   before: ApiKey;
-  /** The effect of the form, made by this request or by an earlier one with the same form. */
+  /** The form's change, which this request or an earlier one with the same form has made. */
   applied: AppliedForm;
-  /** True if an earlier request with the same form made the change, so this one changed nothing. */
+  /** True if an earlier request with the same form has made the change, so this request changed nothing. */
   isRepeat: boolean;
 }
 
-/** A key rarely changes between a read and its write. More rounds mean a fault other than contention. */
+/**
+ * The most tries of a change. A key rarely changes between a read and the write, so more tries mean a fault other than
+ * contention.
+ */
 const maxRounds = 20;
 
 /**
@@ -52,7 +55,7 @@ export async function changeKey(
     const { set = {}, unset = {}, on = [], isSame = false } = decide(before, now);
     const applied: AppliedForm = { id: form ?? '', at: now, isChange: !isSame };
     const { matchedCount } = await keys.updateOne(
-      { ...activeKeyOf(keyId, owner), ...asRead(before, on), ...(form && { 'forms.id': { $ne: form } }) },
+      { ...activeKeyOf(keyId, owner), ...unchangedSinceRead(before, on), ...(form && { 'forms.id': { $ne: form } }) },
       {
         $set: set,
         $unset: unset,
@@ -64,7 +67,7 @@ export async function changeKey(
   throw new AppError('unavailable');
 }
 
-const asRead = (before: ApiKey, on: readonly (keyof ApiKey)[]) =>
+const unchangedSinceRead = (before: ApiKey, on: readonly (keyof ApiKey)[]) =>
   Object.fromEntries(on.map((field) => [field, before[field] ?? { $exists: false }]));
 
 export const activeKeyOf = (keyId: string, owner: KeyOwner) => ({

@@ -15,19 +15,21 @@ export interface DeliverySettings {
 }
 
 /**
- * The maximum age of settings when a request is written with them (ms, monotonic), counted from the start of their
- * read.
+ * The maximum age of settings when a request is written with them (ms of the monotonic clock). The age counts from the
+ * start of the read.
  */
 export const settingsMaxAgeMs = 250;
 /** The maximum age of settings from `holdDeliverySettings`. */
 export const heldSettingsMaxAgeMs = 2_000;
 
 /**
- * A hold counts if its time is within this much of now. The margin is large because MongoDB's clock may step by an
- * hour.
+ * A hold counts if `settingsHeldAt` differs from the current time by at most this. The margin is large because
+ * MongoDB's clock may step by an hour.
  */
 const heldLatelyMs = 2 * 3_600_000;
-/** An additional wait, because a request that was just written is still in flight and a timer can fire early. */
+/**
+ * Added to the wait, because a request that was just written is still in flight, and because a timer can fire early.
+ */
 const marginMs = 50;
 
 const fields = { webhookUrl: 1, signingSecret: 1, failing: 1 } as const;
@@ -45,8 +47,8 @@ export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: s
 }
 
 /**
- * Like `deliverySettings`, but the settings may be used for 2 s, for a MongoDB that answers more slowly than the normal
- * maximum age. Records on the key that settings are held, so that `untilSettingsApply` waits for them.
+ * Like `deliverySettings`, but the settings may be used for 2 s. It is for a MongoDB that needs more than the normal
+ * 250 ms to answer. Records on the key that settings are held, so that `untilSettingsApply` waits for them.
  */
 export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
   const found = await keys.findOneAndUpdate(
@@ -59,8 +61,8 @@ export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyI
 
 /**
  * Resolves when no further request is written with older settings of the key: after 300 ms, or after 2 s if a worker
- * has held settings. Call it after rolling a secret or changing a URL, also for a repeated form, and respond only then
- * (contract, section 6, rule 7).
+ * has held settings. Await it after rolling a secret or changing a URL, before the response is sent, also for a
+ * repeated form (contract, section 6, rule 7).
  */
 export async function untilSettingsApply(keyId: string): Promise<void> {
   const startedAt = performance.now();

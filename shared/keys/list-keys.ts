@@ -38,12 +38,12 @@ export async function listRevokedKeys({ accountId }: AccountOwner, limit: number
     .lean();
 }
 
-/** Revoked keys beyond this number are not counted: the cost would grow with the number. */
-export const mostCounted = 1_000;
+/** Revoked keys are counted only up to this number, because the cost of counting grows with it. */
+export const maxCountedKeys = 1_000;
 
-/** The number of the account's revoked keys; `mostCounted` + 1 if it has more than `mostCounted`. */
+/** The number of the account's revoked keys; `maxCountedKeys` + 1 if it has more than `maxCountedKeys`. */
 export const countRevokedKeys = ({ accountId }: AccountOwner): Promise<number> =>
-  keys.countDocuments({ accountId, ...revoked }, { limit: mostCounted + 1, ...timeLimit() });
+  keys.countDocuments({ accountId, ...revoked }, { limit: maxCountedKeys + 1, ...timeLimit() });
 
 /** The given keys that belong to the account, including revoked ones. */
 export async function keysAmong<Field extends keyof ApiKey>(

@@ -49,11 +49,14 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
   return made;
 }
 
-/** The result of a form that created a key at time `at`. */
+/** The key that a form created at the time `at`. */
 interface KeyOfForm {
   keyId: string;
   at: Date;
-  /** Missing if another session sent the form, or if the key has been rotated or revoked since. */
+  /**
+   * The key with its secrets. Missing if another session sent the form, or if the key was rotated or revoked after its
+   * creation.
+   */
   made?: NewKey;
 }
 
@@ -77,7 +80,7 @@ export async function createKeyByForm(
 }
 
 /**
- * Shows the key only to a form of the same mode: a form for a test key needs no recent sign-in code, so it must not
+ * Shows the key only to a form of the same mode. A form for a test key needs no recent sign-in code, so it must not
  * show a live key.
  */
 async function repeatedCreation(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
@@ -140,7 +143,10 @@ export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): 
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
-/** Refuses a key from its next request until `resumeKey`. Its rides continue and their events are sent. */
+/**
+ * Suspends a key: its next request is refused, and all further ones until `resumeKey`. Its rides continue and their
+ * events are sent.
+ */
 export async function suspendKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
@@ -167,8 +173,8 @@ export async function renameKey(keyId: string, name: string, owner: KeyOwner, fo
 
 /**
  * Sets the default webhook URL of the key; null removes it. Resolves with false if the key already had this URL. Like a
- * rolled secret, the new URL applies after `untilSettingsApply`. Throws `invalid_request` for a URL that is not allowed
- * (contract, section 6, rule 2).
+ * rolled secret, the new URL applies once `untilSettingsApply` has resolved. Throws `invalid_request` for a URL that is
+ * not allowed (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,

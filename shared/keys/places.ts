@@ -2,9 +2,9 @@ import mongoose from 'mongoose';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * Inserts a key with the lowest free slot of its account (field `place`). An account has the slots 1 to `most`; each
- * active key without a slot reduces that number by one. If two concurrent inserts choose the same slot, the unique
- * index refuses one of them, which then tries the next slot.
+ * Inserts a key with the lowest free slot of its account (field `place`). An account has the slots 1 to `most`, minus
+ * one for each active key without a slot. If two concurrent inserts choose the same slot, the unique index refuses one
+ * of them, which then tries the next slot.
  */
 export async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
   for (;;) {

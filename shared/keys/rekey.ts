@@ -1,7 +1,7 @@
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 import { rekeyCheck } from './secrets-check.ts';
-import { ciphertextOf, underOlderKeys } from './stored-secrets.ts';
+import { ciphertextOf, encryptedWithOlderKeys } from './stored-secrets.ts';
 
 interface RekeyResult {
   /** The number of secrets that were re-encrypted. */
@@ -9,8 +9,8 @@ interface RekeyResult {
   /** The number of secrets that still use an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
   /**
-   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. For an API key, roll the signing
-   * secret. A mail fails automatically.
+   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. The remedy for an API key is to roll
+   * its signing secret. A mail of this kind fails without further action.
    */
   unopened?: string[];
 }
@@ -26,7 +26,7 @@ export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): P
   let remaining = 0;
   for (const store of secretStores) {
     rekeyed += await rekeyStore(store, secretsKeys, { batchSize, unopened });
-    remaining += await store.collection.countDocuments(underOlderKeys(store, secretsKeys));
+    remaining += await store.collection.countDocuments(encryptedWithOlderKeys(store, secretsKeys));
   }
   if (remaining === 0) await rekeyCheck(secretsKeys);
   return { rekeyed, remaining, ...(unopened.length > 0 && { unopened }) };
@@ -38,7 +38,7 @@ async function rekeyStore(
   { batchSize, unopened }: { batchSize: number; unopened: string[] },
 ): Promise<number> {
   let rekeyed = 0;
-  // Ordered by `_id`, so that a secret that does not decrypt is read only once.
+  // Reads in the order of `_id`, so that a secret that does not decrypt is not read again.
   for (let batch = await olderAfter('', store, secretsKeys, batchSize); batch.length > 0; ) {
     const changes = batch.flatMap((found) => {
       const { _id } = found;
@@ -56,7 +56,7 @@ async function rekeyStore(
 }
 
 function olderAfter(id: string, store: SecretStore, secretsKeys: SecretsKeys, limit: number): Promise<StoredSecret[]> {
-  const filter = { _id: { $gt: id }, ...underOlderKeys(store, secretsKeys) };
+  const filter = { _id: { $gt: id }, ...encryptedWithOlderKeys(store, secretsKeys) };
   return store.collection
     .find(filter, { projection: { [store.field]: 1 }, batchSize: limit + 1 })
     .sort({ _id: 1 })

@@ -24,14 +24,14 @@ export type ReplacingForm = SentForm & {
 };
 
 /**
- * The result of a form that replaced a secret at time `at`. The secret is missing if another session sent the form, or
- * if the secret is no longer in use.
+ * The secret that a form put in place at the time `at`. It is missing if another session sent the form, or if it is no
+ * longer in use.
  */
 type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
 /**
- * Identifies the current API key or signing secret without revealing it. A form sends the version that it replaces, so
- * that it cannot replace a newer one.
+ * The version of the current API key or signing secret, which does not reveal the secret. A form names the version that
+ * it replaces, so that it cannot replace a newer one.
  */
 export const secretVersion = {
   rotate: ({ rotatedAt }: Pick<ApiKey, 'rotatedAt'>): string => String(rotatedAt?.getTime() ?? 0),
@@ -45,8 +45,8 @@ const conflictMessages = {
 
 /**
  * Gives the key a new secret and returns the secret, which cannot be read again. The old secret stops working at once.
- * Rides, webhook URL, signing secret and counts stay (contract, section 5.5). Throws `key_changed` if another rotation
- * was first, and `not_found` like every change of a key.
+ * Everything else of the key stays the same: rides, webhook URL, signing secret and counts (contract, section 5.5).
+ * Throws `key_changed` if another rotation was first, and `not_found` like every change of a key.
  */
 export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
   let key = '';
@@ -138,7 +138,7 @@ function roll(
     keyId,
     owner,
     (key, now) => {
-      // A different ciphertext of the same secret comes from `rekey` and is not a roll.
+      // Compares the secrets, because `rekey` stores another ciphertext of the same secret, which is not a roll.
       const isOther =
         read &&
         read.signingSecret !== key.signingSecret &&
@@ -174,8 +174,8 @@ const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId}
 type ReplaceRequest = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
 
 /**
- * A replacement that is dated further ahead of a request than this is ignored, because MongoDB's clock was set back
- * after the replacement.
+ * A replacement whose time is later than the request by more than this is ignored, because MongoDB's clock was set back
+ * after it.
  */
 const slowestRequestMs = 60_000;
 
@@ -190,9 +190,7 @@ function isStale({ seen, arrivedAt }: ReplaceRequest, key: ApiKey, what: keyof t
 const keyChanged = (which: keyof typeof conflictMessages) =>
   new AppError('key_changed', { message: conflictMessages[which] });
 
-/**
- * The stored secret, or an empty text if it does not decrypt: a roll must still be possible, because it is the remedy.
- */
+/** The stored secret, or an empty text if it does not decrypt. A roll must work even then, because it is the remedy. */
 function decryptOrEmpty({ secrets }: Secrets, { _id, signingSecret }: ApiKey): string {
   try {
     return decrypt(signingSecret, secrets.keys, _id);

@@ -3,11 +3,11 @@ import { ConfigError, NotMigrated } from '../base/config.ts';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { type SecretStore, secretStores } from './secret-stores.ts';
-import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
+import { ciphertextOf, encryptedWithMissingKeys, keyInUse } from './stored-secrets.ts';
 
 /**
- * A ciphertext that decrypts only with the keys of this database, so that a wrong SECRETS_KEY already fails at the
- * start and not at a delivery.
+ * A ciphertext that decrypts only with the SECRETS_KEY of this database. With it, a process with a wrong SECRETS_KEY
+ * fails at its start and not at its first delivery.
  */
 interface SecretsCheck {
   _id: string;
@@ -20,20 +20,20 @@ const checkSchema = new mongoose.Schema<SecretsCheck>(
 );
 const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', checkSchema, 'checks'));
 const checkId = 'secrets';
-const plain = 'these keys belong to this database';
+const checkText = 'these keys belong to this database';
 
 /**
- * Writes the check value if it does not exist, with the key that decrypts the stored secrets. `rekeyCheck` re-encrypts
- * it only after all secrets, so a start is refused if it lacks the key that is still in use. Throws ConfigError if the
- * stored secrets do not decrypt.
+ * Writes the check value if it does not exist, encrypted with the key that decrypts the stored secrets. `rekeyCheck`
+ * re-encrypts it after all secrets, so a process without the key that is still in use cannot start. Throws ConfigError
+ * if the stored secrets do not decrypt.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
   if (!(await checks.findOne({ _id: checkId }))) {
     const inUse = await keyInUse(secretsKeys);
     if (inUse === 'none decrypts')
       throw new ConfigError('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
-    const value = encrypt(plain, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // A concurrent migrate may have written a value first. That value is kept, and checked below.
+    const value = encrypt(checkText, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
+    // If a `migrate` that runs at the same time has written a value first, that value is kept and checked below.
     await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
   }
   await assertSecretsKeys(secretsKeys);
@@ -63,7 +63,7 @@ export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void>
 }
 
 const underMissingKey = (store: SecretStore, secretsKeys: SecretsKeys) =>
-  store.collection.findOne(underMissingKeys(store, secretsKeys), { projection: { [store.field]: 1 } });
+  store.collection.findOne(encryptedWithMissingKeys(store, secretsKeys), { projection: { [store.field]: 1 } });
 
 /** Re-encrypts the check value with the first key. Call it only when no stored secret needs an older key. */
 export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {

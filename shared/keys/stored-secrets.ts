@@ -3,21 +3,21 @@ import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } fro
 import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 
 /**
- * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query
- * scans a few ranges of the index on its field and costs the same for ten API keys and for a million.
+ * A query for the stored ciphertexts of a SECRETS_KEY. A ciphertext starts with its key's id, so a query scans a few
+ * ranges of the field's index and costs the same for ten records and for a million.
  */
 type Query = mongoose.mongo.Filter<StoredSecret>;
 
 /** The ciphertexts that use a key other than the first. */
-export const underOlderKeys = ({ field }: SecretStore, [first]: SecretsKeys): Query => ({
-  $or: [{ [field]: { $lt: prefixOf(first) } }, { [field]: { $gte: endOf(prefixOf(first)) } }],
+export const encryptedWithOlderKeys = ({ field }: SecretStore, [first]: SecretsKeys): Query => ({
+  $or: [{ [field]: { $lt: prefixOf(first) } }, { [field]: { $gte: endOfPrefix(prefixOf(first)) } }],
 });
 
 /** The ciphertexts whose key is not listed. They are the ranges of the index between the listed keys. */
-export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKeys): Query {
+export function encryptedWithMissingKeys({ field }: SecretStore, secretsKeys: SecretsKeys): Query {
   const listed = secretsKeys.map(prefixOf).sort();
-  const starts = [namedPrefix, ...listed.map(endOf)];
-  const ends = [...listed, endOf(namedPrefix)];
+  const starts = [namedPrefix, ...listed.map(endOfPrefix)];
+  const ends = [...listed, endOfPrefix(namedPrefix)];
   return { $or: starts.map((start, index) => ({ [field]: { $gte: start, $lt: ends[index] } })) };
 }
 
@@ -25,7 +25,7 @@ export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKey
  * The first text that sorts after all texts with this prefix. The prefix ends with a colon, and `;` is the next
  * character.
  */
-const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
+const endOfPrefix = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /** The ciphertext in a found record. */
 export const ciphertextOf = ({ field }: SecretStore, found: StoredSecret): string => String(found[field]);

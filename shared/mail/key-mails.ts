@@ -1,9 +1,9 @@
 import type { Config } from '../base/config.ts';
 import type { Mode } from '../base/terms.ts';
 import type { MailText } from './mail.ts';
-import { oneLine, utc } from './wording.ts';
+import { formatUtc, oneLine } from './wording.ts';
 
-/** A key that was created or rotated. `from` is the client's address, or `command line`. */
+/** A key that was created or rotated. `from` is the address of the client that did it, or `command line`. */
 export interface KeyNews {
   what: 'created' | 'rotated';
   keyId: string;
@@ -28,7 +28,7 @@ export function keyMail(
     to,
     subject: what === 'created' ? `A new ${named}` : `Your ${named} was rotated`,
     text: [
-      `${effect} at ${utc(at)}, from ${from === 'command line' ? "the operator's command line" : `the address ${from}`}.`,
+      `${effect} at ${formatUtc(at)}, from ${from === 'command line' ? "the operator's command line" : `the address ${from}`}.`,
       'If this was not you or a colleague, revoke the key at once:',
       `${publicBaseUrl}/dashboard/keys/${keyId}`,
     ].join('\n\n'),

@@ -16,7 +16,7 @@ export interface MailRow {
   createdAt: Date;
   /** For a waiting mail: the time of the next try. */
   dueAt?: Date;
-  /** Set at the first try: a failure after this time is final. */
+  /** Set at the first try. A try that fails after this time is the last one. */
   triedUntil?: Date;
   /** The claim of the run that is sending the mail. No other run sends it before `until`. */
   claim?: { token: string; until: Date };

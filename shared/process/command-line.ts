@@ -12,7 +12,7 @@ export function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnTy
   try {
     return parseArgs(config);
   } catch (error) {
-    // Node adds a hint about dashes as a second sentence or line, which is removed.
+    // Removes the hint about dashes that Node adds as a second sentence or line.
     const [problem = ''] = (error as Error).message.split(/\.? To specify|\n/);
     throw new UsageError(problem.replace(/^Unknown option/, 'unknown option').replace(/^Option /, ''));
   }

@@ -3,11 +3,12 @@ import type { Logger } from '../base/logger.ts';
 
 /**
  * Ends the process at the first SIGTERM, SIGINT or SIGHUP. Runs `close` once, and exits when it is done or after
- * `graceMs`, because closing can hang while Redis is unreachable. Another process repeats interrupted work.
+ * `graceMs`, because closing can hang while Redis is unreachable. Work that is interrupted is repeated by another
+ * process.
  */
 export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Promise<void>): void {
   let closing = false;
-  // Waits for the log, because process.exit does not end the process while a write to the log blocks.
+  // Flushes the log first, because process.exit does not end the process while a write to the log blocks.
   const exit = (code: number) =>
     log.flush((blocked) => (blocked ? process.kill(process.pid, 'SIGKILL') : process.exit(code)));
   const shutdown = (signal: NodeJS.Signals) => {

@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
-/** The progress of the erasure of attempts. One document. */
+/** How far the attempts are erased. The collection has one document. */
 interface RetentionProgress {
   _id: 'retention';
   /** The attempts up to this id are erased. */
@@ -16,7 +16,7 @@ const progress = collection<RetentionProgress>(RetentionProgressModel);
 
 const retention = { _id: 'retention' } as const;
 
-/** The id of the attempt after which erasing resumes; initially an empty text. */
+/** The id of the last erased attempt, after which erasing continues; initially an empty text. */
 export async function erasedThrough(): Promise<string> {
   return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
 }

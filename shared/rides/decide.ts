@@ -2,7 +2,7 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { newOfferId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
-import { fits } from './offers.ts';
+import { isWithinLimits } from './offers.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
 import { offerStepOf, simulatedLegMs, simulatedStart, simulatedTimers } from './simulation.ts';
@@ -191,6 +191,6 @@ function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
 
 /** The `auto_accept` timer, due at once, if a new offer is within the ride's autoAccept limits. */
 function acceptTimer({ autoAccept }: RideState, command: Command, now: Date): Timer[] {
-  if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
+  if (command.action !== 'offer' || !autoAccept || !isWithinLimits(autoAccept, command)) return [];
   return [{ name: 'auto_accept', dueAt: now }];
 }

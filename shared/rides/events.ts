@@ -32,6 +32,7 @@ const rideStatusSchema = objectSchema(
     event: { const: 'ride.status', type: 'string', description: 'The name of the event.' },
     rideId: field.rideId,
     status: {
+      title: 'EventStatus',
       type: 'string',
       enum: ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'],
       description: 'The new status of the ride.',

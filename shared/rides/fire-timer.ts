@@ -8,8 +8,8 @@ import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
   /**
-   * The timer fired. The ride's key and the request that created the ride are for the log. `dueAgainAt`: the change set
-   * the timer again.
+   * The timer fired. `keyId` and `requestId` (of the request that created the ride) are for the log. `dueAgainAt` is
+   * set if the change set the timer again.
    */
   | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string; dueAgainAt?: Date }
   | { result: 'early'; remainingMs: number }
@@ -17,8 +17,8 @@ export type TimerResult =
   | { result: 'stale' };
 
 /**
- * Returns the effect of a timer on its ride: a command, a change without a change of status, or null if nothing is left
- * to do. `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
+ * Returns the effect of a timer on its ride: a command, a change that leaves the status, or null if nothing is left to
+ * do. `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
  */
 type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
@@ -57,7 +57,10 @@ function originOf(name: TimerName): Origin {
   return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
 }
 
-/** If the command is not allowed, the timer is only removed; otherwise the sweeper would keep adding its job. */
+/**
+ * The change for the effect of a timer. If the command is not allowed, it only removes the timer; otherwise the sweeper
+ * would keep adding the timer's job.
+ */
 function changeOf(
   ctx: Context,
   ride: RideState,

@@ -18,9 +18,9 @@ export type ManualStep =
 export const plainManualSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
 
 /**
- * Applies a manual step to a test ride of a key, by the lifecycle table like any other change. The script of the ride's
- * scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`, `live_ride`, and
- * the errors of `decide` for a step that the ride's status does not allow.
+ * Applies a manual step to a test ride of a key. The lifecycle table applies as to any other change, and the script of
+ * the ride's scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`,
+ * `live_ride`, and the errors of `decide` for a step that the ride's status does not allow.
  */
 export function applyManualStep(
   ctx: Context,
@@ -75,6 +75,6 @@ const actions: Record<ManualStep['step'], RideAction> = {
 export const canStep = (step: ManualStep['step'], status: RideStatus): boolean =>
   transitionOf(actions[step]).from.includes(status) && !lacksDriver(step, status);
 
-/** A driver can cancel only an assigned ride; while it is bidding, drivers withdraw offers instead. */
+/** A driver can cancel only an assigned ride. While the ride is bidding, drivers withdraw their offers instead. */
 const lacksDriver = (step: ManualStep['step'], status: RideStatus): boolean =>
   step === 'cancel' && status === 'bidding';

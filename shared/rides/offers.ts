@@ -1,13 +1,18 @@
 import type { AutoAccept, Offer, RideState } from './ride-types.ts';
 
-/** The live offers, cheapest first; equal prices by ETA, then by time (contract, section 4.3). */
+/**
+ * The live offers, cheapest first. Offers of the same price are ordered by ETA, then by time (contract, section 4.3).
+ */
 export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
   return offers
     .filter((offer) => !offer.withdrawnAt)
     .sort((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes || a.at.getTime() - b.at.getTime());
 }
 
-/** The offers that a partner sees: the live ones while bidding, then only the accepted one; none if cancelled. */
+/**
+ * The offers that a partner sees: while the ride is bidding, the live ones; after that, only the accepted one; none if
+ * the ride is cancelled.
+ */
 export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'acceptedOfferId'>): Offer[] {
   if (ride.status === 'cancelled') return [];
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);
@@ -17,8 +22,10 @@ export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'accep
 type Terms = Pick<Offer, 'price' | 'etaMinutes'>;
 
 /** True if a ride's autoAccept limits allow an offer with these terms. Pure. */
-export const fits = ({ maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: AutoAccept, offer: Terms): boolean =>
-  offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
+export const isWithinLimits = (
+  { maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: AutoAccept,
+  offer: Terms,
+): boolean => offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
 
 /** The first live offer that the ride's autoAccept limits allow, ignoring the offers of `exceptDrivers`. Pure. */
 export function firstMatchingOffer(
@@ -27,6 +34,6 @@ export function firstMatchingOffer(
 ): Offer | undefined {
   if (!autoAccept) return undefined;
   return offers.find(
-    (offer) => !offer.withdrawnAt && !exceptDrivers.has(offer.driver.driverId) && fits(autoAccept, offer),
+    (offer) => !offer.withdrawnAt && !exceptDrivers.has(offer.driver.driverId) && isWithinLimits(autoAccept, offer),
   );
 }

@@ -15,10 +15,10 @@ export interface LiveLocation {
 }
 
 /** Positions stay a centimetre away from the poles: turf's functions need a longitude, and a pole has none. */
-const nearestToPole = 89.9999999;
+const maxLatitude = 89.9999999;
 const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
   lng,
-  Math.min(nearestToPole, Math.max(-nearestToPole, lat)),
+  Math.min(maxLatitude, Math.max(-maxLatitude, lat)),
 ];
 const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
@@ -42,8 +42,8 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
 }
 
 /**
- * The car's position at a time (Unix ms); null if the contract shows none (section 2.1). In live mode it is the
- * driver's last reported position. Pure.
+ * The car's position at a time (Unix ms); null in a status for which the contract shows no position (section 2.1). In
+ * live mode it is the driver's last reported position. Pure.
  */
 export function positionAt(
   { leg, status, reported }: Pick<RideState, 'status' | 'leg'> & { reported?: ReportedPosition },
@@ -78,7 +78,7 @@ type Route = Pick<Leg, 'from' | 'to'>;
 
 const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) === 0;
 
-/** Degrees clockwise from north, at the start of the great circle. */
+/** The heading at the start of the great circle, in degrees clockwise from north. */
 export const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
 
 /**

@@ -1,5 +1,6 @@
 import { objectSchema } from '../base/json-schema.ts';
-import { cancellers, rideStatuses } from './ride-types.ts';
+import { carTypes } from '../base/terms.ts';
+import { cancellers, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
 
 /** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
 export const rideId = {
@@ -12,9 +13,32 @@ export const lat = { type: 'number', minimum: -90, maximum: 90, description: 'La
 export const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
 
 export const status = {
+  title: 'RideStatus',
   type: 'string',
   enum: rideStatuses,
   description: 'The status of the ride.',
+} as const;
+
+/** The status of a ride that has a driver and has not ended. */
+export const movingStatus = {
+  title: 'MovingStatus',
+  type: 'string',
+  enum: movingStatuses,
+  description: 'The status of the ride.',
+} as const;
+
+export const carType = {
+  title: 'CarType',
+  type: 'string',
+  enum: carTypes,
+  description: 'The kind of car.',
+} as const;
+
+export const rideType = {
+  title: 'RideType',
+  type: 'string',
+  enum: rideTypes,
+  description: 'Within a city, or between cities.',
 } as const;
 
 export const fare = { type: 'number', exclusiveMinimum: 0, description: 'The fare that you offer, in USD.' } as const;
@@ -31,6 +55,7 @@ export const trackUrl = {
 } as const;
 
 export const cancelledBy = {
+  title: 'CancelledBy',
   type: 'string',
   enum: cancellers,
   description: 'The party that cancelled the ride. Present once it is cancelled.',
@@ -71,7 +96,11 @@ export const plate = { type: 'string', description: 'Licence plate of the car.' 
 /** An offer (contract, section 2.3). */
 export const offerSchema = objectSchema(
   {
-    offerId: { type: 'string', description: 'The id of the offer. Send it to accept the offer.' },
+    offerId: {
+      type: 'string',
+      description: 'The id of the offer. Send it to accept the offer.',
+      examples: ['offer_5Jt2WmKx8QbR1vZc'],
+    },
     price: { type: 'number', description: 'The price that the driver asks, in USD.' },
     etaMinutes: {
       type: 'number',

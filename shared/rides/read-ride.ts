@@ -7,7 +7,7 @@ import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 /**
- * The party for which a ride is read or changed. For a key, a ride of another key counts as unknown (contract, section
+ * On whose behalf a ride is read or changed. For a key, a ride of another key counts as unknown (contract, section
  * 5.7). For a driver, a ride that was not opened to that driver counts as unknown. `anyone` is for the service's own
  * timers and simulated driver.
  */
@@ -32,21 +32,21 @@ const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
  */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
-  return found && isFor(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
+  return found && isVisibleTo(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
 }
 
 /**
  * Reads the majority-committed state of a ride, which no failover can roll back. Resolves with null like `readRide`.
- * Throws NotYetCommitted if the ride belongs to this owner only in a newer state, which the majority does not have yet.
+ * Throws NotYetCommitted if the ride belongs to this owner only in a newer state that the majority does not have yet.
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
   const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });
-  if (found && isFor(found, owner)) return found;
+  if (found && isVisibleTo(found, owner)) return found;
   if (await readRide({ rideId, owner })) throw new NotYetCommitted();
   return null;
 }
 
-function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
+function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
   if (owner === 'anyone') return true;
   if ('keyId' in owner) return keyId === owner.keyId;
   const { driverId } = owner;

@@ -4,9 +4,9 @@ import type { TimerName } from '../base/terms.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
 /** The due time of the first of these timers; undefined without timers. */
-export const earliestDueAt = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
+export const earliestDueAt = (timers: readonly Timer[]): Date | undefined => byDueTime(timers)[0]?.dueAt;
 
-const inOrder = (timers: readonly Timer[]): Timer[] =>
+const byDueTime = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
 /** The timers that have a job. A `stall` timer has none: it is hours away, and the sweeper finds it. */
@@ -21,8 +21,8 @@ export async function enqueueNextTimer(
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const [next] = inOrder(timersWithJob(ride.timers));
-  const [previous] = inOrder(timersWithJob(before?.timers ?? []));
+  const [next] = byDueTime(timersWithJob(ride.timers));
+  const [previous] = byDueTime(timersWithJob(before?.timers ?? []));
   const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
   if (next && isNew) await enqueueTimers(ctx, ride, [next]);
 }
@@ -44,7 +44,7 @@ export async function enqueueTimers(
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        // A new offer can arrive while the job of the previous offer is still running.
+        // Also for `auto_accept`, because a new offer can arrive while the job for the previous offer is still running.
         evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
@@ -62,7 +62,8 @@ export function timerPool(name: TimerName): PoolName {
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
 /**
- * The fields that determine a ride's next event to deliver. It is number `settledSeq + 1`, if `seq` is at least that.
+ * The fields that determine a ride's next event to deliver: event number `settledSeq + 1`, unless `seq` is lower than
+ * that.
  */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 

@@ -8,8 +8,8 @@ interface Transition {
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
   /**
-   * The setting that limits the duration of the new status. With `keep`, all timers of the ride stay; otherwise a
-   * change of status drops all timers except `driver`.
+   * The setting that limits the duration of the new status, or `none` for no limit. With `keep`, all timers of the ride
+   * stay; otherwise a change of status drops all timers except `driver`.
    */
   timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
 }
@@ -44,7 +44,6 @@ export const transitionOf = (action: RideAction): Transition => transitions[acti
 /** The final statuses: no action leaves them. */
 export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
 
-/** True for `completed` and `cancelled`. */
 export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
 /**

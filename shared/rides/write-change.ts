@@ -11,7 +11,10 @@ import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/** The maximum age of this process's copy of the feed's mark when an event leaves the process, by its own clock. */
+/**
+ * The maximum age of this process's copy of the feed's mark when an event leaves the process, by the process's own
+ * clock.
+ */
 export const sendLimitMs = 1_500;
 /**
  * A write is accepted while MongoDB's clock is at most this far behind the time that was read, because the clocks of
@@ -20,8 +23,8 @@ export const sendLimitMs = 1_500;
 export const behindLimitMs = 500;
 
 /**
- * The basis of a decision. `at`: the time of the change. `now`: MongoDB's clock when the ride was read. `mark`: the
- * copy of the feed's mark that this process had then.
+ * The times on which a decision is based. `at`: the time of the change. `now`: MongoDB's clock when the ride was read.
+ * `mark`: the copy of the feed's mark that this process had at that moment.
  */
 interface DecisionTimes {
   at: Date;
@@ -79,7 +82,8 @@ export async function writeChange(
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
         ...lastEvent,
-        // If earlier events are unsettled, settling them sets this field.
+        // Set here only if no earlier event is unsettled. Otherwise the field changes when the earlier events are
+        // settled.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
       ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
@@ -107,9 +111,9 @@ export const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): numbe
   (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
 
 /**
- * The condition that the write is in time. An event is written only while MongoDB's clock is near the clock of its
- * decision, in both directions. A write that is too late counts as a lost race: `changeRide` decides again, with a new
- * `at`.
+ * The condition that the write is in time. An event is written only while MongoDB's clock is neither far ahead of nor
+ * far behind the time at which the change was decided. A write that is too late counts as a lost race: `changeRide`
+ * decides again, with a new `at`.
  */
 function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
   const fromNow = (ms: number) => new Date(now.getTime() + ms);
@@ -121,8 +125,8 @@ function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object 
 }
 
 /**
- * The change is already written, so a failure of this read must not fail the change. All events then count as settled:
- * the event's job is added too early, and does nothing until the earlier events are settled.
+ * The change is already written, so a failure of this read must not fail the change. After a failure, all earlier
+ * events count as settled: the new event's job is added too early, and does nothing until they really are.
  */
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);

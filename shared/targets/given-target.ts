@@ -4,8 +4,8 @@ import { checkTargetUrl, isLocalTarget } from './target.ts';
 const hint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
 
 /**
- * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, refusing a URL that is not
- * https or not public names the setting that would allow it.
+ * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, the text of a refusal names
+ * the setting that would allow the URL.
  */
 export function checkGivenTarget(
   { environment, webhookLocalTargets }: Pick<Config, 'environment' | 'webhookLocalTargets'>,

@@ -5,8 +5,8 @@ import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
 
 /**
- * A key may have rides this long after it was revoked: a creation that was authenticated just before has a later
- * `createdAt`.
+ * A key may get rides for this long after it was revoked, because a request that was authenticated before the
+ * revocation may create its ride after it.
  */
 const marginMs = 3_600_000;
 
@@ -14,7 +14,7 @@ type CountedKey = Pick<ApiKey, '_id' | 'name' | 'mode' | 'createdAt' | 'revokedA
 
 /**
  * The keys that count for an account's usage, oldest first: all active keys, and the revoked keys that have or may have
- * rides. An account can have many revoked keys without rides. They are not read: such a key has no sums and was revoked
+ * rides. Other revoked keys are not read, because an account can have many of them: they have no sums and were revoked
  * before the last summing.
  */
 export async function readCountedKeys(accountId: string): Promise<CountedKey[]> {

@@ -3,7 +3,7 @@
 export const dayMs = 24 * 3_600_000;
 
 /**
- * A day is summed this long after its end, when all its rides are known. A creation commits within seconds of its
+ * A day is summed this long after its end, when all its rides are known. A ride is written within seconds of its
  * `createdAt`, which is by MongoDB's clock, and that clock may step by seconds when the primary changes.
  */
 const graceMs = 3_600_000;
@@ -11,7 +11,10 @@ const graceMs = 3_600_000;
 /** The start of a day (Unix ms). */
 export const startOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs;
 
-/** The time before which days can be summed and months closed (the start of a day). */
+/**
+ * The start of the first day that cannot be summed yet: all days before it can be summed, and the months that end by
+ * then can be closed.
+ */
 export const summableUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
 
 /** The day as `2026-11-05`. */

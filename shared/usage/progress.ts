@@ -25,7 +25,7 @@ export async function isSumDue(until: Date): Promise<boolean> {
   return !found?.through || found.through < until || found.isAsked === true;
 }
 
-/** Records that the days and months before `through` are done for every account. */
+/** Records that for every account the days before `through` are summed and the months that end by then are closed. */
 export async function noteSummed(through: Date): Promise<void> {
   await progress.updateOne(usage, { $max: { through }, $unset: { isAsked: '' } }, { upsert: true });
 }

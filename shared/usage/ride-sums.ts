@@ -6,7 +6,7 @@ import { dayOf } from './days.ts';
 
 /**
  * The number of rides created with one key, by day. One document contains a key's sums and their progress, so that one
- * write changes both. So after any crash, a ride is either in the sums or counted from the rides.
+ * write changes both. Therefore a ride is either in the sums or counted from the rides, even after a crash.
  */
 export interface RideSums {
   /** The key's id. */
@@ -37,12 +37,12 @@ export interface RideCounts {
 }
 
 /** One query counts at most this many keys, so that each query is short. */
-const keysAtOnce = 50;
+const keysPerQuery = 50;
 
 /**
  * Counts the rides that were created with these keys of an account: from the sums, and from the rides that are not
- * summed yet. `byDay` contains the days of these months. Calls `onUnsummed` for each day that was counted from the
- * rides.
+ * summed yet. `byDay` contains only the days of these months. Calls `onUnsummed` for each day that had to be counted
+ * from the rides.
  */
 export async function countRides(
   accountId: string,
@@ -116,6 +116,6 @@ async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string
 }
 
 function inBatches(keyIds: readonly string[]): string[][] {
-  const count = Math.ceil(keyIds.length / keysAtOnce);
-  return Array.from({ length: count }, (_, index) => keyIds.slice(index * keysAtOnce, (index + 1) * keysAtOnce));
+  const count = Math.ceil(keyIds.length / keysPerQuery);
+  return Array.from({ length: count }, (_, index) => keyIds.slice(index * keysPerQuery, (index + 1) * keysPerQuery));
 }

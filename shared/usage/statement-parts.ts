@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import type { TripLine } from './trips.ts';
 
-/** A document, and a page of a statement, has at most this many lines. */
+/** The maximum number of lines of one document, and of one page of a statement. */
 export const linesPerPart = 500;
 
 /** A part of the statement of a closed month. Lines are ordered by the trips' ends. */

@@ -4,7 +4,7 @@ import type { TripTotal } from './trips.ts';
 
 /**
  * The completed live trips of one account, summed by the day on which they ended, and the statements of its closed
- * months. Like RideSums, all of it is one document, so that a trip is either in the sums or counted from the rides.
+ * months. Like RideSums, this is one document, so that a trip is either in the sums or counted from the rides.
  */
 export interface TripSums {
   /** The account's id. */

@@ -31,7 +31,7 @@ export async function* tripPages(
   pageSize: number,
   beforePage: () => Promise<void> = async () => {},
 ): AsyncGenerator<TripLine[]> {
-  /** The trips that ended at the last time that was read. The next query starts at that time and finds them again. */
+  /** The trips that ended at the latest time read so far. The next query starts at that time and finds them again. */
   let seen = new Set<string>();
   for (let since = from; since < to; ) {
     await beforePage();
@@ -62,7 +62,7 @@ export async function findTrips(accountId: string, { from, to, skip = 0, limit }
         hint: tripIndex,
         skip,
         limit,
-        // The whole page comes in one reply, because the second batch of a cursor could have up to 16 MB.
+        // Requests the whole page in one reply, because the second batch of a cursor could have up to 16 MB.
         batchSize: limit,
         ...committedReads(),
       },
@@ -81,7 +81,7 @@ export interface TripTotal {
   cents: number;
 }
 
-const farAway = new Date('9999-12-31');
+const farFuture = new Date('9999-12-31');
 
 /**
  * The completed live trips of an account since a time, by month (`2026-11`). One query per month, only from the index.
@@ -89,7 +89,7 @@ const farAway = new Date('9999-12-31');
 export async function totalsSince(accountId: string, from: Date): Promise<Map<string, TripTotal>> {
   const totals = new Map<string, TripTotal>();
   for (let since = from; ; ) {
-    const [first] = await findTrips(accountId, { from: since, to: farAway, limit: 1 });
+    const [first] = await findTrips(accountId, { from: since, to: farFuture, limit: 1 });
     if (!first) return totals;
     const month = monthOf(first.endedAt);
     const end = endOfMonth(month);

@@ -40,7 +40,7 @@ export interface UsageSummary {
   test: number;
   /** Keys with at least one ride. */
   keysWithTraffic: number;
-  /** The key with the most rides, the older one on a tie. Missing if the account has no rides. */
+  /** The key with the most rides; of two with the same number, the older one. Missing if the account has no rides. */
   busiest?: { keyId: string; name: string; rides: number };
 }
 

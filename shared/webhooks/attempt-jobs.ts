@@ -28,8 +28,8 @@ export async function enqueueAttempt(
 export const attemptJobId = (attemptId: string): string => attemptId;
 
 /**
- * The next redelivery of each of these rides: the first one that is not done. The ride's other redeliveries wait for
- * it, so that a ride's events are resent in order.
+ * The next redelivery of each of these rides, which is the first one that is not done. The later redeliveries of a ride
+ * wait for it, so that the ride's events are resent in order.
  */
 export async function nextRedeliveries(rideIds: readonly string[]): Promise<Map<string, PendingAttempt>> {
   const next = new Map<string, PendingAttempt>();

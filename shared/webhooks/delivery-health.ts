@@ -14,8 +14,8 @@ interface FailingDeliveries {
 }
 
 /**
- * The given keys of the account whose last 5 or more events all failed. Counts attempts of events, but not
- * resends or events without a URL. After a recovery, a key disappears from the result with a short delay.
+ * Those of the account's given keys whose last 5 or more events all failed. Counts attempts of events, but not resends
+ * or events without a URL. After a recovery, a key disappears from the result with a short delay.
  */
 export async function deliveryHealth(
   keyIds: readonly string[],

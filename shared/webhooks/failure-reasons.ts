@@ -101,7 +101,7 @@ function codeOf({ outcome, reason = '', httpStatus, phase }: FailedDelivery): Fa
   return byStatus(httpStatus) ?? byReason.get(reason) ?? byPattern(reason);
 }
 
-// Only older records lack the phase of a timeout. Nearly all of those timed out waiting for the response.
+// Timeouts in older records do not name a phase. Nearly all of them occurred while waiting for the response.
 const timeouts = new Map<string, FailureCode>([
   ['dns', 'timeout_dns'],
   ['connect', 'timeout_connect'],

@@ -26,11 +26,11 @@ export interface EventDelivery {
   outcome: RecordedOutcome;
   at: Date;
   event: RideEvent;
-  /** The record of the attempt, which is stored separately from the ride. A crash may lose it. */
+  /** The record of the attempt. It is stored separately from the ride, and a crash may lose it. */
   attempt?: ShownAttempt;
   /** `sending`: the attempt is being made. `behind`: earlier events of the ride must be sent first. */
   own?: 'sending' | 'behind' | 'recorded';
-  /** The outcome was recorded a moment ago, so `attempt` may still be inserted. */
+  /** True if the outcome was recorded a moment ago, so that a missing `attempt` may still be inserted. */
   isFresh?: boolean;
 }
 
@@ -54,7 +54,7 @@ type RideWithHistory = Pick<
   'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
 >;
 
-/** The history of a ride at a time (Unix ms), oldest entry first, with all attempts of each event. Pure. */
+/** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event. Pure. */
 export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
   const created: HistoryEntry = { id: 'created', kind: 'created', at: ride.createdAt, ...ride.origin, deliveries: [] };
   const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride)];
@@ -73,8 +73,8 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
       ...{ id: `event-${event.seq}`, at, event, requestId },
       deliveries: deliveriesOf(ride, event, attempts, now),
     };
-    // One write adds an offer (or changes the status) together with its event, so offers and events have the same
-    // order.
+    // An offer is added, or the status changed, in the same write as its event. Therefore offers and statuses have the
+    // order of their events.
     if (event.event === 'offer.received') {
       return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
     }
@@ -96,15 +96,15 @@ const withdrawals = (ride: RideWithHistory): HistoryEntry[] =>
       : [],
   );
 
-/** The last raise of the fare; earlier ones are not stored. */
+/** The entry for the last raise of the fare. Earlier raises are not stored. */
 const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
   at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
 /**
- * Derives the actor from the ride, for events of an earlier version, which did not store it. Undefined if the ride does
- * not determine it.
+ * Derives who caused a status, for events of an earlier version, which did not store the actor. Undefined if the ride
+ * does not show it.
  */
 function actorOf(ride: RideWithHistory, status: RideStatus): Actor | undefined {
   if (status === 'cancelled') return ride.cancelledBy === 'driver' ? driverOf(ride) : ride.cancelledBy;
@@ -129,7 +129,7 @@ function deliveriesOf(
   const own: EventDelivery = delivery
     ? {
         ...{ id, outcome: delivery.outcome, at: delivery.at, event, own: 'recorded' },
-        // If the times differ, the event was attempted twice, and this attempt's outcome is not the recorded one.
+        // Compares the times too: if the event was attempted twice, only one of the attempts has the recorded outcome.
         attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
         isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
       }
@@ -157,7 +157,6 @@ export interface RideHistory {
   erasedAt?: Date;
   timers: Timer[];
   events: HistoryEvent[];
-  /** The redeliveries of the ride's events. */
   redeliveries: RedeliveryEntry[];
 }
 
@@ -169,7 +168,7 @@ interface HistoryEvent {
   at: Date;
   by?: Actor;
   requestId?: string;
-  /** `waiting` until its attempt is finished. */
+  /** `waiting` until the redelivery's attempt is finished. */
   outcome: RecordedOutcome;
   httpStatus?: number;
   reason?: string;

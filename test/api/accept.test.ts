@@ -31,7 +31,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('accepts any offer, not only the cheapest', async () => {
+  it('accept works for any offer, not only the cheapest', async () => {
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const dear = await offerOn(api.ctx, rideId, { price: 99 });
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: dear.offerId });
@@ -60,7 +60,7 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  it('a repeated accept adds the jobs and wakes the listeners after MongoDB lost the answer to the first', async () => {
+  it('a repeated accept adds the jobs and wakes the listeners if the answer to the first accept was lost', async () => {
     const partner = await api.partner('test');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner, offers: [{ driver: newDriver() }] });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -77,7 +77,7 @@ describe('POST /rides/:rideId/accept', () => {
     wake.onRideChange((changed) => {
       isWoken ||= changed === rideId;
     });
-    // The accept is repeated, because the subscription may not have reached Redis yet.
+    // Repeats the accept, because the subscription may not have reached Redis before the first one.
     await until(async () => (await accept()).status === 200 && isWoken);
     wake.close();
     expect(await jobFor(api.ctx, 'simulator', { rideId, timer: 'arrive' })).to.not.equal(undefined);
@@ -265,7 +265,7 @@ describe('POST /rides/:rideId/accept', () => {
     expect(answers.filter(({ status }) => status === 409)).to.have.lengthOf(7);
   });
 
-  it('answers 200 to each of 8 concurrent accepts of one offer, and sends one event', async () => {
+  it('8 concurrent accepts of one offer all answer 200, and one event is sent', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     const answers = await Promise.all(Array.from({ length: 8 }, accept));

@@ -21,25 +21,25 @@ describe('authentication', () => {
     (await call(api.url + path, { headers })).status;
 
   for (const base of bases) {
-    it(`accepts the key in either header under ${base}`, async () => {
+    it(`the API accepts the key in either header under ${base}`, async () => {
       expect(await statusWith({ authorization: `Bearer ${key}` }, base)).to.equal(200);
       expect(await statusWith({ 'x-api-key': key }, base)).to.equal(200);
     });
   }
 
   for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {
-    it(`accepts the scheme as ${scheme}`, async () => {
+    it(`the API accepts the authentication scheme written as ${scheme}`, async () => {
       expect(await statusWith({ authorization: `${scheme} ${key}` })).to.equal(200);
     });
   }
 
-  it('uses only the Bearer token if both headers are sent', async () => {
+  it('only the Bearer token counts if both headers are sent', async () => {
     expect(await statusWith({ authorization: `Bearer ${key}`, 'x-api-key': 'nonsense' })).to.equal(200);
     expect(await statusWith({ authorization: 'Bearer nonsense', 'x-api-key': key })).to.equal(401);
     expect(await statusWith({ authorization: 'bearer nonsense', 'x-api-key': key })).to.equal(401);
   });
 
-  it('shows only the rides of the Bearer token if two valid keys are sent', async () => {
+  it('a request with two valid keys sees only the rides of the Bearer token', async () => {
     const [mine, theirs] = [await api.partner(), await api.partner()];
     const { rideId } = (await mine.createRide()).body;
     expect((await mine.get(`/rides/${rideId}`, { 'x-api-key': theirs.key })).status).to.equal(200);
@@ -47,25 +47,25 @@ describe('authentication', () => {
   });
 
   for (const authorization of ['Basic dXNlcjpwYXNz', 'Digest x', 'Basic', 'BearerX', 'Token Bearer']) {
-    it(`uses X-Api-Key in addition to Authorization "${authorization}", and answers 401 without it`, async () => {
+    it(`X-Api-Key works beside Authorization "${authorization}", which alone gets a 401`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(200);
       expect(await statusWith({ authorization })).to.equal(401);
     });
   }
 
   for (const authorization of ['Bearer', 'Bearer ', 'bearer   ']) {
-    it(`ignores X-Api-Key if Authorization is "${authorization}" without a token`, async () => {
+    it(`X-Api-Key is ignored if Authorization is "${authorization}" without a token`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(401);
     });
   }
 
-  it('refuses a key as the user name or password of Basic authentication', async () => {
+  it('a key is refused as the user name or password of Basic authentication', async () => {
     const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
     expect(await statusWith({ authorization: basic(`${key}:`) })).to.equal(401);
     expect(await statusWith({ authorization: basic(`:${key}`) })).to.equal(401);
   });
 
-  it('refuses a key in the query, in a cookie, and in Authorization without a scheme', async () => {
+  it('a key is refused in the query, in a cookie, and in Authorization without a scheme', async () => {
     expect(await statusWith({}, `/v1?api_key=${key}&access_token=${key}`)).to.equal(401);
     expect(await statusWith({ cookie: `api_key=${key}` })).to.equal(401);
     expect(await statusWith({ authorization: key })).to.equal(401);
@@ -85,20 +85,20 @@ describe('authentication', () => {
     ['a space inside', (right) => `${right.slice(0, 20)} ${right.slice(20)}`],
   ];
   for (const [title, change] of typos) {
-    it(`refuses a key with ${title}, in either header`, async () => {
+    it(`a key with ${title} is refused in either header`, async () => {
       expect(await statusWith({ authorization: `Bearer ${change(key)}` })).to.equal(401);
       expect(await statusWith({ 'x-api-key': change(key) })).to.equal(401);
       expect(isWellFormedKey(change(key))).to.equal(false);
     });
   }
 
-  it('refuses a well-formed key that was never created', async () => {
+  it('a well-formed key that was never created is refused', async () => {
     for (const mode of ['test', 'live'] as const) {
       expect(await statusWith({ 'x-api-key': newApiKey(mode) })).to.equal(401);
     }
   });
 
-  it('answers the same 401 to a missing and a wrong key, with the scheme Bearer in WWW-Authenticate', async () => {
+  it('a missing and a wrong key get the same 401, with the scheme Bearer in WWW-Authenticate', async () => {
     const missing = await call(`${api.url}/v1`);
     const wrong = await call(`${api.url}/v1`, { headers: { 'x-api-key': 'nope' } });
     for (const { status, headers } of [missing, wrong]) {
@@ -109,7 +109,7 @@ describe('authentication', () => {
     expect(wrong.text).to.equal(missing.text);
   });
 
-  it('refuses a revoked key on the next request', async () => {
+  it('a revoked key is refused on the next request', async () => {
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
     await revokeKey(partner.keyId, 'anyone');
@@ -118,7 +118,7 @@ describe('authentication', () => {
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(401);
   });
 
-  it('a rotation refuses the old secret on the next request, and the new secret still sees the rides', async () => {
+  it('after a rotation, the old secret is refused at once, and the new secret still sees the rides', async () => {
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
     const rotated = await rotateKey(partner.keyId, 'anyone');
@@ -146,14 +146,14 @@ describe('authentication', () => {
     expect(await send(live.key)).to.equal(undefined);
   });
 
-  it('checks the key before the body', async () => {
+  it('the key is checked before the body', async () => {
     const answer = await call(`${api.url}/v1/rides`, { method: 'POST', body: '{"broken' });
     expect(answer.status).to.equal(401);
     const large = await call(`${api.url}/v1/rides`, { method: 'POST', body: 'x'.repeat(50_000) });
     expect(large.status).to.equal(401);
   });
 
-  it('never returns the key of the request in an answer', async () => {
+  it('no answer contains the key of its request', async () => {
     const headersOf = [{ 'x-api-key': `${other}x` }, { authorization: `Bearer ${other}x` }] as Record<string, string>[];
     for (const headers of headersOf) {
       const answer = await call(`${api.url}/v1/${other}`, { headers });

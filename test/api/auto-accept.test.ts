@@ -103,7 +103,7 @@ describe('auto-accept', () => {
     expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
   });
 
-  /** Creates a ride whose only offer within the limits is from a driver who is on another ride. */
+  /** Creates a ride with one offer within the limits, from a driver who is on another ride. */
   async function rideOfBusyDriver() {
     const driver = newDriver();
     const [first, second] = [await newRideWith(), await newRideWith()];
@@ -132,7 +132,7 @@ describe('auto-accept', () => {
     expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
   });
 
-  it("once a driver becomes free, a job from the sweeper and its duplicate accept the driver's offer only once", async () => {
+  it("when a driver becomes free, the sweeper's job accepts the offer once, even if it runs twice", async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     await free();
     await (await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' }))?.remove();

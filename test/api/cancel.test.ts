@@ -40,7 +40,7 @@ describe('POST /rides/:rideId/cancel', () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(19).fill(409)]);
   });
 
-  it('cancels a ride whose bidding time is over', async () => {
+  it('a ride whose bidding time is over can be cancelled', async () => {
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(0) } });
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);

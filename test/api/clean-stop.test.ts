@@ -6,7 +6,7 @@ import { createApp } from '../../api/app.ts';
 import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { useTestContext } from '../support/service.ts';
 
-/** Repeats a request on one keep-alive connection until a request fails. `refused` is the reason of that failure. */
+/** Repeats a request on one keep-alive connection until one fails. `refused` is the reason why it failed. */
 async function askUntilRefused(port: number): Promise<{ statuses: number[]; refused: string }> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const statuses: number[] = [];

@@ -40,13 +40,13 @@ describe('POST /rides: the answer', () => {
     expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl', 'testMode');
   });
 
-  it('gives every ride its own id and track token', async () => {
+  it('every ride has its own id and track token', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
     expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
     expect(new Set(answers.map(({ body }) => body.trackUrl)).size).to.equal(10);
   });
 
-  it('builds the track URL from TRACK_BASE_URL and a token, never from the Host or the forwarded headers', async () => {
+  it('the track URL consists of TRACK_BASE_URL and a token, whatever Host or forwarded headers are sent', async () => {
     const { body } = await partner.createRide(undefined, {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'http',
@@ -58,7 +58,7 @@ describe('POST /rides: the answer', () => {
     expect(body.rideId).not.to.include(token);
   });
 
-  it('computes the distance as a great circle with two decimals if none is given', async () => {
+  it('the distance is the great-circle distance with two decimals if none is given', async () => {
     const paris = { lat: 48.8566, lng: 2.3522 };
     const newYork = { lat: 40.7128, lng: -74.006 };
     const { body } = await partner.createRide({ pickup: paris, destination: newYork });
@@ -66,7 +66,7 @@ describe('POST /rides: the answer', () => {
     expect(body.distanceKm).to.equal(5837.25);
   });
 
-  it('computes the distance 0 if pickup and destination are equal', async () => {
+  it('the distance is 0 if pickup and destination are equal', async () => {
     const { status, body } = await partner.createRide({ destination: validRide.pickup });
     expect({ status, distanceKm: body.distanceKm }).to.deep.equal({ status: 201, distanceKm: 0 });
   });
@@ -78,7 +78,7 @@ describe('POST /rides: the answer', () => {
     [72.1068, 136.0795],
     [85.336, 130.0191],
   ] as const) {
-    it(`computes half the earth's circumference from ${lat}, ${lng} to its antipode`, async () => {
+    it(`the distance from ${lat}, ${lng} to its antipode is half the earth's circumference`, async () => {
       const { body } = await partner.createRide({
         pickup: { lat, lng },
         destination: { lat: -lat, lng: lng - 180 },
@@ -96,21 +96,21 @@ describe('POST /rides: the answer', () => {
     });
   }
 
-  it('returns the requested car type', async () => {
+  it('a creation returns the requested car type', async () => {
     const answers = await Promise.all(
       ['regular', 'comfort', 'family'].map((carType) => partner.createRide({ carType })),
     );
     expect(answers.map(({ body }) => body.carType)).to.deep.equal(['regular', 'comfort', 'family']);
   });
 
-  it('stores the default of every optional field, and nothing for fields without a default', async () => {
+  it('a creation stores the default of every optional field, and nothing for fields without a default', async () => {
     const { body } = await partner.createRide();
     const stored = await rides.findOne({ _id: body.rideId });
     expect(stored).to.include({ carType: 'regular', rideType: 'standard', passengerCount: 1, status: 'bidding' });
     expect(stored).not.to.have.any.keys('notes', 'passenger', 'webhookUrl', 'scenario', 'idempotency', 'driver');
   });
 
-  it('stores every given field unchanged', async () => {
+  it('a creation stores every given field unchanged', async () => {
     const given = {
       pickup: { lat: -33.8688, lng: 151.2093, address: 'Zoë Müller, 東京 🚕' },
       destination: { lat: -33.9, lng: 151.25, address: '' },
@@ -137,7 +137,7 @@ describe('POST /rides: the answer', () => {
     ['passenger', undefined],
     ['webhookUrl', undefined],
   ] as const) {
-    it(`treats null for ${field} as absent`, async () => {
+    it(`a creation treats null for ${field} as absent`, async () => {
       const { status, body } = await partner.createRide({ [field]: null });
       expect(status).to.equal(201);
       const stored = await rides.findOne({ _id: body.rideId });
@@ -146,7 +146,7 @@ describe('POST /rides: the answer', () => {
     });
   }
 
-  it('treats null for an address and for the fields of passenger as absent', async () => {
+  it('a creation treats null for an address and for the fields of passenger as absent', async () => {
     const { status, body } = await partner.createRide({
       pickup: { lat: 1, lng: 2, address: null },
       passenger: { name: null, phone: null },

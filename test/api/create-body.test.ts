@@ -131,7 +131,7 @@ describe('POST /rides: the body', () => {
     });
   }
 
-  it('stores the replacement character U+FFFD if it was sent, literally or escaped', async () => {
+  it('a creation stores the character U+FFFD if it was sent, literally or escaped', async () => {
     for (const text of ['a\ufffdb', 'a\\ufffdb']) {
       const answer = await send(valid.replace('"fare"', `"notes":"${text}","fare"`), json);
       expect(answer.status).to.equal(201);
@@ -173,7 +173,7 @@ describe('POST /rides: the body', () => {
     expect(over.body).to.have.all.keys('error');
   });
 
-  it('answers 413 to a Content-Length of 10 GB without reading the whole body', async () => {
+  it('a Content-Length of 10 GB gets a 413 before the whole body is read', async () => {
     const answer = await rawRequest(
       api.url,
       requestText([

@@ -7,7 +7,7 @@ import { useTestApi } from '../support/service.ts';
 
 const unknownToDns = `https://${'a'.repeat(64)}.example/`;
 
-/** Every kind of refusal before a ride is created, with its status. */
+/** Every kind of creation that is refused, with its status. */
 const refusals: [title: string, status: number, send: (partner: Client) => Promise<{ status: number }>][] = [
   ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
   ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],

@@ -115,23 +115,23 @@ describe('an erased ride', () => {
       expect(await rides.findOne({ _id })).to.deep.equal(before);
     };
 
-    it('refuses to erase an active ride', async () => {
+    it('an active ride cannot be erased', async () => {
       await refused({ _id: await newRide(api.ctx) });
       await refused({ _id: (await rideIn(api.ctx, 'in_progress')).rideId });
     });
 
-    it('refuses to erase a ride with a pending event', async () => {
+    it('a ride with a pending event cannot be erased', async () => {
       await refused({ _id: (await rideIn(api.ctx, 'completed')).rideId });
     });
 
-    it('refuses to erase a ride with a pending resend', async () => {
+    it('a ride with a pending resend cannot be erased', async () => {
       const ride = await endedRide(api.ctx, 1);
       await attempts.updateOne({ rideId: ride._id }, { $set: { dueAt: new Date() } });
       await refused(ride);
       expect(await personalIn(ride._id)).to.deep.equal(personal);
     });
 
-    it('refuses to erase an erased or unknown ride', async () => {
+    it('an erased or unknown ride cannot be erased', async () => {
       const { before } = await erased();
       await refused(before);
       expect(await outcomeOf(eraseRide('ride_unknown'))).to.equal('ride_not_found');

@@ -121,7 +121,7 @@ describe('form of errors', () => {
       ['the write of cancel', () => rides, 'updateOne', (id) => partner.post(`/rides/${id}/cancel`)],
     ];
   for (const [title, collection, method, send] of operations) {
-    it(`answers 500 without internal details when ${title} fails, and serves the next request`, async () => {
+    it(`the API answers 500 without internal details when ${title} fails, and serves the next request`, async () => {
       const { rideId } = (await partner.createRide()).body;
       failOnce(collection(), method, unknownError());
       const failed = await send(rideId);
@@ -133,7 +133,7 @@ describe('form of errors', () => {
     });
   }
 
-  it('answers 503 in the common error form with Retry-After when MongoDB is unavailable', async () => {
+  it('the API answers 503 in the common error form with Retry-After when MongoDB is unavailable', async () => {
     const { rideId } = (await partner.createRide()).body;
     failOnce(keys, 'aggregate', new mongoose.mongo.MongoNetworkError(`connect to ${secret}:27017 failed`));
     const answer = await partner.get(`/rides/${rideId}`);
@@ -145,17 +145,17 @@ describe('form of errors', () => {
   const requestIdFor = async (given: string) =>
     (await partner.get('', { 'x-request-id': given })).headers.get('x-request-id');
 
-  it("keeps the client's request id if it has 8 to 64 letters, digits, dashes and underscores", async () => {
+  it("the client's request id is kept if it has 8 to 64 letters, digits, dashes and underscores", async () => {
     for (const given of ['order-17_A', '12345678', 'x'.repeat(64)]) expect(await requestIdFor(given)).to.equal(given);
   });
 
-  it("generates a request id if the client's is malformed or looks like a secret", async () => {
+  it("a new request id is generated if the client's is malformed or looks like a secret", async () => {
     const refused = ['mine', 'x'.repeat(65), 'has space', 'a,bcdefgh', partner.key, `whsec_${'a'.repeat(32)}`];
     for (const given of refused) expect(await requestIdFor(given), given).to.match(/^[0-9a-f-]{36}$/);
     expect(await requestIdFor('mine')).to.not.equal(await requestIdFor('mine'));
   });
 
-  it('sends no CORS headers, even if a browser requests them', async () => {
+  it('no answer has CORS headers, even if a browser requests them', async () => {
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
     const preflight = await call(`${api.url}/v1/rides`, { method: 'OPTIONS', headers: origin });
     expect(preflight.status).to.equal(401);

@@ -32,7 +32,7 @@ describe('reading events', () => {
       .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.rideId < b.rideId ? -1 : 1));
 
   describe('of a ride', () => {
-    it('lists all events of a ride with id, body and delivery', async () => {
+    it('the list has all events of a ride, each with id, body and delivery', async () => {
       const rideId = await ride(2);
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
@@ -72,7 +72,7 @@ describe('reading events', () => {
       ]);
     });
 
-    it('lists only the events of a ride after the given seq', async () => {
+    it('the list has only the events of a ride after the given seq', async () => {
       const rideId = await ride(4);
       for (const [after, expected] of [
         [0, [1, 2, 3, 4]],
@@ -93,7 +93,7 @@ describe('reading events', () => {
   });
 
   describe('of a key', () => {
-    it('the feed lists the events of all rides of only this key by time, in pages of any size', async () => {
+    it('the feed lists the events of all rides of its own key by time, in pages of any size', async () => {
       await rideWithEvents(api.ctx, await api.partner('live'), 3);
       for (const count of [3, 5, 1, 4]) await aged(count);
       const expected = places(await stored());
@@ -179,7 +179,7 @@ describe('reading events', () => {
     expect(ofKey.body.events).to.deep.equal([]);
   });
 
-  it('a HEAD and a client that has closed its side of the connection do not wait for events', async () => {
+  it('a HEAD does not wait for events, nor does a client that has closed its side of the connection', async () => {
     const { url } = api;
     const head = await fetch(`${url}/v1/events?waitSeconds=30`, {
       method: 'HEAD',
@@ -204,7 +204,7 @@ describe('reading events', () => {
     ['/rides/RIDE/events?after=cur_x', 'after'],
     ['/rides/RIDE/events?after=-1', 'after'],
   ] as const) {
-    it(`answers 400 and names the invalid parameter for ${query}`, async () => {
+    it(`${query} answers 400 and names the invalid parameter`, async () => {
       const path = query.replace('RIDE', await newRide(api.ctx, { keyId: partner.keyId }));
       const { status, body } = await partner.get(path);
       expect(status).to.equal(400);

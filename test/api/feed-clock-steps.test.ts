@@ -33,7 +33,8 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     await tripOf(partner.keyId);
     await allShown();
     for (const steps of [
-      // The clock goes back by a minute; ahead by an hour and back; back and forth several times.
+      // Each row is one sequence of clock changes: back by a minute; ahead by an hour and back; back and forth several
+      // times.
       [-60_000],
       [0, hourMs, 0],
       [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0],
@@ -45,7 +46,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
         await tripOf(partner.keyId);
         await setTimeout(150);
       }
-      // Both readers have read these events before the clock changes again.
+      // Waits until both readers have these events, before the clock changes again.
       await allShown();
     }
     isOver = true;
@@ -105,7 +106,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     let cursor = '';
     for (let isLast = false; ; isLast = isOver()) {
       const { status, body } = await reader.get(`/events?limit=3&waitSeconds=${waitSeconds}&after=${cursor}`);
-      // A clock change ahead can abort MongoDB's operations.
+      // Retries after a 503, because a clock change ahead can abort MongoDB's operations.
       if (status === 503) continue;
       expect(status).to.equal(200);
       shown.push(...body.events.map(({ rideId, seq }: ShownEvent) => `${rideId} ${seq}`));

@@ -68,7 +68,7 @@ for (const hops of [0, 1, 2] as const) {
 describe('HTTPS in development', () => {
   const api = useTestApi();
 
-  it('serves plain HTTP in development', async () => {
+  it('the API serves plain HTTP in development', async () => {
     const { key } = await api.key();
     expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
   });

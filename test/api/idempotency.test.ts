@@ -173,7 +173,7 @@ describe('Idempotency-Key', () => {
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('a repeat may name the scenario default explicitly, but another scenario answers 409', async () => {
+  it('a repeat may name the scenario "default" explicitly, but another scenario answers 409', async () => {
     const named = { ...under('a'), 'x-service-test-scenario': 'default' };
     const first = await partner.createRide({}, under('a'));
     expect((await partner.createRide({}, named)).text).to.equal(first.text);
@@ -241,7 +241,7 @@ describe('Idempotency-Key', () => {
   }
 
   for (const value of ['a', 'a'.repeat(255), '!"#$%&/()=?,;:_~', '3f0c1d2e-8a4b-4c5d-9e6f-7a8b9c0d1e2f', '__proto__']) {
-    it(`accepts the Idempotency-Key ${value.slice(0, 40)}`, async () => {
+    it(`the Idempotency-Key ${value.slice(0, 40)} is accepted`, async () => {
       const first = await partner.createRide({}, under(value));
       expect(first.status).to.equal(201);
       expect((await partner.createRide({}, under(value))).text).to.equal(first.text);

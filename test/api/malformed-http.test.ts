@@ -56,7 +56,7 @@ describe('malformed HTTP', () => {
     ['a path that is too large', 431, () => `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ];
   for (const [title, status, text] of refusals) {
-    it(`answers ${status} in the contract's error form to ${title}`, async () => {
+    it(`a request with ${title} gets a ${status} in the contract's error form`, async () => {
       const answer = await rawRequest(api.url, Buffer.from(text(), 'latin1'));
       expect(answer.status).to.equal(status);
       expect(Object.keys(answer.body)).to.deep.equal(['error']);
@@ -67,13 +67,13 @@ describe('malformed HTTP', () => {
   }
 
   for (const host of ['', 'x:4100', 'RIDES.example.', '10.0.0.1:4100', '[::1]', '[2001:db8::1]:4100', 'a_b-c', '%41']) {
-    it(`accepts the Host "${host}"`, async () => {
+    it(`the Host "${host}" is accepted`, async () => {
       const lines = ['GET /v1 HTTP/1.1', `Host: ${host}`, `X-Api-Key: ${key}`, 'Connection: close'];
       expect((await rawRequest(api.url, requestText(lines))).status).to.equal(200);
     });
   }
 
-  it('answers 400 to a body with broken chunks', async () => {
+  it('a body with broken chunks gets a 400', async () => {
     const lines = [
       'POST /v1/rides HTTP/1.1',
       'Host: x',
@@ -106,7 +106,7 @@ describe('malformed HTTP', () => {
     '/v1/../v1',
     'javascript:alert(1)',
   ]) {
-    it(`answers the request target ${target} with JSON and without a 5xx`, async () => {
+    it(`the request target ${target} gets JSON and no 5xx`, async () => {
       for (const method of ['GET', 'OPTIONS', 'POST']) {
         const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `X-Api-Key: ${key}`, 'Connection: close'];
         const answer = await rawRequest(api.url, requestText(lines));
@@ -118,7 +118,7 @@ describe('malformed HTTP', () => {
   }
 
   for (const expectation of ['100-continue', 'nonsense']) {
-    it(`ignores the header Expect: ${expectation}`, async () => {
+    it(`the header Expect: ${expectation} is ignored`, async () => {
       const lines = ['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, `Expect: ${expectation}`, 'Connection: close'];
       const answer = await rawRequest(api.url, requestText(lines));
       expect(answer.status).to.equal(200);
@@ -136,7 +136,7 @@ describe('malformed HTTP', () => {
     ['GET /v1 HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x'],
     ['PRI * HTTP/2.0', 'Host: x'],
   ]) {
-    it(`still serves requests after ${lines[0]} (${lines[3] ?? 'no upgrade'})`, async () => {
+    it(`the server still serves requests after ${lines[0]} (${lines[3] ?? 'no upgrade'})`, async () => {
       const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
       const gone = new Promise((resolve) => socket.on('close', resolve));
       socket.on('error', () => {});
@@ -147,7 +147,7 @@ describe('malformed HTTP', () => {
     });
   }
 
-  it('still serves requests after a client disconnects in the middle of its body', async () => {
+  it('the server still serves requests after a client disconnects in the middle of its body', async () => {
     const lines = [
       'POST /v1/rides HTTP/1.1',
       'Host: x',
@@ -163,12 +163,12 @@ describe('malformed HTTP', () => {
     expect(await healthStatus()).to.equal(200);
   });
 
-  it('answers an HTTP/1.0 request without a Host', async () => {
+  it('an HTTP/1.0 request without a Host is answered', async () => {
     const answer = await rawRequest(api.url, requestText(['GET /v1 HTTP/1.0', `X-Api-Key: ${key}`]));
     expect(answer.status).to.equal(200);
   });
 
-  it('answers both of two requests that arrive in one packet', async () => {
+  it('two requests that arrive in one packet are both answered', async () => {
     const one = requestText(['GET /v1/rides/x HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`]);
     const last = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, 'Connection: close']);
     const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');

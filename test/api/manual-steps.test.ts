@@ -42,7 +42,7 @@ describe('manual steps of a test ride', () => {
     expect(ride.timers).to.deep.equal([]);
   });
 
-  it('manual offers have any price and ETA and each its own driver, and can be withdrawn', async () => {
+  it('manual offers can have any price and ETA, each have their own driver, and can be withdrawn', async () => {
     const rideId = await newRideUnder('no_offers');
     const first = await step(rideId, 'offer', { price: 31.5, etaMinutes: 9 });
     expect(first.body).to.deep.equal({ success: true, rideId, status: 'bidding', offerId: first.body.offerId });
@@ -177,7 +177,7 @@ describe('manual steps of a test ride', () => {
       expect(statusesSent(await storedRide(rideId))).to.deep.equal(sent);
     });
 
-    it('the scenario has each of its steps only once after many manual offers and a withdrawal', async () => {
+    it('after many manual offers and a withdrawal, each step of the scenario is planned only once', async () => {
       const rideId = await newRideUnder('three_offers');
       const { offerId } = (await step(rideId, 'offer')).body;
       await step(rideId, 'withdraw', { offerId });
@@ -212,7 +212,7 @@ describe('manual steps of a test ride', () => {
       expect(await timersOf(rideId)).to.deep.equal(['stall']);
     });
 
-    it('a manual offer that races with the offer of the scenario never makes two offers of one driver', async () => {
+    it('a manual offer and a concurrent offer of the scenario never come from the same driver', async () => {
       await Promise.all(
         Array.from({ length: 10 }, async () => {
           const rideId = await newRideUnder('no_auto_accept');
@@ -220,7 +220,7 @@ describe('manual steps of a test ride', () => {
           await Promise.all([step(rideId, 'offer'), fireTimer(api.ctx, rideId, 'offer')]);
           const { offers, timers } = await storedRide(rideId);
           expect(timers.map(({ name }) => name)).to.deep.equal(['expire']);
-          // If the manual step is second, it makes an offer of a second driver.
+          // If the manual step comes second, its offer is from a second driver.
           expect(offers.length).to.be.within(1, 2);
           expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(offers.length);
         }),

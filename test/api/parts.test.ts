@@ -72,7 +72,7 @@ describe('parts of the API', () => {
     expect((await ask('/test/typed')).headers.get('retry-after')).to.equal('1');
   });
 
-  it('every error answer of a part has a code: of the thrown error, or else of the status', async () => {
+  it('every error answer of a part has a code: that of the thrown error, or else that of the status', async () => {
     const codes: [path: string, code: string][] = [
       ['refused', 'ride_not_found'],
       ['nothing', 'not_found'],

@@ -77,7 +77,7 @@ describe('pipelined requests', () => {
     });
   }
 
-  it('if a client closes within a request, that request gets a 400 and the complete ones are answered', async () => {
+  it('a request that its client cuts off gets a 400, and the complete ones before it are answered', async () => {
     const connection = rawConnection(server.port);
     connection.socket.end(create() + create().slice(0, -10));
     expect((await connection.answers()).map(({ status }) => status)).to.deep.equal([201, 400]);
@@ -130,7 +130,7 @@ describe('pipelined requests', () => {
     const anonymous = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Filler: ${'x'.repeat(1_000)}`]);
     connection.socket.write(get('/v1') + anonymous.repeat(count));
     await held.arrived;
-    // Enough time to read all of them.
+    // Waits long enough for the server to read all requests.
     for (let turns = 0; turns < 300; turns++) await setImmediate();
     held.letGo();
     const answers = await connection.answers(count + 1);
@@ -144,7 +144,7 @@ describe('pipelined requests', () => {
 
   describe('half-closed connections', () => {
     for (const count of [1, 20]) {
-      it(`answers ${count} pipelined requests of a client that has closed its side`, async () => {
+      it(`${count} pipelined requests are answered after their client has closed its side`, async () => {
         const connection = rawConnection(server.port);
         connection.socket.end(create().repeat(count));
         expect((await connection.answers()).map(({ status }) => status)).to.deep.equal(Array(count).fill(201));
@@ -175,7 +175,7 @@ describe('pipelined requests', () => {
       ['headers', () => 'GET /v1 HTTP/1.1\r\nHost:'],
       ['body', () => requestText([...jsonHead(), 'Content-Length: 100'], '{')],
     ] as const) {
-      it(`answers 408 to a request whose ${title} never arrives completely`, async () => {
+      it(`a request whose ${title} never arrives completely gets a 408`, async () => {
         expect(await statusesOf(text())).to.deep.equal([408]);
       });
     }
@@ -188,7 +188,7 @@ describe('pipelined requests', () => {
     });
   });
 
-  it('the connection continues after a body that is too large', async () => {
+  it('the connection stays usable after a body that is too large', async () => {
     const connection = rawConnection(server.port);
     const filled = 'x'.repeat(30_000);
     const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `7530\r\n${filled}\r\n0\r\n\r\n`);

@@ -11,7 +11,7 @@ describe('POST /rides/:rideId/fare', () => {
   const raise = (rideId: string, fare: unknown) => partner.post(`/rides/${rideId}/fare`, { fare });
   const newRideAt = async (fare: number): Promise<string> => (await partner.createRide({ fare })).body.rideId;
 
-  it('raises the fare without an event, and keeps the offers', async () => {
+  it('raising the fare sends no event, and keeps the offers', async () => {
     const rideId = await newRideAt(20);
     await offerOn(api.ctx, rideId, { price: 24 });
     const { status, body } = await raise(rideId, 23.5);

@@ -51,7 +51,7 @@ describe('creations while Redis is unavailable', () => {
       expect(read.status).to.equal(200);
     });
 
-    it('a process accepts exactly 30 creations per minute of a key while Redis is unavailable', async () => {
+    it('a process accepts exactly 30 creations per key and minute while Redis is unavailable', async () => {
       const { key, keyId } = await api.key();
       const statuses = await statusesOf(Array.from({ length: 40 }, () => create(key)));
       expect(statuses).to.deep.equal([...Array(30).fill(201), ...Array(10).fill(429)]);
@@ -63,7 +63,7 @@ describe('creations while Redis is unavailable', () => {
       expect((await create(other.key)).status).to.equal(201);
     });
 
-    it('the local limit counts a creation for exactly 60,000 ms and 3,600,000 ms', async () => {
+    it('a creation counts for exactly 60,000 ms in the local limit per minute, and 3,600,000 ms per hour', async () => {
       let nowMs = 0;
       const log = localLog(() => nowMs, keyWindows);
       const chargeAt = async (atMs: number, id: string) => {

@@ -259,7 +259,7 @@ describe('rate limit of creations', () => {
       await limit({ set: () => {} } as unknown as RequestContext, input, async () => ({}) as CreationFields);
     };
     for (let outage = 1; outage <= 2; outage++) {
-      // The key holds a value of another type, so the script fails.
+      // The Redis key now holds a value of another type, so the script of the limit fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
       for (let made = 0; made < 3; made++) await create();
       expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);
@@ -301,7 +301,7 @@ describe('rate limit of creations', () => {
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
   });
 
-  it('the log of a key that creates no more rides expires', async () => {
+  it('the Redis log of creations expires if its key creates no more rides', async () => {
     await partner.createRide();
     expect(await api.ctx.redis.pttl(creationLog(partner.keyId))).to.be.within(1, 3_600_000);
   });

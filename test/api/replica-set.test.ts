@@ -24,7 +24,7 @@ describe('API on a replica set', () => {
   const committedReads = (count: number) =>
     until(async () => commands.filter(({ readConcern }) => readConcern?.level === 'majority').length >= count);
 
-  it('serves every operation of the contract on a replica set', async () => {
+  it('every operation of the contract works on a replica set', async () => {
     const partner = await api.partner('live');
     const created = await partner.createRide({}, { 'idempotency-key': 'a' });
     expect((await partner.createRide({}, { 'idempotency-key': 'a' })).text).to.equal(created.text);
@@ -79,7 +79,7 @@ describe('API on a replica set', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
-  it('a cancel answers 409 as soon as the earlier step is majority-committed', async () => {
+  it('a cancel answers 409 as soon as the earlier cancellation is majority-committed', async () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
@@ -146,7 +146,7 @@ describe('API on a replica set', () => {
     const answer = bidder.post(`/requests/${second}/offers`, terms);
     expect(await waitsForProof(answer)).to.equal(true);
     await replicaSet.stepDown();
-    // The state is not certain yet, so the driver must retry.
+    // During the step-down the service cannot know whether the accept stays, so the driver must retry.
     expect((await answer).status).to.equal(503);
     expect((await bidder.post(`/requests/${second}/offers`, terms)).status).to.equal(201);
   });

@@ -43,7 +43,7 @@ const impossibleIds = [
 describe('rides of another key', () => {
   const api = useTestApi();
 
-  it('concurrent requests of other keys in the same batch never see a ride', async () => {
+  it('concurrent requests of several keys in one batch never see the rides of other keys', async () => {
     const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);
     const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
     await revokeKey(revoked.keyId, 'anyone');
@@ -82,7 +82,7 @@ describe('rides of another key', () => {
       it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown one`, async () => {
         const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
         const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
-        // An unknown id with the length and form of a real one.
+        // An unknown id that looks like a real one.
         const unknownId = `${rideId.slice(0, -5)}zzzzz`;
         const foreign = await ask(base, operation, rideId, stranger.key);
         const unknown = await ask(base, operation, unknownId, stranger.key);

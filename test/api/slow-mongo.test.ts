@@ -12,7 +12,10 @@ import { newGatewayDriver } from '../support/drivers.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, testContext } from '../support/service.ts';
 
-/** A limit that only ends a hang: each answer takes 3 s, but all requests run at once on a busy machine. */
+/**
+ * This limit only ends a hang. It is long, because all requests run at once, each waits 3 s for MongoDB, and the
+ * machine is busy.
+ */
 const patience = () => AbortSignal.timeout(60_000);
 const opsToken = 'a-token-of-operators-1';
 
@@ -77,13 +80,13 @@ describe('API with a MongoDB that answers after 3 s', () => {
     Promise.all(parts.flatMap((part) => part.routes().map((route) => send(part, route, headersOf?.(part)))));
 
   // An exception that would crash a process of the service fails this test, because Mocha catches it.
-  it('slow MongoDB: every route answers without a key or session, and none crashes the process', async () => {
+  it('slow MongoDB: every route answers requests without a key or session, and none crashes the process', async () => {
     const answers = await sendAll();
     expect(answers.map(({ part }) => part)).to.include.members(parts.map(({ name }) => name));
     expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
   });
 
-  it('slow MongoDB: every route answers with a key or session, 503 in time, and none crashes the process', async () => {
+  it('slow MongoDB: requests with a key or session get a 503 in time, and no route crashes the process', async () => {
     const answers = await sendAll(signedInHeaders);
     expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
     for (const { part, status, route } of answers) if (needsMongo.includes(part)) expect(status, route).to.equal(503);

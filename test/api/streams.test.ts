@@ -12,7 +12,7 @@ import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('streams of pages', function () {
-  // The limit is below the 14 s after which the server closes any silent connection.
+  // Below the 14 s after which the server closes any silent connection, so that no test passes because of that.
   this.timeout(10_000);
 
   const ctx = useTestContext();
@@ -21,7 +21,7 @@ describe('streams of pages', function () {
   let streams: Streams;
   let opened: { stream: Stream; closed: Promise<void> }[];
   let logged: { route?: string; status?: number }[];
-  /** Called before the stream opens, when a page would read its ride. */
+  /** Called before the stream opens, at the time when a page reads its ride. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
   beforeEach(async () => {
@@ -91,7 +91,7 @@ describe('streams of pages', function () {
     for (let count = 0; count < 10; count++) all.push(await open());
     const ends = all.map(({ response }) => once(response.resume(), 'end'));
     const closed = stop();
-    // After the shutdown, a timer of the part could still send.
+    // Sends again, because a timer of the part could still do that after the shutdown.
     for (const { stream } of all) stream.send(eventText(2, 'late'));
     await Promise.all([closed, ...ends]);
     // The streams have ended properly; their connections were not cut.
@@ -166,7 +166,7 @@ describe('streams of pages', function () {
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
   });
 
-  it('a stream whose client resets the connection before it begins is not counted', async () => {
+  it('a stream does not count if its client resets the connection before the stream begins', async () => {
     for (let count = 1; count <= 3; count++) {
       const socket = net.connect({ port: server.port, host: '127.0.0.1' });
       beforeOpen = async ({ res }) => {

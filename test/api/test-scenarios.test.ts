@@ -18,7 +18,7 @@ describe('X-Service-Test-Scenario', () => {
   const api = useTestApi();
 
   for (const scenario of scenarios) {
-    it(`accepts the scenario ${scenario} with a test key, and stores it with the ride`, async () => {
+    it(`a test key can use the scenario ${scenario}, which is stored with the ride`, async () => {
       const partner = await api.partner('test');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(201);
@@ -38,7 +38,7 @@ describe('X-Service-Test-Scenario', () => {
   }
 
   for (const scenario of ['stalls', 'nope']) {
-    it(`ignores the scenario ${scenario} with a live key`, async () => {
+    it(`the scenario ${scenario} is ignored with a live key`, async () => {
       const partner = await api.partner('live');
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status).to.equal(201);

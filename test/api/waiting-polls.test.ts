@@ -29,7 +29,7 @@ async function startPolls(most?: { perKey: number; perAccount: number }) {
   const server = await serve(ctx, createApp(ctx, [part]));
   return {
     ctx,
-    /** Resolves as soon as the request waits or is refused. */
+    /** Sends a long poll. Resolves as soon as it waits or is refused. */
     async send(path: string): Promise<{ answer: Promise<Response> }> {
       const before = asked;
       const answer = fetch(`http://127.0.0.1:${server.port}/test/${path}`);

@@ -22,7 +22,7 @@ describe('X-Service-Warnings', () => {
     [{ autoAccept: { maxPrice: 24.99 } }, 'max_price_below_fare'],
   ];
   for (const [fields, warning] of suspicious) {
-    it(`warns with ${warning} for ${JSON.stringify(fields)}, and creates the ride as requested`, async () => {
+    it(`${JSON.stringify(fields)} gets the warning ${warning}, and the ride is created as requested`, async () => {
       const answer = await partner.createRide(fields);
       expect(named(answer)).to.deep.equal([201, warning]);
       expect(answer.body.fare).to.equal({ ...validRide, ...fields }.fare);
@@ -40,7 +40,7 @@ describe('X-Service-Warnings', () => {
     { autoAccept: { maxPrice: 25 } },
   ];
   for (const fields of plausible) {
-    it(`sends no X-Service-Warnings for ${JSON.stringify(fields)}`, async () => {
+    it(`${JSON.stringify(fields)} gets no X-Service-Warnings`, async () => {
       expect(named(await partner.createRide(fields))).to.deep.equal([201, null]);
     });
   }
@@ -51,7 +51,7 @@ describe('X-Service-Warnings', () => {
     expect(named(answer)).to.deep.equal([201, Object.keys(warnings).join(', ')]);
   });
 
-  it('warns about unknown query parameters in answers with 200, 404 and 409', async () => {
+  it('answers with 200, 404 and 409 warn about unknown query parameters', async () => {
     const { rideId } = (await partner.createRide()).body;
     for (const path of ['', '/rides', `/rides/${rideId}`, `/rides/${rideId}/offers`, '/events']) {
       expect(named(await partner.get(`${path}?offset=1`)), path).to.deep.equal([200, 'unknown_query_parameter']);
@@ -71,7 +71,7 @@ describe('X-Service-Warnings', () => {
     ]);
   });
 
-  it('warns about a raised fare and about the places of a fare hint', async () => {
+  it('raising a fare and the places of a fare hint can cause warnings', async () => {
     const { rideId } = (await partner.createRide()).body;
     expect(named(await partner.post(`/rides/${rideId}/fare`, { fare: 26.001 }))).to.deep.equal([
       200,
@@ -87,13 +87,13 @@ describe('X-Service-Warnings', () => {
     expect([named(await send()), named(await send())]).to.deep.equal(Array(2).fill([201, 'fare_not_in_cents']));
   });
 
-  it('sends no X-Service-Warnings with a 400 or 401', async () => {
+  it('a 400 or 401 has no X-Service-Warnings', async () => {
     expect(named(await partner.post('/rides?a=1', { ...validRide, fare: 0.001, notes: 5 }))).to.deep.equal([400, null]);
     expect(named(await partner.get('/rides?a=1&limit=0'))).to.deep.equal([400, null]);
     expect(named(await call(`${api.url}/v1?a=1`))).to.deep.equal([401, null]);
   });
 
-  it('sends no X-Service-Warnings to a live key', async () => {
+  it('a live key gets no X-Service-Warnings', async () => {
     const live = await api.partner('live');
     const answer = await live.post('/rides?a=1', { ...validRide, destination: beyond, fare: 0.001 });
     expect(named(answer)).to.deep.equal([201, null]);

@@ -9,7 +9,7 @@ interface Look {
   end(error?: Error): void;
 }
 
-/** Starts a watch whose looks the test observes and ends. Its watchers are names. */
+/** Starts a watch whose looks the test observes and ends. In these tests, a watcher is just a name. */
 function startWatch(pollMs = 60_000) {
   const looks: Look[] = [];
   const logged: string[] = [];
@@ -97,7 +97,7 @@ describe('watch()', () => {
     third.end();
   });
 
-  it('watch() runs one look at a time, and reads an id that gets news during a look again after it', async () => {
+  it('watch() runs one look at a time; an id that gets news during a look is read again after that look', async () => {
     const { join, note, lookNow, nextLook, looks, close } = startWatch();
     join('a', 'first');
     join('b', 'second');

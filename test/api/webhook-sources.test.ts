@@ -5,7 +5,7 @@ describe('GET /webhook-sources', () => {
   const api = useTestApi({ EGRESS_ADDRESSES: '203.0.113.10, 198.51.100.0/24,2001:db8::/64' });
   const withoutSetting = useTestApi();
 
-  it('lists the addresses and ranges of EGRESS_ADDRESSES to test and live keys', async () => {
+  it('test and live keys get the addresses and ranges of EGRESS_ADDRESSES', async () => {
     for (const mode of ['test', 'live'] as const) {
       const { status, body } = await (await api.partner(mode)).get('/webhook-sources');
       expect(status).to.equal(200);

@@ -10,7 +10,7 @@ export interface Bench {
   quick: boolean;
   rounds: number;
   profiles: Profiles;
-  /** The rate of whole rides that `whole-rides` tries to sustain. */
+  /** The rate of complete rides that the measurement `whole-rides` tries to sustain. */
   ridesPerSecond: number;
   /** Prints one line of progress. */
   say(line: string): void;

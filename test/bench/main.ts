@@ -94,7 +94,7 @@ function parse() {
     for (const name of ['rounds', 'rides'] as const) {
       if (!/^[1-9]\d*$/.test(values[name] ?? '1')) throw new UsageError(`--${name} needs a whole number above 0`);
     }
-    // A profile is of one measurement only.
+    // `--profile` names the only measurement to run.
     return {
       values,
       names: chooseNames(values.profile ? [values.profile] : values.only.flatMap((list) => list.split(','))),

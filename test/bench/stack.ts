@@ -37,7 +37,7 @@ export interface Stack {
   clean(): Promise<void>;
   /** Stops all running programs. */
   stopPrograms(): Promise<void>;
-  /** `watchOthers` of machine-cpu.ts, where this process and all that it has started count as ours. */
+  /** Calls `watchOthers` of machine-cpu.ts with the ids of this process and of all processes that it has started. */
   watchOthers(): () => number;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   };
 }
 
-/** A context that suffices to add jobs as the service does. MongoDB has this machine's clock. */
+/** A context with only what is needed to add jobs as the service does. MongoDB has this machine's clock. */
 export function producer({ queues, redis }: Pick<Stack, 'queues' | 'redis'>): Context {
   return { queues, redis, log: createLogger('silent', 'bench'), now: Date.now } as unknown as Context;
 }
@@ -121,8 +121,8 @@ export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
 }
 
 /**
- * Compiles the service as for production, and the bench's programs, into the project's .cache, where packages are
- * found.
+ * Compiles the service, as for production, and the bench's programs into the project's .cache, from where they find
+ * packages.
  */
 async function compile(): Promise<string> {
   await fs.mkdir(path.join(root, '.cache'), { recursive: true });

@@ -18,7 +18,7 @@ export function percentile(numbers: ArrayLike<number>, p: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
 }
 
-/** Between two neighbours this is their mean, as for a median of few numbers. */
+/** A quantile between two numbers is their mean, as for a median. */
 function quantile(sorted: number[], p: number): number {
   const place = (sorted.length - 1) * p;
   const [below, above] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN];

@@ -63,7 +63,7 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
     if (response.request().isNavigationRequest()) pages.add(response.url());
   });
   page.on('console', (message) => {
-    // Chromium logs the status of error pages and of refused forms. Tests provoke these on purpose.
+    // Ignores the messages about a page's own status, because tests cause error pages and refused forms on purpose.
     if (!pages.has(message.location().url)) complaints.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));

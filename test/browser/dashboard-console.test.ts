@@ -48,7 +48,7 @@ describe('the test console in a browser', () => {
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
 
-  it('starts a ride and follows it to its end, with the answer to each event', async () => {
+  it('the console starts a ride and shows it to its end, with the answer to each event', async () => {
     const page = await openPage(await profile(), consoleUrl());
     await page.getByLabel('Fare in USD').fill('31.40');
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
@@ -67,7 +67,7 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('accepts an offer and cancels the trip', async () => {
+  it('the console can accept an offer and cancel the trip', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_auto_accept');
     await accept(page).click();
@@ -80,7 +80,7 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('keeps the focus on a button during updates, and moves it to the offers when the button disappears', async () => {
+  it('the focus stays on a button during updates, and moves to the offers when the button disappears', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
@@ -94,7 +94,7 @@ describe('the test console in a browser', () => {
     expect(await focused()).to.equal('Offers');
   });
 
-  it('starts a ride and accepts an offer with only the keyboard', async () => {
+  it('the keyboard suffices to start a ride and accept an offer', async () => {
     const page = await openPage(await profile(), consoleUrl());
     await page.getByLabel('Test key').focus();
     await page.keyboard.press('Tab');
@@ -109,7 +109,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Offer accepted').waitFor();
   }).timeout(60_000);
 
-  it('drives a ride with manual steps: a custom offer, a withdrawal, and each step to the end', async () => {
+  it('manual steps drive a ride: a custom offer, a withdrawal, and each step to the end', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -137,7 +137,7 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('starts, reloads, accepts and cancels without scripts', async () => {
+  it('the console can start, reload, accept and cancel without scripts', async () => {
     const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
     const rideId = await start(page, 'no_auto_accept');
     await until(async () => (await storedRide(rideId)).offers.length === 1);
@@ -148,7 +148,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Ride cancelled').waitFor();
   }).timeout(60_000);
 
-  it('redirects to the sign-in page, and back afterwards, when the session ends', async () => {
+  it('when the session ends, the page redirects to the sign-in page, and back afterwards', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const isSignIn = (url: string) => new URL(url).searchParams.get('next') === `/dashboard/console/${rideId}`;
@@ -158,7 +158,7 @@ describe('the test console in a browser', () => {
     await page.getByLabel('E-mail').waitFor();
   }).timeout(60_000);
 
-  it('passes layout and accessibility checks: empty, filled and invalid form, and a ride at each step', async () => {
+  it('the form and a ride at each step pass layout and accessibility checks', async () => {
     const options = stateOf(visitor);
     const fullPage = true;
     await lookAt('console-start', consoleUrl(), { options, fullPage });
@@ -196,7 +196,7 @@ describe('the test console in a browser', () => {
     await lookAt('console-cancelled', requested.url, { options, fullPage });
   }).timeout(180_000);
 
-  it('passes layout and accessibility checks for a ride without a webhook URL', async () => {
+  it('the page of a ride without a webhook URL passes layout and accessibility checks', async () => {
     const options = stateOf(visitor);
     const silent = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'No URL', mode: 'test' });
     const page = await openPage(await profile(), `${consoleUrl()}?key=${silent.keyId}`);
@@ -226,7 +226,7 @@ describe('the test console in a browser', () => {
       return (await page.locator('#result').textContent()) ?? '';
     }
 
-    it('accepts a real delivery, and names the fault of a changed one', async () => {
+    it('the check accepts a real delivery, and names the fault of a changed one', async () => {
       const page = await openPage(await profile(), consoleUrl());
       const before = receiver.receipts.length;
       const rideId = await start(page, 'no_offers');
@@ -243,7 +243,7 @@ describe('the test console in a browser', () => {
       expect(page.complaints).to.deep.equal([]);
     });
 
-    it('sends nothing, and restores no secret after Back or a reload', async () => {
+    it('the check sends nothing, and restores no secret after Back or a reload', async () => {
       const page = await openPage(await profile(), signatureUrl());
       const requests: string[] = [];
       page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
@@ -261,7 +261,7 @@ describe('the test console in a browser', () => {
       expect(requests.join()).not.to.include(key.signingSecret);
     });
 
-    it('checks a signature with only the keyboard, and focuses the result for screen readers', async () => {
+    it('the keyboard suffices to check a signature, and the result gets the focus for screen readers', async () => {
       const page = await openPage(await profile(), signatureUrl());
       await page.getByLabel('Header').focus();
       for (const text of [headerOf(), body, key.signingSecret]) {
@@ -281,7 +281,7 @@ describe('the test console in a browser', () => {
       await page.screenshot({ path: path.join(shotFolder, 'signature-no-scripts.png'), fullPage: true });
     });
 
-    it('reports a browser without cryptography', async () => {
+    it('the page reports a browser without cryptography', async () => {
       const context = await profile();
       await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
       const page = await openPage(context, signatureUrl());
@@ -289,7 +289,7 @@ describe('the test console in a browser', () => {
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
     });
 
-    it('passes layout and accessibility checks: empty, valid, wrong', async () => {
+    it('an empty, a valid and a wrong check pass layout and accessibility checks', async () => {
       const options = stateOf(visitor);
       const fullPage = true;
       await lookAt('signature-empty', signatureUrl(), { options, fullPage });

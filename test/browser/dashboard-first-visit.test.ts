@@ -17,7 +17,7 @@ describe('the first time a developer uses the dashboard', () => {
   afterEach(closeProfiles);
 
   // `npm run test:browser -- --grep "first time"` prints the duration, at the pace of a person who types and reads.
-  it('signs in, creates a key, receives a test event and sends the first ride', async () => {
+  it('a new visitor signs in, creates a key, receives a test event and creates the first ride', async () => {
     const profile = await openProfile();
     const email = `${randomBase62(10).toLowerCase()}@partner.example`;
     const page = await openPage(profile, `http://127.0.0.1:${dev.port}/dashboard`);

@@ -71,7 +71,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     return desk;
   }
 
-  it('passes layout and accessibility checks for an empty account', async () => {
+  it('an empty account passes layout and accessibility checks', async () => {
     await look('overview-first', '/dashboard');
     await look('keys-empty', '/dashboard/keys');
     await look('keys-new', '/dashboard/keys/new');
@@ -94,7 +94,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('overview-second', '/dashboard');
   }).timeout(240_000);
 
-  it('passes layout and accessibility checks for a typical account', async () => {
+  it('a typical account passes layout and accessibility checks', async () => {
     const { keyId } = await fullAccount();
     await look('overview-full', '/dashboard');
     await look('keys-full', '/dashboard/keys', (page) => page.getByText('Revoked keys (2)').click());
@@ -116,7 +116,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('key-revoked', `/dashboard/keys/${_id}`);
   }).timeout(300_000);
 
-  it('passes layout and accessibility checks with the most keys that an account may have', async () => {
+  it('an account with the most allowed keys passes layout and accessibility checks', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, index) => key('test', `Kiosk ${index + 1}`)));
     for (const [name, path] of [
       ['overview-many', ''],
@@ -127,7 +127,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   }).timeout(120_000);
 
-  it('passes layout and accessibility checks while deliveries fail', async () => {
+  it('an account whose deliveries fail passes layout and accessibility checks', async () => {
     const { keyId } = await fullAccount();
     const now = api.ctx.now();
     const failing = { failuresInRow: 12, since: new Date(now - 7_000_000), reason: 'refused' as const };
@@ -162,7 +162,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   }).timeout(120_000);
 
-  it('shows typed markup as text', async () => {
+  it('typed markup is shown as text', async () => {
     const { params, visitor: hostile } = await hostileAccount(api);
     visitor = hostile;
     for (const path of ['', '/keys', `/keys/${params.keyId}`, `/keys/${params.keyId}/rotate`, '/account']) {
@@ -173,7 +173,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   });
 
-  it('leads a new account to a working key with only the keyboard', async () => {
+  it('the keyboard suffices for a new account to get a working key', async () => {
     const page = await open('/dashboard');
     const tabTo = async (name: string) => {
       for (let presses = 0; presses < 40; presses += 1) {
@@ -216,7 +216,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('works without scripts, and a reload creates no second key', async () => {
+  it('creating a key works without scripts, and a reload creates no second key', async () => {
     const page = await open('/dashboard/keys', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Front desk');
@@ -252,7 +252,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('copies the key, disables a clicked button, and does not show the key after Back', async () => {
+  it('the page copies the key, disables a clicked button, and does not show the key after Back', async () => {
     const profile = await openProfile({ storageState: cookies(), permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
     await page.getByLabel('Name').fill('Front desk');
@@ -273,7 +273,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('ticks the onboarding steps automatically', async () => {
+  it('the onboarding steps are ticked automatically', async () => {
     const page = await open('/dashboard');
     const ticked = (count: number) =>
       page.waitForFunction((n) => document.querySelectorAll('.first-steps li.done').length === n, count);

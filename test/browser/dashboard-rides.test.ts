@@ -117,7 +117,7 @@ describe('the pages of rides and deliveries', () => {
     no_url: { outcome: 'no_url', ...nothing, url: undefined, address: undefined, durationMs: 0 },
   } satisfies Record<string, Outcome>;
 
-  it('passes layout and accessibility checks: full, empty, and without matches', async () => {
+  it('full, empty and unmatched lists pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'front.desk@grand-hotel.example');
     const look = (name: string, path: string) =>
       lookAt(`dashboard-rides-${name}`, `${api.url}/dashboard${path}`, {
@@ -156,7 +156,7 @@ describe('the pages of rides and deliveries', () => {
     }
   }).timeout(300_000);
 
-  it('passes layout and accessibility checks for an erased ride and a suspended account', async () => {
+  it('an erased ride and a suspended account pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'night.desk@grand-hotel.example');
     const { account } = visitor;
     const options = asVisitor(visitor);
@@ -193,7 +193,7 @@ describe('the pages of rides and deliveries', () => {
     return { visitor, keyId, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
-  it('opens timeline entries, and goes back, with only the keyboard and without loading a new page', async () => {
+  it('the keyboard suffices to open timeline entries and go back, without loading a new page', async () => {
     const { visitor, url, rideId } = await failedRide();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
@@ -216,7 +216,7 @@ describe('the pages of rides and deliveries', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('scrolls to the chosen detail on a phone', async () => {
+  it('on a phone, the page scrolls to the chosen detail', async () => {
     const { visitor, url } = await failedRide();
     const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
     for (const javaScriptEnabled of [true, false]) {
@@ -228,7 +228,7 @@ describe('the pages of rides and deliveries', () => {
     }
   });
 
-  it('filters rides and resends failed events with only the keyboard', async () => {
+  it('the keyboard suffices to filter rides and resend failed events', async () => {
     const { visitor, keyId } = await failedRide();
     const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
     await page.getByLabel('Status').focus();
@@ -273,7 +273,7 @@ describe('an event that is resent from the page of its ride', () => {
     return { visitor, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
-  it('shows the answer to a resend automatically', async () => {
+  it('the answer to a resend appears automatically', async () => {
     const { visitor, url, rideId } = await failedRide();
     answers = 200;
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
@@ -286,7 +286,7 @@ describe('an event that is resent from the page of its ride', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('shows the answer to a resend without scripts', async () => {
+  it('the answer to a resend appears without scripts', async () => {
     const { visitor, url } = await failedRide();
     answers = 500;
     const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);

@@ -32,7 +32,7 @@ describe('sign-in to the dashboard', () => {
   }
   const signedIn = (page: Page) => page.getByRole('button', { name: 'Sign out' }).waitFor();
 
-  it('passes layout and accessibility checks in each state, on a phone and a desktop, light and dark', async () => {
+  it('sign-in passes layout and accessibility checks in each state, on phone and desktop, light and dark', async () => {
     const options = { fullPage: true };
     await lookAt('signin-address', dashboard(), options);
     await lookAt('signin-address-fault', dashboard(), {
@@ -126,7 +126,7 @@ describe('sign-in to the dashboard', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('passes layout and accessibility checks for the confirmation and the list of browsers', async () => {
+  it('the confirmation and the list of browsers pass layout and accessibility checks', async () => {
     const options = { fullPage: true };
     const withOldCode = async (page: Page) => {
       const email = someone();
@@ -169,7 +169,7 @@ describe('sign-in to the dashboard', () => {
     });
   });
 
-  it('reports that mail is not set up, and passes layout and accessibility checks', async () => {
+  it('the page reports that mail is not set up, and passes layout and accessibility checks', async () => {
     const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
     const bare = await serve(api.ctx, createApp({ ...api.ctx, config }));
     try {
@@ -180,7 +180,7 @@ describe('sign-in to the dashboard', () => {
     }
   });
 
-  it('shows the sent mails on the development stack', async () => {
+  it('the development stack shows the sent mails', async () => {
     await mails.deleteMany({});
     const url = `http://127.0.0.1:${dev.port}/dev/mail`;
     await lookAt('signin-mail-box-empty', url);
@@ -191,7 +191,7 @@ describe('sign-in to the dashboard', () => {
     await lookAt('signin-mail-box', url, { fullPage: true });
   });
 
-  it('signs in with only the keyboard', async () => {
+  it('the keyboard suffices to sign in', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     const { keyboard } = page;
     await page.locator('#email:focus').waitFor();
@@ -207,7 +207,7 @@ describe('sign-in to the dashboard', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('focuses the fault summary, and its link focuses the field', async () => {
+  it('the fault summary gets the focus, and its link focuses the field', async () => {
     const page = await openPage(await openProfile(), dashboard());
     await page.getByLabel('E-mail').fill('dana@partner');
     await page.keyboard.press('Enter');
@@ -220,7 +220,7 @@ describe('sign-in to the dashboard', () => {
     expect(await page.getByLabel('E-mail').inputValue()).to.equal('dana@partner');
   });
 
-  it('signs in without scripts', async () => {
+  it('sign-in works without scripts', async () => {
     const profile = await openProfile({ javaScriptEnabled: false });
     const [email, page] = [someone(), await openPage(profile, dashboard())];
     await ask(page, email);
@@ -228,7 +228,7 @@ describe('sign-in to the dashboard', () => {
     await signedIn(page);
   });
 
-  it('sends one code for a double click', async () => {
+  it('a double click sends one code', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     await mails.deleteMany({});
     await page.getByLabel('E-mail').fill(email);
@@ -239,7 +239,7 @@ describe('sign-in to the dashboard', () => {
     await signedIn(page);
   });
 
-  it('shows the sign-in page after sign-out and Back, without account data', async () => {
+  it('Back after sign-out shows the sign-in page, without account data', async () => {
     const [email, profile] = [someone(), await openProfile()];
     const page = await signIn(profile, email);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -249,7 +249,7 @@ describe('sign-in to the dashboard', () => {
     expect(await page.content()).not.to.include('Sign out');
   });
 
-  it('refuses the code of this browser in another one', async () => {
+  it('a code for this browser is refused in another one', async () => {
     const email = someone();
     const [own, other] = await Promise.all([openProfile(), openProfile()]);
     const page = await openPage(own, dashboard());

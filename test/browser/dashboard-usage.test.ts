@@ -101,13 +101,13 @@ describe('the dashboard: usage in a browser', () => {
     ['statement-so-far', statements, '/2026-11'],
     ['statement-last-page', statements, '/2026-09?page=2'],
   ] as const) {
-    it(`passes layout and accessibility checks: ${name}`, async () => {
+    it(`the page ${name} passes layout and accessibility checks`, async () => {
       await prepareAccount();
       await look(name, page, prepare);
     });
   }
 
-  it('opens a statement and downloads its CSV with only the keyboard', async () => {
+  it('a statement can be opened and its CSV downloaded with only the keyboard', async () => {
     await fullAccount();
     const page = await open('');
     await page.keyboard.press('Tab');
@@ -123,7 +123,7 @@ describe('the dashboard: usage in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('describes the chart for screen readers, and shows the same numbers as a table', async () => {
+  it('the chart has a description for screen readers, and a table shows the same numbers', async () => {
     await fullAccount();
     const page = await open('?month=2026-10');
     const label = await page.getByRole('img').getAttribute('aria-label');
@@ -134,7 +134,7 @@ describe('the dashboard: usage in a browser', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`prints a statement as a table, dark on white, without controls (${colorScheme})`, async () => {
+    it(`a statement is printed as a table, dark on white, without controls (${colorScheme})`, async () => {
       await statements();
       // The width of an A4 sheet between its margins.
       const page = await open('/2026-10', { colorScheme, viewport: { width: 690, height: 1_000 } });

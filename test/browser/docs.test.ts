@@ -8,12 +8,12 @@ describe('the documentation in a browser', () => {
   afterEach(closeProfiles);
 
   for (const name of pageNames) {
-    it(`passes layout and accessibility checks: ${name}`, async () => {
+    it(`the page ${name} passes layout and accessibility checks`, async () => {
       await lookAt(`docs-${name}`, `${api.url}/docs/${name === 'index' ? '' : name}`, { fullPage: true });
     });
   }
 
-  it('works with only the keyboard: skip link and anchors', async () => {
+  it('the skip link and the anchors work with only the keyboard', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -24,7 +24,7 @@ describe('the documentation in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('lists its pages in a menu on a phone', async () => {
+  it('on a phone, a menu lists the pages', async () => {
     const profile = await openProfile({ viewport: { width: 360, height: 740 }, hasTouch: true });
     const page = await openPage(profile, `${api.url}/docs`);
     await page.locator('summary', { hasText: 'All pages' }).click();

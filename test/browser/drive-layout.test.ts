@@ -19,7 +19,7 @@ describe("the layout of the driver's page", () => {
     expect(Math.min(width, height), `${target}`).to.be.at.least(44);
   }
 
-  it('passes layout and accessibility checks in every state', async () => {
+  it('the page passes layout and accessibility checks in every state', async () => {
     const place = somewhere();
     const signInPage = await openPage(await openProfile(phone), `${api.url}/drive?wrong`);
     await lookAround('drive-sign-in', signInPage);

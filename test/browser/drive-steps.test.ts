@@ -64,7 +64,7 @@ describe("requests and steps on the driver's page", () => {
     await status(rideId, 'cancelled');
   });
 
-  it('cancels a ride only after confirmation, with only the keyboard', async () => {
+  it('a ride is cancelled only after confirmation, for which the keyboard suffices', async () => {
     const { page, rideId } = await chosen(somewhere());
     const { keyboard } = page;
     await pressKey(page, 'Cancel ride');

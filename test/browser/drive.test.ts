@@ -20,7 +20,7 @@ describe("the driver's page", () => {
     return { profile, page };
   }
 
-  it('shows a raised fare, which Accept and a new counter-offer use', async () => {
+  it('the page shows a raised fare, which Accept and a new counter-offer use', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const rideId = await openRide(place);
@@ -38,7 +38,7 @@ describe("the driver's page", () => {
     expect((await offersOn(rideId))[0].price).to.equal(27.5);
   });
 
-  it('completes a live ride with two drivers: a counter-offer wins, and the other driver is notified', async () => {
+  it('two drivers bid on a live ride: a counter-offer wins, and the other driver is notified', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];
     const rideId = await openRide(place);
@@ -89,7 +89,7 @@ describe("the driver's page", () => {
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
 
-  it('withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
+  it('the page withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const withdrawn = await openRide(place);
@@ -116,7 +116,7 @@ describe("the driver's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('stores steps while offline and says so; back online, sends each step once and in order', async () => {
+  it('the page stores steps while offline and says so; back online, it sends each step once and in order', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     const sent = stepsSent(profile);
     await profile.setOffline(true);
@@ -138,7 +138,7 @@ describe("the driver's page", () => {
     expect(await page.evaluate(() => localStorage.length)).to.equal(0);
   });
 
-  it('repeats a step whose answer was lost, also after the page was closed, with one effect', async () => {
+  it('a step whose answer was lost is repeated, also after the page was closed, with one effect', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     // The service accepts the step, but its answer never arrives.
     await page.route('**/drive/api/ride/arrive', async (route) => {
@@ -160,7 +160,7 @@ describe("the driver's page", () => {
     expect(again.complaints).to.deep.equal([]);
   });
 
-  it('shows a driver whose network is back that the ride was cancelled in the meantime', async () => {
+  it('a driver whose network is back sees that the ride was cancelled in the meantime', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     await profile.setOffline(true);
     await press(page, 'Arrived');
@@ -171,14 +171,14 @@ describe("the driver's page", () => {
     await until(async () => (await page.evaluate(() => localStorage.length)) === 0);
   });
 
-  it('shows the sign-in page as soon as the driver is suspended', async () => {
+  it('the sign-in page is shown as soon as the driver is suspended', async () => {
     const { page, driverId } = await online(somewhere());
     await heading(page, 'Waiting for requests');
     await suspendDriver(driverId);
     await page.getByLabel('Driver key').waitFor();
   });
 
-  it('shows what is missing without scripts, without a position, and with a wrong key', async () => {
+  it('the page shows what is missing without scripts, without a position, and with a wrong key', async () => {
     const bare = await openPage(await openProfile({ ...phone, javaScriptEnabled: false }), `${api.url}/drive`);
     expect(await bare.locator('noscript').textContent()).to.include('This page needs JavaScript');
     const driver = await newGatewayDriver(api);

@@ -23,6 +23,7 @@ describe('the page of an error', () => {
   afterEach(closeProfiles);
 
   for (const code of ['too_many_streams', 'internal', 'unavailable', 'payload_too_large', 'not_found'] as const) {
-    it(`passes page checks for ${code}`, () => lookAt(`error-${code}`, `http://127.0.0.1:${server.port}/test/${code}`));
+    it(`the error page of ${code} passes all page checks`, () =>
+      lookAt(`error-${code}`, `http://127.0.0.1:${server.port}/test/${code}`));
   }
 });

@@ -9,9 +9,9 @@ describe('the operators’ pages', () => {
   before(() => newRide(operators.ctx, { mode: 'test' }));
   afterEach(closeProfiles);
 
-  it('passes page checks for the token form', () => lookAt('operators-token', `${operators.url}/ops`));
+  it('the token form passes all page checks', () => lookAt('operators-token', `${operators.url}/ops`));
 
-  it('shows the queues and the banner with only the keyboard, without requests to other hosts', async () => {
+  it('the keyboard suffices to see the queues and the banner, without requests to other hosts', async () => {
     for (const viewport of [
       { width: 360, height: 740 },
       { width: 1280, height: 800 },

@@ -74,7 +74,7 @@ describe('the live map', () => {
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
-  it('follows a ride from bidding to its end automatically', async () => {
+  it('the map page follows a ride from bidding to its end automatically', async () => {
     const { url, rideId } = await rideWithMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -96,7 +96,7 @@ describe('the live map', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('shows a cancelled ride, and a stalled one as still arriving', async () => {
+  it('the map page shows a cancelled ride, and a stalled one as still arriving', async () => {
     const [cancelled, stalled] = [await rideWithMap('no_auto_accept'), await rideWithMap('stalls')];
     const profile = await openProfile();
     const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
@@ -105,7 +105,7 @@ describe('the live map', () => {
     await headline(second, 'Arriving now');
   }).timeout(90_000);
 
-  it('shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
+  it('the map page shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
     const canary = 'Xanadu';
     const { url, accept, rideId } = await rideWithMap('no_offers', {
       fare: 987.65,
@@ -128,7 +128,7 @@ describe('the live map', () => {
     }
   });
 
-  it('updates eight tabs of one link over HTTP/1.1', async () => {
+  it('eight tabs of one link are all updated over HTTP/1.1', async () => {
     const { url, accept, rideId } = await rideWithMap();
     const profile = await openProfile();
     const pages = [];
@@ -141,7 +141,7 @@ describe('the live map', () => {
     await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
   }).timeout(90_000);
 
-  it('closes its stream while hidden, and shows the current state when visible again', async () => {
+  it('the map page closes its stream while hidden, and shows the current state when visible again', async () => {
     const { url, rideId } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
@@ -154,7 +154,7 @@ describe('the live map', () => {
     await headline(page, 'Ride cancelled');
   });
 
-  it('reports a lost connection, and resumes after 6 s of 503', async () => {
+  it('the map page reports a lost connection, and resumes after 6 s of 503', async () => {
     const { url, rideId } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -173,7 +173,7 @@ describe('the live map', () => {
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
 
-  it('shows all facts as text without scripts, and asks for a reload', async () => {
+  it('the map page shows all facts as text without scripts, and asks for a reload', async () => {
     const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);
@@ -183,7 +183,7 @@ describe('the live map', () => {
     expect(await page.locator('noscript').textContent()).to.match(/Reload/);
   });
 
-  it('works with only the keyboard: skips and moves the map', async () => {
+  it('the map page works with only the keyboard: skips and moves the map', async () => {
     const { url } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     await page.keyboard.press('Tab');
@@ -210,7 +210,7 @@ describe('the live map', () => {
     expect(total).to.be.below(120_000);
   });
 
-  it('does not animate the car with reduced motion', async () => {
+  it('the car is not animated with reduced motion', async () => {
     const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseDeb822, parseOneLine } from '../../dev/servers/debian-packages.ts';
 
 describe('apt sources', () => {
-  it('are read in deb822 format', () => {
+  it('apt sources are read in deb822 format', () => {
     const text = `# comment
 Types: deb deb-src
 URIs: http://deb.debian.org/debian
@@ -42,7 +42,7 @@ Suites: bookworm
     expect(others).to.deep.equal([]);
   });
 
-  it('are read in one-line format', () => {
+  it('apt sources are read in one-line format', () => {
     const text = `# deb http://off.example/ x main
 deb http://deb.debian.org/debian bookworm main contrib # comment
   deb [arch=amd64 signed-by=/a/one.gpg,/a/two.gpg trusted=yes] https://example.org/apt stable main

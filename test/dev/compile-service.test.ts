@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { compile } from '../../dev/stack/compile-service.ts';
 
 describe('compilation for npm run dev', () => {
-  it('fails for a syntax error, with one line that names file, line and column', async () => {
+  it('the compilation fails for a syntax error, with one line that names file, line and column', async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-test-'));
     const project = path.join(folder, 'tsconfig.json');
     await fs.writeFile(
@@ -16,7 +16,7 @@ describe('compilation for npm run dev', () => {
         compilerOptions: { rootDir: '.' },
       }),
     );
-    // Only npm run typecheck reports wrong types.
+    // The wrong type of `fare` must not be reported here: only npm run typecheck checks types.
     await fs.writeFile(path.join(folder, 'wrong.ts'), 'export const fare: string = 10;\n\nexport const seats = 4 +;\n');
     const error = await compile(project, path.join(folder, 'built')).catch((reason: Error) => reason.message);
     expect(error).to.match(/^\S+\/wrong\.ts:3:25: Expression expected\.$/);

@@ -50,7 +50,7 @@ function tripWith(index: number, change: (event: ReceivedEvent) => void): Receiv
 
 describe('npm run demo', () => {
   for (const columns of [60, 80]) {
-    it(`prints the events and the price in ${columns} columns, with times since the start`, async () => {
+    it(`the demo prints the events and the price in ${columns} columns, with times since the start`, async () => {
       let text = '';
       const out = { columns, isTTY: false, write: (chunk: string) => (text += chunk) } as never;
       const begun = createTimeline(out, Date.now() - 4_000);
@@ -69,7 +69,7 @@ describe('npm run demo', () => {
     });
   }
 
-  it('plays a complete ride and counts its events', async () => {
+  it('the demo plays a complete ride and counts its events', async () => {
     expect(await play(wholeTrip())).to.equal(5);
   });
 
@@ -88,20 +88,20 @@ describe('npm run demo', () => {
     ['a time that does not increase', tripWith(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
   ];
   for (const [what, events, reason] of faults) {
-    it(`fails with the reason for ${what}`, async () => {
+    it(`the demo fails with the reason for ${what}`, async () => {
       const error = await play(events).catch((rejection) => rejection);
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });
   }
 
-  it('fails if the ride is not completed at the end', async () => {
+  it('the demo fails if the ride is not completed at the end', async () => {
     const error = await play(wholeTrip(), { ...partner, retrieveRide: async () => ride }).catch((e) => e);
     expect(error).to.have.property('message', 'the ride was not completed');
   });
 });
 
 describe("the demo's receiver", () => {
-  it('verifies the signature of the raw body, and returns events in order of arrival', async () => {
+  it('the receiver verifies the signature of the raw body, and returns events in order of arrival', async () => {
     const receiver = await startReceiver();
     receiver.secret = 'whsec_test';
     const now = Math.floor(Date.now() / 1000);

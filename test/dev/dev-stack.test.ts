@@ -88,13 +88,13 @@ describe('npm run dev', function () {
     await fs.rm(path.join(stacksDir, String(port)), { recursive: true, force: true });
   });
 
-  it('prints a test key that works', async () => {
+  it('the stack prints a test key that works', async () => {
     const response = await createRide(printedKey());
     expect(response.status).to.equal(201);
     expect(await response.json()).to.include({ status: 'bidding', testMode: true });
   });
 
-  it('shows sign-in codes in its mail box', async () => {
+  it('the stack shows sign-in codes in its mail box', async () => {
     const browser = plainBrowser({ url: `http://127.0.0.1:${port}` });
     await browser.get('/dashboard');
     await browser.press('Send code', { email: 'dana@partner.example' });
@@ -106,7 +106,7 @@ describe('npm run dev', function () {
     expect((await browser.press('Sign in', { code })).html).to.include('Sign out');
   });
 
-  it('shows on the queue board the ride and the step of each job', async () => {
+  it('the queue board shows the ride and the step of each job', async () => {
     const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
     const page = await board('');
     expect(page.type).to.match(/^text\/html/);
@@ -122,7 +122,7 @@ describe('npm run dev', function () {
     expect(Date.parse(job.data.due)).to.equal(job.timestamp + job.opts.delay);
   });
 
-  it('shows the queue board read-only, with only the used job states', async () => {
+  it('the queue board is read-only, with only the used job states', async () => {
     const { queues } = JSON.parse((await board('/api/queues')).text);
     for (const queue of queues) {
       expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
@@ -132,7 +132,7 @@ describe('npm run dev', function () {
     expect(pause.status).to.equal(405);
   });
 
-  it('shows the start overview again with status', async () => {
+  it('the command status shows the start overview again', async () => {
     const { code, stdout } = await command('main', 'status', '--port', String(port));
     expect(code).to.equal(0);
     // The logs follow this line, and their hints contain keys too.
@@ -145,7 +145,7 @@ describe('npm run dev', function () {
     }
   });
 
-  it('reports an unreachable Redis, a foreign HOST and a missing stack in one line each', async () => {
+  it('the stack reports an unreachable Redis, a foreign HOST and a missing stack in one line each', async () => {
     const elsewhere = String(await freePort());
     const [redis, host, none] = await Promise.all([
       command('main', '--port', elsewhere, { REDIS_URL: 'redis://user:secret@127.0.0.1:1' }),
@@ -159,7 +159,7 @@ describe('npm run dev', function () {
     await fs.rm(path.join(stacksDir, elsewhere), { recursive: true, force: true });
   });
 
-  it('refuses the queue board to other hosts and origins', async () => {
+  it('the stack refuses the queue board to other hosts and origins', async () => {
     const foreign = [
       { host: `rides.example:${port}` },
       { host: '127.0.0.1.example' },
@@ -178,7 +178,7 @@ describe('npm run dev', function () {
     }
   });
 
-  it('is found by npm run keys through its port', async () => {
+  it('npm run keys finds the stack through its port', async () => {
     const [found, none] = await Promise.all([
       command('command', 'keys', 'create', '--port', String(port), '--name', 'a', '--mode=test', '--json'),
       command('command', 'keys', 'list', `--port=${await freePort()}`),
@@ -193,7 +193,7 @@ describe('npm run dev', function () {
     expect(none.stderr).to.match(/^keys: no stack is running on port \d+: .*\n$/);
   });
 
-  it('restarts a killed process, and reports it', async () => {
+  it('the stack restarts a killed process, and reports it', async () => {
     const processes = await childrenOf(stack.pid as number);
     const worker = processes.find(({ command: line }) => line.endsWith('workers/main.js simulator'));
     process.kill(worker?.pid as number, 'SIGKILL');
@@ -201,13 +201,13 @@ describe('npm run dev', function () {
     await printed(/>>> simulator is running again/);
   });
 
-  it('refuses a port that is in use, with one line', async () => {
+  it('the stack refuses a port that is in use, with one line', async () => {
     const { code, stderr } = await command('main', '--port', String(port));
     expect(code).to.equal(1);
     expect(stderr).to.match(/^dev: a stack is running on port \d+ .*\n$/);
   });
 
-  it('refuses an unknown option, with one line', async () => {
+  it('the stack refuses an unknown option, with one line', async () => {
     const answers = await Promise.all([command('main', '--prot', '1'), command('main', '--port', '0')]);
     for (const { code, stderr } of answers) {
       expect(code, stderr).to.equal(2);
@@ -215,7 +215,7 @@ describe('npm run dev', function () {
     }
   });
 
-  it('ends all its processes at the first signal, and keeps the data for the next start', async () => {
+  it('the stack ends all its processes at the first signal, and keeps the data for the next start', async () => {
     const before = await state();
     const firstKey = printedKey();
     const { rideId } = (await (await createRide(firstKey)).json()) as { rideId: string };
@@ -237,7 +237,7 @@ describe('npm run dev', function () {
     expect(printedKey(), 'the key of the first start').to.equal(firstKey);
   });
 
-  it('leaves no process running when it is killed, and the next start removes its compiled files', async () => {
+  it('a killed stack leaves no process running, and the next start removes its compiled files', async () => {
     const processes = await childrenOf(stack.pid as number);
     expect(processes.length).to.be.at.least(7);
     await stop('SIGKILL');

@@ -30,14 +30,14 @@ async function childOf({ stderr }: ChildProcess): Promise<number> {
 }
 
 describe('a child process of npm run dev or npm run demo', () => {
-  it('ends after a SIGKILL of the main process, even if the child hangs', async () => {
+  it('a child process ends after a SIGKILL of the main process, even if the child hangs', async () => {
     const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
     const child = await childOf(main);
     main.kill('SIGKILL');
     await until(async () => !isAlive(child));
   });
 
-  it('ends after a SIGHUP of the main process, which exits with 0', async () => {
+  it('a child process ends after a SIGHUP of the main process, which exits with 0', async () => {
     const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
     const child = await childOf(main);
     main.kill('SIGHUP');
@@ -46,8 +46,8 @@ describe('a child process of npm run dev or npm run demo', () => {
     await until(async () => !isAlive(child));
   });
 
-  it('ends when the reader of the output closes the pipe, even if nothing is written', async function () {
-    // Only GNU tail detects the closed pipe at once. With another tail, the next write does.
+  it('a child process ends when the reader of its output closes the pipe, even before any output', async function () {
+    // Only GNU tail ends as soon as the pipe is closed. Other versions end at the next write.
     if (process.platform !== 'linux') this.skip();
     const shell = ['-c', '"$@" | (read -r line <&3); wait', 'sh', ...command];
     const main = spawn('sh', shell, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
@@ -76,7 +76,7 @@ describe('temporary folders', () => {
     for (const folder of [own, elsewhere, unknown]) await fs.rm(folder, { recursive: true });
   });
 
-  it('with a fixed name are taken over when their owner has ended', async () => {
+  it('a temporary folder with a fixed name is taken over when its owner has ended', async () => {
     const folder = await namedTemporaryFolder(`test-${process.pid}`);
     await fs.writeFile(path.join(folder, 'owner'), dead);
     expect(await namedTemporaryFolder(`test-${process.pid}`)).to.equal(folder);

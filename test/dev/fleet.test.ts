@@ -28,7 +28,7 @@ describe('npm run fleet', () => {
     const area = `${place.lat},${place.lng},1`;
     const args = ['--drivers', `${count}`, '--area', area, '--seed', '3', '--speed', '1000', '--url', api.url];
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', args);
-    // A closed standard output would end the fleet.
+    // Standard output is ignored and not closed, because a closed one would end the fleet.
     fleet = spawn(file, rest, { env: { ...process.env, ...testSettings() }, stdio: ['ignore', 'ignore', 'pipe'] });
     fleet.stderr?.on('data', (chunk) => {
       said += chunk;
@@ -63,7 +63,7 @@ describe('npm run fleet', () => {
     return { rideId, accept };
   }
 
-  it('bids on a ride and drives it to its end, and on SIGTERM takes its drivers offline and exits with 0', async () => {
+  it('the fleet bids on a ride and drives it, and on SIGTERM takes its drivers offline and exits with 0', async () => {
     await start();
     const ids = await nearby();
     const driven = await rideWithOffer();
@@ -77,18 +77,18 @@ describe('npm run fleet', () => {
     const { status, offers } = await storedRide(rideId);
     expect(status).to.equal('bidding');
     expect(offers.filter(({ withdrawnAt }) => !withdrawnAt)).to.deep.equal([]);
-    // The fleet has revoked them, because their keys are lost.
+    // The fleet has revoked its drivers, because nobody keeps their keys.
     expect(await drivers.countDocuments({ _id: { $in: ids }, revokedAt: { $exists: false } })).to.equal(0);
   });
 
-  it('has no driver who receives requests 60 s after a SIGKILL', async () => {
+  it('60 s after a SIGKILL, no driver of the fleet receives requests', async () => {
     await start();
     await end('SIGKILL');
     expect(await nearby()).to.have.lengthOf(count);
     expect(await nearby(60_001)).to.deep.equal([]);
   });
 
-  it('reports an invalid argument in one line, and ends with exit code 2', async () => {
+  it('the fleet reports an invalid argument in one line, and ends with exit code 2', async () => {
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', ['--drivers', '5', '--area', 'here']);
     const child = spawn(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
     let text = '';
@@ -104,7 +104,7 @@ describe('npm run fleet', () => {
 describe('the arguments of npm run fleet', () => {
   const read = (...args: string[]) => readArguments(args, { SIMULATION_SPEED: '4' });
 
-  it('accept an area south of the equator, and default to the speed in SIMULATION_SPEED', () => {
+  it('an area south of the equator is accepted, and SIMULATION_SPEED is the default speed', () => {
     const { area, speed, drivers: count } = read('--drivers', '20', '--area', '-33.87,-151.2,3');
     expect(area).to.deep.equal({ lat: -33.87, lng: -151.2, km: 3 });
     expect([speed, count]).to.deep.equal([4, 20]);
@@ -124,7 +124,7 @@ describe('the arguments of npm run fleet', () => {
     [['--fleet'], /unknown option '--fleet'/],
   ];
   for (const [args, problem] of wrong) {
-    it(`are refused: ${args.join(' ') || 'none'}`, () => {
+    it(`these arguments are refused: ${args.join(' ') || 'none'}`, () => {
       expect(() => read(...args)).to.throw(problem);
     });
   }
@@ -138,12 +138,12 @@ describe('simulated drivers', () => {
     return Array.from({ length: 50 }, () => bidOn(request, behaviour, random, 30));
   };
 
-  it('make the same choices with the same seed', () => {
+  it('drivers make the same choices with the same seed', () => {
     expect(choicesOf(5)).to.deep.equal(choicesOf(5));
     expect(choicesOf(5)).not.to.deep.equal(choicesOf(6));
   });
 
-  it('accept the fare, counter it, withdraw, or ignore a request', () => {
+  it('drivers accept the fare, counter it, withdraw, or ignore a request', () => {
     const all = Array.from({ length: 100 }, (_, seed) => choicesOf(seed)).flat();
     const bids = all.filter((bid) => bid !== undefined);
     expect(bids.length).to.be.within(1_000, 3_000);
@@ -156,7 +156,7 @@ describe('simulated drivers', () => {
     expect(bids.filter(({ withdrawAfterMs }) => withdrawAfterMs !== undefined).length).to.be.within(1, bids.length / 4);
   });
 
-  it('have counters that fit in a line of 80 characters', () => {
+  it('the counters of the fleet fit in a line of 80 characters', () => {
     const figures = { online: 1_000, requests: 12_345, offers: 9_999, underWay: 300, completed: 9_999 };
     const line = lineOf({ ...figures, cancelled: 99, errors: 9 }, 79);
     expect(line).to.equal('1000 online 12.3k asked 9999 offers 300 riding 9999 done 99 cancelled 9 errors');

@@ -27,7 +27,7 @@ function deferred<T>() {
 }
 
 describe('keepRunning', () => {
-  it('rejects if the first start fails', async () => {
+  it('keepRunning rejects if the first start fails', async () => {
     const error = await keepRunning(
       'api',
       () => Promise.reject(new Error('no port')),
@@ -36,7 +36,7 @@ describe('keepRunning', () => {
     expect(error).to.have.property('message', 'no port');
   });
 
-  it('restarts a process that has died, retries a failed start, and reports both', async () => {
+  it('keepRunning restarts a process that has died, retries a failed start, and reports both', async () => {
     const said: string[] = [];
     const second = fakeProcess();
     const again = deferred<void>();
@@ -67,7 +67,7 @@ describe('keepRunning', () => {
     expect(second.isStopped).to.equal(true);
   });
 
-  it('leaves no process running if it is stopped during a restart', async () => {
+  it('keepRunning leaves no process running if it is stopped during a restart', async () => {
     const first = fakeProcess();
     const second = fakeProcess();
     const starting = deferred<void>();

@@ -35,7 +35,10 @@ describe('npm run listen', () => {
     await receiver.close();
   });
 
-  /** Starts the command and waits until it listens. Variables hide the key and the secret from process lists. */
+  /**
+   * Starts the command and waits until it listens. Key and secret are environment variables, because process lists show
+   * arguments.
+   */
   async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
     const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
     const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);
@@ -71,7 +74,7 @@ describe('npm run listen', () => {
     return rideId;
   }
 
-  it('forwards only new events, with the body, the headers and a signature as in a real delivery', async () => {
+  it('the command forwards only new events, with body, headers and signature as in a real delivery', async () => {
     await rideWithOffer();
     await listen({ signsWith: secret });
     expect(lines.join('\n')).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
@@ -92,7 +95,7 @@ describe('npm run listen', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('begins with the oldest event on request, and prints the cursor for the next run on SIGTERM', async () => {
+  it('the command begins with the oldest event on request, and prints the next cursor on SIGTERM', async () => {
     const rides = [await rideWithOffer(), await rideWithOffer()];
     await listen({}, '--after', 'first');
     const made = /Signing secret {2}(whsec_\w+), for this run/.exec(await shown(/Signing secret/))?.[1] ?? '';
@@ -109,7 +112,7 @@ describe('npm run listen', () => {
     expect(await end('SIGINT')).to.equal(0);
   });
 
-  it('resumes after an outage of the service, and neither misses nor repeats an event', async () => {
+  it('the command resumes after an outage of the service, and neither misses nor repeats an event', async () => {
     await listen({ signsWith: secret });
     const rideId = await rideWithOffer(2_900);
     await receiver.received(1);
@@ -129,7 +132,7 @@ describe('npm run listen', () => {
     expect(await readFeedOf(partner)).to.have.length(3);
   });
 
-  it('reports a revoked key, and ends with exit code 1', async () => {
+  it('the command reports a revoked key, and ends with exit code 1', async () => {
     await listen({ signsWith: secret });
     const exited = once(listener, 'exit');
     await revokeKey(partner.keyId, 'anyone');
@@ -156,7 +159,7 @@ describe('the output of npm run listen', () => {
     return eventLine(changed, await forward(changed, { url: new URL(url), secret }, never));
   };
 
-  it('shows an error status, a redirect that is not followed, or the reason of a failed connection', async () => {
+  it('the output shows an error status, an unfollowed redirect, or the reason of a failed connection', async () => {
     const refusing = await startReceiver({ answer: (response) => void response.writeHead(500).end('no') });
     const elsewhere = { location: 'http://127.0.0.1:9/' };
     const moved = await startReceiver({ answer: (response) => void response.writeHead(302, elsewhere).end() });
@@ -166,11 +169,11 @@ describe('the output of npm run listen', () => {
     expect(await lineFor(moved.url)).to.match(/not delivered: ECONNREFUSED$/);
   });
 
-  it('says that an event with an erased body is not sent', async () => {
+  it('the output says that an event with an erased body is not sent', async () => {
     expect(await lineFor('http://127.0.0.1:9/', null)).to.match(/event 12 ride\.status +not sent: its body is erased$/);
   });
 
-  it('contains no control characters from the service', () => {
+  it('the output contains no control characters from the service', () => {
     const line = eventLine({ ...event, body: { status: 'a\u001b[2Jb' } }, null);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks their absence.
     expect(line).not.to.match(/[\x00-\x1f]/);
@@ -186,12 +189,12 @@ describe('the arguments of npm run listen', () => {
     [['--listen'], /unknown option '--listen'/],
   ];
   for (const [args, problem] of wrong) {
-    it(`are refused: ${args.join(' ') || 'none'}`, () => {
+    it(`these arguments are refused: ${args.join(' ') || 'none'}`, () => {
       expect(() => readArguments(args, {})).to.throw(problem);
     });
   }
 
-  it('are refused with the name of the invalid option, and accept an address with or without /v1', () => {
+  it('a refusal names the invalid option, and an address is accepted with or without /v1', () => {
     const good = newApiKey('test');
     const read = (...args: string[]) => readArguments(['--key', good, ...args], {});
     const to = ['--forward', 'http://localhost:3000/hook'];
@@ -208,7 +211,7 @@ describe('the arguments of npm run listen', () => {
       .and.not.have.property('url');
   });
 
-  it('take key and secret from the environment unless the options contain them', () => {
+  it('key and secret come from the environment unless the options contain them', () => {
     const [given, other] = [newApiKey('test'), newApiKey('live')];
     const to = ['--forward', 'http://localhost:3000/hook'];
     const env = { RIDES_KEY: given, RIDES_SECRET: 'whsec_from_the_environment' };
@@ -226,7 +229,7 @@ describe('the arguments of npm run listen', () => {
       .and.not.match(/CANARY/);
   });
 
-  it('never allow plain http, which exposes the key, except to this machine', () => {
+  it('plain http, which exposes the key, is allowed only to this machine', () => {
     const read = (url: string) =>
       readArguments(['--forward', 'http://localhost:3000/hook', '--url', url], { RIDES_KEY: newApiKey('test') }).url;
     for (const url of ['http://localhost:4100', 'http://127.0.0.1:4100', 'http://127.8.9.1', 'http://[::1]:4100']) {

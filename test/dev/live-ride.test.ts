@@ -58,7 +58,7 @@ function tripWith(index: number, change: (event: ReceivedEvent) => void): Receiv
 }
 
 describe('npm run demo -- --live', () => {
-  it('accepts the cheapest offer and plays the ride to its end, also with a late offer', async () => {
+  it('the live demo accepts the cheapest offer and plays the ride to its end, also with a late offer', async () => {
     expect(await play(wholeTrip())).to.deep.equal({ count: 8, accepted: 'offer_1' });
   });
 
@@ -82,7 +82,7 @@ describe('npm run demo -- --live', () => {
     ['an additional event', [...wholeTrip(), ...wholeTrip().slice(7)], /more events/],
   ];
   for (const [what, events, reason] of faults) {
-    it(`fails with the reason for ${what}`, async () => {
+    it(`the live demo fails with the reason for ${what}`, async () => {
       const error = await play(events).catch((rejection) => rejection);
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });

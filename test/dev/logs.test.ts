@@ -23,7 +23,7 @@ function shown(...lines: string[]): string[] {
 }
 
 describe('the log view of npm run dev', () => {
-  it('prints a short line for each request, step and delivery, with the last six characters of the ride', () => {
+  it('each request, step and delivery is a short line with the last six characters of the ride id', () => {
     const lines = shown(
       request({ method: 'POST', route: '/v1/rides', status: 201 }),
       entry('ride created', { rideId, mode: 'test' }),
@@ -64,13 +64,13 @@ describe('the log view of npm run dev', () => {
     [{ outcome: 'no_url' }, 'no URL'],
   ];
   for (const [fields, text] of failures) {
-    it(`prints the reason of a failed delivery: ${text}`, () => {
+    it(`the log view prints the reason of a failed delivery: ${text}`, () => {
       const [line = ''] = shown(delivery(fields));
       expect(line.slice('k0axNy  event 2 ride.status           '.length)).to.equal(text);
     });
   }
 
-  it('prints where a mail can be read, or why it was not sent', () => {
+  it('the log view prints where a mail can be read, or why it was not sent', () => {
     const lines = shown(
       entry('mail', { mailId: 'mail_1', outcome: 'kept' }),
       entry('mail', { mailId: 'mail_1', outcome: 'sent' }),
@@ -83,13 +83,13 @@ describe('the log view of npm run dev', () => {
     ]);
   });
 
-  it('prints once per key how to set a webhook URL', () => {
+  it('the log view prints once per key how to set a webhook URL', () => {
     const lines = shown(delivery({ outcome: 'no_url' }), delivery({ outcome: 'no_url' }));
     const hints = lines.filter((line) => line.includes(`npm run -s keys -- set-webhook ${keyId} URL`));
     expect(hints).to.have.lengthOf(1);
   });
 
-  it('prints repeated reads once, and the path of a request without a route', () => {
+  it('the log view prints repeated reads once, and the path of a request without a route', () => {
     const read = () => request({ route: '/v1/rides/:rideId', rideId });
     const unknown = () => request({ route: 'none', path: '/v1/\u009b2Jz', status: 404 });
     expect(shown(read(), read(), unknown(), read())).to.deep.equal([
@@ -98,17 +98,17 @@ describe('the log view of npm run dev', () => {
     ]);
   });
 
-  it('sorts the lines of several processes by time', () => {
+  it('the log view sorts the lines of several processes by time', () => {
     const first = entry('ride changed', { rideId, status: 'completed', event: 'ride.status' });
     const then = delivery({ outcome: 'delivered', httpStatus: 204 });
     expect(shown(then, first)[0]).to.equal('k0axNy  completed');
   });
 
-  it('prints text that is not a log entry unchanged', () => {
+  it('the log view prints text that is not a log entry unchanged', () => {
     expect(shown('api: Setting PORT is wrong')[0]?.trim()).to.equal('api: api: Setting PORT is wrong');
   });
 
-  it('fits in 80 columns, like the overview at the start', () => {
+  it('the log view fits in 80 columns, like the overview at the start', () => {
     const key = { keyId, key: `svc_test_${'x'.repeat(38)}`, signingSecret: `whsec_${'x'.repeat(32)}` };
     const env = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', SHUTDOWN_GRACE_MS: '' };
     const servers = { mongo: '', redis: 'redis.example:6379 (REDIS_URL)' };

@@ -23,7 +23,7 @@ describe('the mail box of the development stack', () => {
     return { status: response.statusCode, headers: response.headers, html };
   }
 
-  it('shows the mails, newest first, with codes to copy and with escaped markup', async () => {
+  it('the mail page shows the mails, newest first, with codes to copy and with escaped markup', async () => {
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
     const later = { ...ctx, now: () => ctx.now() + 1_000 };
     await sendMail(later, {
@@ -46,7 +46,7 @@ describe('the mail box of the development stack', () => {
       .and.include('href="/dashboard"');
   });
 
-  it('is only available on this machine under its own names', async () => {
+  it('the mail page is only available on this machine under its own names', async () => {
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
     for (const headers of [{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.7' }, { via: '1.1 proxy' }]) {
       const { status, html } = await box(headers);

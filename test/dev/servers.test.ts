@@ -34,7 +34,10 @@ describe('local servers', function () {
     return server;
   }
 
-  /** Starts a parent process that starts one server, sends its pid, and exits without stopping it on a message. */
+  /**
+   * Starts a parent process that starts one server and sends its pid. On a message, the parent exits without stopping
+   * the server.
+   */
   async function startedByAnother(start: string): Promise<{ pid: number; parent: ReturnType<typeof spawn> }> {
     const script = `${start}.then((server) => process.send(server.pid)); process.on('message', () => process.exit());`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];

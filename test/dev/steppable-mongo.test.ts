@@ -28,7 +28,7 @@ describeOnLinux('a MongoDB engine with a settable clock', function () {
   };
 
   for (const ms of [8_000, -8_000, 3_600_000, -3_600_000, 250, 0]) {
-    it(`is ${ms} ms ahead of this machine from the next command on`, async () => {
+    it(`MongoDB is ${ms} ms ahead of this machine from the next command on`, async () => {
       await mongo.setClock(ms);
       const { least, most } = await aheadMs();
       expect(least).to.be.at.most(ms);
@@ -36,7 +36,7 @@ describeOnLinux('a MongoDB engine with a settable clock', function () {
     });
   }
 
-  it('keeps its clock and its data across a kill', async () => {
+  it('MongoDB keeps its clock and its data across a kill', async () => {
     await mongo.setClock(-3_600_000);
     const rides = client.db().collection<{ _id: number }>('rides');
     await rides.insertOne({ _id: 1 }, { writeConcern: { w: 1, journal: true } });

@@ -22,7 +22,7 @@ export class PageRun {
   /** Everything that the commands of the page have printed so far. */
   #printed = '';
   #last = '';
-  /** The first one is the receiver. The page shows its output. */
+  /** Commands that run in the background. The first one is the receiver, whose output the page shows. */
   readonly #backgrounds: Background[] = [];
 
   constructor(name: string, given: GivenValues) {
@@ -32,7 +32,7 @@ export class PageRun {
 
   /**
    * Rejects at the first block that does not do what the page says. Skips the blocks for readers of another language.
-   * Resolves with the marks of the others.
+   * Resolves with the marks of the blocks that it followed.
    */
   async follow(markdown: string, language?: string): Promise<string[]> {
     await this.#clear();
@@ -54,7 +54,7 @@ export class PageRun {
     return this.#files.map((file) => path.join(this.#folder, file));
   }
 
-  /** What an earlier run stored must not show in this one. Its installed packages stay. */
+  /** Deletes the files of an earlier run, so that they cannot affect this one. Keeps the installed packages. */
   async #clear(): Promise<void> {
     await mkdir(this.#folder, { recursive: true });
     const old = (await readdir(this.#folder)).filter((name) => !/^node_modules$|^package(-lock)?\.json$/.test(name));
@@ -100,7 +100,10 @@ export class PageRun {
     }
   }
 
-  /** A value with dots is the reader's own, or the last printed text that matches it. */
+  /**
+   * Returns the reader's own value, if there is one. A shown value that ends with dots is the last printed text that
+   * matches it.
+   */
   #givenValue(name: string, shown: string): string {
     const own = (this.#given as Record<string, string>)[name];
     if (own) return own;
@@ -110,7 +113,7 @@ export class PageRun {
     return printed;
   }
 
-  /** Replaces the port: the test chooses a free one. */
+  /** Replaces the port in the code, because the test chooses a free one. */
   #filled(code: string): string {
     return code.replaceAll(/\b4000\b/g, this.#given.PORT);
   }
@@ -195,7 +198,7 @@ function shell(folder: string, code: string, values: Readonly<Record<string, str
 /** Time limit for a command that hangs. */
 const silenceMs = 30_000;
 
-/** A command that keeps running while the reader continues. It has started when it has printed its first line. */
+/** A command that keeps running while the reader continues. It counts as started once it has printed its first line. */
 class Background {
   readonly #child: ChildProcess;
   readonly #news = new EventEmitter();

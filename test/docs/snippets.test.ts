@@ -29,7 +29,7 @@ describe('the code of a documentation page', () => {
     receiverPort = await freePort();
     return {
       PORT: String(port),
-      // The pages show this address, at which they are served.
+      // The pages show the address at which they are served.
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
       SIMULATION_SPEED: '4',
@@ -42,7 +42,9 @@ describe('the code of a documentation page', () => {
     missing = await installLanguages();
   });
 
-  /** Pages on which a test must find something to run: a broken search must not pass. */
+  /**
+   * The number of blocks that each page must have to run, so that the test fails if its search for blocks is broken.
+   */
   const runs: Readonly<Record<string, number>> = {
     'quick-start': 9,
     authentication: 3,
@@ -66,14 +68,15 @@ describe('the code of a documentation page', () => {
   for (const name of pageNames) {
     const count = runs[name];
     if (count === undefined) {
-      it(`is nothing to run: ${name}`, async () => {
-        // On such a page an answer is an example, which the tests of the pages compare with its schema.
-        expect(await pageText(name)).not.to.match(/^```(sh|\w+ file=\S+$)/m);
+      it(`this page has no code to run: ${name}`, async () => {
+        // `samples.test.ts` runs the samples in tabs. An answer on such a page is an example; the tests of the pages compare it with its
+        // schema.
+        expect(await pageText(name)).not.to.match(/^```(sh (?!example tab=)|\w+ file=\S+$)/m);
       });
       continue;
     }
     for (const language of languages[name] ?? [undefined]) {
-      it(`works as it stands: ${[name, language].filter(Boolean).join(', ')}`, async function () {
+      it(`the code works as the page shows it: ${[name, language].filter(Boolean).join(', ')}`, async function () {
         this.timeout(300_000);
         // A language that is missing and cannot be installed leaves its test pending, which .ci/run counts as failed.
         if (language === 'python' && missing.includes('python3')) this.skip();
@@ -81,7 +84,7 @@ describe('the code of a documentation page', () => {
         const readers = codeBlocksOf(markdown).flatMap(({ lang }) => blockInfo(lang).reader ?? []);
         expect([...new Set(readers)]).to.have.members(languages[name] ?? []);
 
-        // Real drivers see the rides of live keys alone.
+        // Real drivers see only the rides of live keys.
         const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
         const { key: driverKey } = await createDriver(driver);
         const page = new PageRun(language ? `${name}-${language}` : name, {

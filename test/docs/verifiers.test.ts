@@ -142,7 +142,7 @@ const generated: Case[] = fc.sample(
     .map(([body, age, position, byte, where]): Case => {
       const event = { title: `${where} of ${body}`, ...genuine(body, now - age) };
       if (where === 'body') return { ...event, body: spliced(event.body, position, byte) };
-      // Headers are ASCII.
+      // A header can contain only ASCII.
       if (where === 'signature')
         return { ...event, signature: spliced(Buffer.from(event.signature), position, (byte % 95) + 32).toString() };
       return event;
@@ -173,11 +173,11 @@ describe('the signature verifiers of the documentation', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('are compared on more than 50 genuine and 50 tampered events', () => {
+  it('the verifiers are compared on more than 50 genuine and 50 tampered events', () => {
     for (const verdict of [true, false]) expect(expected.filter((one) => one === verdict).length).to.be.above(50);
   });
 
-  it('agree with the service on every case: TypeScript', () => {
+  it('the verifier agrees with the service on every case: TypeScript', () => {
     compare(cases.map((one) => verify(one.secret, one.signature, one.body, one.now)));
     expect(verify(secret, undefined, '{}')).to.equal(false);
     expect(verify(secret, signatureHeader(secret, '{}', Math.floor(Date.now() / 1_000)), '{}')).to.equal(true);
@@ -212,7 +212,7 @@ describe('the signature verifiers of the documentation', () => {
   ];
   for (const [name, file, command, prepare] of languages) {
     // If a language is missing and cannot be installed, its test stays pending, which .ci/run counts as failed.
-    it(`agree with the service on every case: ${name} (${file})`, async function () {
+    it(`the verifier agrees with the service on every case: ${name} (${file})`, async function () {
       if (missing.includes(command)) this.skip();
       const started = await prepare();
       const hex = (value: string | Buffer) => `x${Buffer.from(value).toString('hex')}`;
@@ -227,7 +227,7 @@ describe('the signature verifiers of the documentation', () => {
     });
   }
 
-  it('all have a test', async () => {
+  it('every verifier has a test', async () => {
     const files = await readdir(path.join(root, 'docs/verify'));
     expect(files).to.have.members(['verify.ts', ...languages.map(([, file]) => file)]);
   });

@@ -92,8 +92,8 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
-      // With Sentinel, the test ends here: it needs 10 s to make the old primary a replica, and no later test needs
-      // that.
+      // With Sentinel, the test ends here, because Sentinel needs 10 s to make the old primary a replica, and no later
+      // test needs that.
       if (kind === 'sentinel') return;
       await victim.start();
       await group.whole();

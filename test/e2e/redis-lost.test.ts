@@ -118,7 +118,7 @@ describe('outages of Redis', () => {
         atTheEnd(() => receiver.close());
         const service = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
         const partner = await service.partner('test', receiver.url);
-        // A ride from before the outage. Its first event is delivered before the outage too.
+        // Creates a ride before the outage, and waits until its first event is delivered.
         const earlier = await partner.createRide(undefined, { 'X-Service-Test-Scenario': 'no_auto_accept' });
         const [first] = await receiver.received(1);
 

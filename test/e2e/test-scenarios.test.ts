@@ -11,7 +11,7 @@ const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress'
 const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? body.event);
 const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
 
-/** Starts a service with a receiver. Returns a function that creates a ride with a key of its own. */
+/** Starts a service with a receiver. Returns a function that creates a ride with a new key. */
 function withService(settings: Record<string, string>) {
   const receiver = useReceiver();
   const service = useTestService(() => ({

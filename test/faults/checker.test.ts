@@ -19,7 +19,7 @@ import { startWorld, type World } from './world/world.ts';
 interface RunOptions {
   withDrivers?: boolean;
   /**
-   * With people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
+   * Adds people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
    */
   withCrowd?: boolean;
   /** The load continues until this resolves with true. */
@@ -53,7 +53,7 @@ async function violationsOf(
     if (withCrowd) keys.push(await world.newKey({ manner: 'failing' }));
     const partners = startPartners(world, keys, seededRandom(1), 40, {
       scenarios: ['default', 'three_offers', 'three_offers'],
-      atOnce: 30,
+      maxRidesInUse: 30,
       sideShare: withCrowd ? 0.5 : 0,
     });
     const crowd = withCrowd ? startCrowd(world, keys.slice(0, 3), 4, { pauseMs: 400, hasOneTurn: true }) : undefined;
@@ -78,7 +78,7 @@ async function violationsOf(
 
 async function startLivePartners(world: World) {
   const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey({ mode: 'live' })));
-  return startPartners(world, keys, seededRandom(3), 3, { areLive: true, acceptShare: 0.8, atOnce: 6 });
+  return startPartners(world, keys, seededRandom(3), 3, { areLive: true, acceptShare: 0.8, maxRidesInUse: 6 });
 }
 
 /** True once a ride with at least three asked drivers has a driver. Only then is the planted wrong driver certain. */
@@ -88,7 +88,7 @@ const isOneOfThreeChosen = async (): Promise<boolean> =>
 const isEnoughLive = ({ calls }: FleetLog): boolean =>
   calls.filter(({ operation, status }) => operation === 'complete' && status === 200).length >= 2;
 
-/** Each button was pressed at least twice, and enough rides had manual steps and raised fares. */
+/** True once each button was pressed at least twice and there were enough manual steps and raised fares. */
 function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): boolean {
   const pressed = (button: Button) => presses.filter((press) => press.button === button && press.status > 0).length;
   const calls = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;
@@ -121,12 +121,12 @@ describe('the checker of the fault suite', function () {
   });
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
 
-  it('finds no violation in the real service', async () => {
+  it('the checker finds no violation in the real service', async () => {
     expect((await violationsOf(build, { withDrivers: true, withCrowd: true })).join('\n')).to.equal('');
   });
 
   for (const { bugs, withDrivers, withCrowd } of plantedRuns) {
-    it(`catches a service that ${bugs.map(({ what }) => what).join(', or ')}`, async () => {
+    it(`the checker catches a service that ${bugs.map(({ what }) => what).join(', or ')}`, async () => {
       const copy = await plant(build, bugs);
       copies.push(copy);
       const forDrivers = withDrivers ? { until: isOneOfThreeChosen, limits: shortTrips } : {};

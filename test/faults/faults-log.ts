@@ -18,11 +18,11 @@ export interface Fault extends TimeSpan {
   name?: string;
 }
 
-/** Whether the fault overlaps the closed interval [from, until]. */
+/** True if the fault overlaps the closed interval [from, until]. */
 export const overlaps = (fault: TimeSpan, from: number, until: number): boolean =>
   fault.from <= until && fault.until >= from;
 
-/** Whether MongoDB's clock was stepped, so that its times and this machine's cannot be compared. */
+/** True if MongoDB's clock was stepped, so that its times cannot be compared with this machine's. */
 export const hasSteps = (faults: readonly Fault[]): boolean => faults.some(({ hit }) => hit === 'clock');
 
 /** The parts of a time span that do not overlap any of the faults. */

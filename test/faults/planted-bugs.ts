@@ -110,7 +110,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
       {
         file: 'shared/rides/decide.js',
         find: 'agreedPrice: price, driver,',
-        // Never the nearest driver, who is always offline and would not end the ride.
+        // Does not assign the nearest driver, who is always offline and would not end the ride.
         replace: `agreedPrice: price,
           driver: { ...driver, ...ride.asked?.slice(1).find((asked) => asked.driverId !== driver.driverId) },`,
       },
@@ -123,7 +123,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
       {
         file: 'shared/rides/create-ride.js',
         find: "'ride created'",
-        // The phone number is in the message, because the logger drops unknown fields.
+        // Logs the phone number in the message, because the logger drops unknown fields.
         replace: "'ride created for ' + ride.passenger?.phone",
       },
     ],

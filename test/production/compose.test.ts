@@ -35,7 +35,7 @@ describe('docker-compose.yml', function () {
   });
 
   for (const name of Object.keys(requiredSettings)) {
-    it(`is refused without ${name}`, async () => {
+    it(`docker-compose.yml is refused without ${name}`, async () => {
       const { [name]: _, ...others } = requiredSettings as Record<string, string>;
       const error = await composeConfig(others).catch((reason: Error) => reason);
       expect(error).to.be.instanceOf(Error);
@@ -43,9 +43,9 @@ describe('docker-compose.yml', function () {
     });
   }
 
-  it('uses exactly the variables of .env.example, with the same defaults', async () => {
+  it('docker-compose.yml uses exactly the variables of .env.example, with the same defaults', async () => {
     const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
-    // Compose replaces variables inside the values of an .env file.
+    // Compose replaces variables that occur in the values of an .env file, so this test does too.
     const required: Record<string, string> = requiredSettings;
     const whole = (value = '') => value.replace(/\$\{([A-Z_]+)\}/g, (_, name) => required[name] ?? '');
     const settings = Object.fromEntries(
@@ -59,26 +59,26 @@ describe('docker-compose.yml', function () {
     );
   });
 
-  it('builds one image once, and never pulls it', () => {
+  it('docker-compose.yml builds one image once, and never pulls it', () => {
     expect(namesWhere(({ build }) => build)).to.deep.equal(['migrate']);
     expect(namesWhere(({ image }) => image === service('migrate').image)).to.have.members(ours);
     expect(namesWhere(({ pull_policy: policy }) => policy === 'never')).to.have.members(ours);
   });
 
-  it('pins the minor version of every pulled image', () => {
+  it('docker-compose.yml pins the minor version of every pulled image', () => {
     for (const name of namesWhere((_, name) => !ours.includes(name))) {
       expect(service(name).image).to.match(/^[a-z]+:\d+\.\d+$/);
     }
   });
 
-  it('limits the log and the memory of every service', () => {
+  it('docker-compose.yml limits the log and the memory of every service', () => {
     for (const name of Object.keys(compose.services)) {
       expect(service(name).logging?.options, name).to.include.all.keys('max-size', 'max-file');
       expect(Number(service(name).mem_limit), name).to.be.within(2 ** 28, 2 ** 31);
     }
   });
 
-  it('gives each container only the capabilities that its image needs, without privilege escalation', () => {
+  it('each container has only the capabilities that its image needs, and no privilege escalation', () => {
     for (const name of Object.keys(compose.services)) {
       const { privileged, cap_drop: dropped, cap_add: added = [], security_opt: options } = service(name);
       expect({ privileged, dropped, options }, name).to.deep.equal({
@@ -90,7 +90,7 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('lets containers write only to volumes and temporary files, not to the image', () => {
+  it('docker-compose.yml lets containers write only to volumes and temporary files, not to the image', () => {
     const written = Object.keys(compose.services).map((name) => {
       const { read_only: isReadOnly, volumes = [], tmpfs = [] } = service(name);
       expect(isReadOnly, name).to.equal(true);
@@ -105,7 +105,7 @@ describe('docker-compose.yml', function () {
     ]);
   });
 
-  it('starts MongoDB and Redis as their own users, because without capabilities their images cannot switch users', () => {
+  it('MongoDB and Redis start as their own users, because without capabilities they cannot switch users', () => {
     const users = Object.keys(compose.services).map((name) => [name, service(name).user]);
     expect(users.filter(([, user]) => user)).to.have.deep.members([
       ['mongo', 'mongodb'],
@@ -116,12 +116,12 @@ describe('docker-compose.yml', function () {
     for (const name of ['mongo', 'mongo-init']) expect(service(name).environment?.HOME, name).to.equal('/tmp');
   });
 
-  it('gives SECRETS_KEY only to the services that encrypt or decrypt secrets', () => {
+  it('docker-compose.yml gives SECRETS_KEY only to the services that encrypt or decrypt secrets', () => {
     const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
     expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
   });
 
-  it('checks the readiness of the API and of every worker pool', () => {
+  it('docker-compose.yml checks the readiness of the API and of every worker pool', () => {
     const probed = namesWhere(({ healthcheck }, name) => ours.includes(name) && healthcheck);
     expect(probed).to.have.members(ours.filter((name) => name !== 'migrate'));
     for (const name of probed) {
@@ -131,16 +131,16 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('gives OPS_TOKEN only to the API', () => {
+  it('docker-compose.yml gives OPS_TOKEN only to the API', () => {
     expect(namesWhere(({ environment }) => environment && 'OPS_TOKEN' in environment)).to.deep.equal(['api']);
   });
 
-  it('gives SMTP_URL only to the mail pool and to the API, which checks that it is set', () => {
+  it('docker-compose.yml gives SMTP_URL only to the mail pool and to the API, which checks that it is set', () => {
     const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
     expect(holders).to.have.members(['api', 'mail']);
   });
 
-  it('gives every process valid settings', () => {
+  it('docker-compose.yml gives every process valid settings', () => {
     for (const name of ours) {
       const { environment } = service(name);
       const without = environment?.SECRETS_KEY ? [] : (['SECRETS_KEY'] as const);
@@ -149,7 +149,7 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('lets the proxy reach the API, but neither MongoDB nor Redis', () => {
+  it('docker-compose.yml lets the proxy reach the API, but neither MongoDB nor Redis', () => {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
@@ -157,13 +157,13 @@ describe('docker-compose.yml', function () {
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('gives internet access only to the proxy and to the services that send webhooks or mails', () => {
+  it('only the proxy and the services that send webhooks or mails have internet access', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
     expect(out).to.have.members(['caddy', 'mail', 'webhooks', 'webhooks-slow']);
   });
 
-  it('starts the API and the workers after the replica set and the migration', () => {
+  it('docker-compose.yml starts the API and the workers after the replica set and the migration', () => {
     expect(service('mongo-init').depends_on).to.deep.include({
       mongo: { condition: 'service_healthy', required: true },
     });
@@ -208,7 +208,7 @@ describe('docker-compose.yml', function () {
     const electing = { isWritablePrimary: false, setName: 'rs0' };
     const primary = { isWritablePrimary: true, setName: 'rs0' };
 
-    it('initiates the replica set once, and waits until it accepts writes', () => {
+    it('mongo-init initiates the replica set once, and waits until it accepts writes', () => {
       const { exit, initiated } = run([fresh, electing, electing, primary], () => {});
       expect(exit).to.equal(0);
       expect(JSON.parse(JSON.stringify(initiated))).to.deep.equal([
@@ -216,7 +216,7 @@ describe('docker-compose.yml', function () {
       ]);
     });
 
-    it('does not initiate an existing replica set, and ignores AlreadyInitialized', () => {
+    it('mongo-init does not initiate an existing replica set, and ignores AlreadyInitialized', () => {
       expect(run([primary], () => {}).initiated).to.deep.equal([]);
       expect(run([electing, primary], () => {}).initiated).to.deep.equal([]);
       const starting = run([fresh, electing, primary], () => {
@@ -225,7 +225,7 @@ describe('docker-compose.yml', function () {
       expect(starting.exit).to.equal(0);
     });
 
-    it('fails if no primary is elected', () => {
+    it('mongo-init fails if no primary is elected', () => {
       expect(run([electing], () => {}).exit).to.equal(1);
     });
   });
@@ -263,7 +263,7 @@ describe('docker-compose.yml', function () {
       }
     }
 
-    it('accepts the REDIS_URL of the API, with the queue settings and a limit on memory', async () => {
+    it('Redis accepts the REDIS_URL of the API, with the queue settings and a limit on memory', async () => {
       await withRedis(service('api').environment?.REDIS_URL ?? '', async (redis) => {
         const get = async (name: string) => ((await redis.config('GET', name)) as string[])[1];
         expect(await get('appendonly')).to.equal('yes');
@@ -271,17 +271,18 @@ describe('docker-compose.yml', function () {
         expect(await get('maxmemory-policy')).to.equal('noeviction');
         expect(await get('hz')).to.equal('100');
         expect(await get('hash-max-listpack-value')).to.equal('1024');
-        // Rewriting the append-only file may need the same amount again.
+        // At most half of the container's memory, because rewriting the append-only file may need the same amount
+        // again.
         expect(Number(await get('maxmemory'))).to.be.within(2 ** 28, Number(service('redis').mem_limit) / 2);
       });
     });
 
-    it('refuses clients without the password', async () => {
+    it('Redis refuses clients without the password', async () => {
       const error = await withRedis('redis://redis:6379', (redis) => redis.set('a', '1')).catch((reason) => reason);
       expect(error).to.match(/NOAUTH/);
     });
 
-    it('is healthy with its password, and unhealthy without it', async () => {
+    it('the health check of Redis passes with its password, and fails without it', async () => {
       const { file, env } = await redisCommand();
       const check = (password?: string) => {
         const command = service('redis').healthcheck?.test[1]?.replace('redis-cli', `redis-cli -p ${port}`) ?? '';

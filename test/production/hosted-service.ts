@@ -88,7 +88,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
       },
       stop: () => mongo.stop(),
     },
-    // Restarts without its data.
+    // Redis restarts without its data.
     'redis-server': {
       async start() {
         redis = await startRedis({

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, '../..', file), 'utf8');
 
 describe('the Docker image', () => {
-  it('contains the documentation, which the API reads at its start', () => {
+  it('the image contains the documentation, which the API reads at its start', () => {
     const shipped = read('Dockerfile')
       .split(/^FROM /m)
       .at(-1);

@@ -71,7 +71,7 @@ describe('the logs of an API and a worker process at level trace', () => {
     return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
-  it('have one line per request and job, keep the request id up to the delivery, and contain no secret', async () => {
+  it('logs have one line per request and job, keep the request id up to the delivery, and show no secret', async () => {
     const account = await accountOf('CANARY-mail@rides.example');
     const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
     const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });

@@ -49,7 +49,7 @@ describe('production metrics', function () {
     }
   });
 
-  it('have alert rules that pass the checks of promtool, with tests of each firing and not firing', async () => {
+  it('the alert rules pass the checks of promtool, with tests of each firing and not firing', async () => {
     expect(await promtool(['check', 'rules', 'alerts.yml'])).to.equal('');
     expect(await promtool(['test', 'rules', 'alerts.test.yml'])).to.equal('');
     const names = await alertNames();
@@ -67,14 +67,14 @@ describe('production metrics', function () {
     }
   });
 
-  it('have one line per alert in the runbook, and no other lines', async () => {
+  it('the runbook has one line per alert, and no other lines', async () => {
     const runbook = await read('../operations.md');
     const lines = [...runbook.matchAll(/^\| <a id="(\w+)"><\/a>`(Rides\w+)` \| .+ \| .+ \|$/gm)];
     expect(lines.map(([, , name]) => name)).to.have.members(await alertNames());
     for (const [, anchor, name = ''] of lines) expect(anchor).to.equal(name.toLowerCase());
   });
 
-  it('include every metric that the alert rules and the dashboard use', async () => {
+  it('the metrics include every metric that the alert rules and the dashboard use', async () => {
     measureProcess('test');
     const kept = new Set([
       ...(await registry.getMetricsAsJSON()).flatMap(({ name, type }) => seriesOf(name, type)),
@@ -93,7 +93,7 @@ describe('production metrics', function () {
     }
   });
 
-  it('of shared state appear once on the dashboard, for any number of processes', async () => {
+  it('metrics of shared state appear once on the dashboard, for any number of processes', async () => {
     const shared = /rides_(oldest_\w+|queue_jobs|warning|dependency_up)/;
     const { panels } = JSON.parse(await read('grafana-dashboard.json')) as {
       panels: { targets?: { expr: string }[] }[];

@@ -10,7 +10,7 @@ export async function procedures(): Promise<Map<string, string>> {
   return new Map(blocks.map(([, name = '', script = '']) => [name, script]));
 }
 
-/** The number of procedures that the text marks as tested. */
+/** The number of procedures that the document marks as tested. */
 export async function testedMarks(): Promise<number> {
   return [...(await fs.readFile(file, 'utf8')).matchAll(/^\*\*[^*\n]*\bTested\b[^*\n]*\*\*/gm)].length;
 }

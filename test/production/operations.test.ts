@@ -36,7 +36,7 @@ describe('the procedures of docs/operations.md', function () {
       WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
       // Rides last more than a second, so that some are active during each procedure.
       SIMULATION_SPEED: '12',
-      // Stop without waiting for the attempt to the hanging receiver.
+      // A short time, so that a stop does not wait for the attempt to the hanging receiver.
       SHUTDOWN_GRACE_MS: '3000',
     });
   });
@@ -103,7 +103,7 @@ describe('the procedures of docs/operations.md', function () {
       isDone = true;
     };
     work.then(end, end);
-    // Stay below the limit of 30 per minute and key.
+    // This loop stays below the limit of 30 creations per minute and key.
     while (!isDone) {
       const key = keys[made.length % keys.length] as NewKey;
       if (made.length < keys.length * 25) made.push(await createRide(key));
@@ -113,7 +113,7 @@ describe('the procedures of docs/operations.md', function () {
     return made;
   }
 
-  it('rotate SECRETS_KEY without downtime: rides continue, and signing secrets do not change', async () => {
+  it('SECRETS_KEY is rotated without downtime: rides continue, and signing secrets do not change', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => newKey()));
     const { SECRETS_KEY: before } = await host.settings();
     const rotated = procedure('rotate');
@@ -129,7 +129,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce(made);
   });
 
-  it('recover from a Redis that lost its data, without losing a ride or an event', async () => {
+  it('a Redis that lost its data is recovered without losing a ride or an event', async () => {
     const made = await createRides(await newKey(), 4);
     const said = await procedure('redis');
     expect(said)
@@ -139,7 +139,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce(made);
   });
 
-  it('recover from a killed MongoDB without losing a ride that was answered with 201', async () => {
+  it('a killed MongoDB is recovered without losing a ride that was answered with 201', async () => {
     const key = await newKey();
     const made = await createRides(key, 4);
     host.killMongo();
@@ -153,8 +153,8 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce([await createRide(key)]);
   });
 
-  it('upgrade without downtime: every creation returns 201, and every ride is completed', async () => {
-    // The index of the previous version.
+  it('an upgrade has no downtime: every creation returns 201, and every ride is completed', async () => {
+    // Creates an index that the previous version had.
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
     const keys = [await newKey(), await newKey(), await newKey()];
     const upgraded = procedure('upgrade');
@@ -166,7 +166,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce(made);
   });
 
-  it('find the partner with the hanging receiver first in the list of waiting events', async () => {
+  it('the partner with the hanging receiver is the first in the list of waiting events', async () => {
     const [slow, well] = [await newKey(hanging.url), await newKey()];
     const made = await createRides(well, 2);
     await createRides(slow, 20);
@@ -177,7 +177,7 @@ describe('the procedures of docs/operations.md', function () {
     await rides.deleteMany({ keyId: slow.keyId });
   });
 
-  it('restore a backup: its rides are completed, and later rides do not exist', async () => {
+  it('a backup is restored: its rides are completed, and later rides do not exist', async () => {
     const key = await newKey();
     const [inBackup] = (await createRides(key, 1)) as [string];
     await procedure('backup');
@@ -194,7 +194,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce([await createRide(key)]);
   });
 
-  it('move to a Redis Cluster without downtime: every event is delivered once and in order', async () => {
+  it('the move to a Redis Cluster has no downtime: every event is delivered once and in order', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rides-cluster-'));
     const cluster = await startRedisGroup('cluster', folder);
     try {
@@ -218,7 +218,7 @@ describe('the procedures of docs/operations.md', function () {
     }
   });
 
-  it('are all run by this test if the document marks them as tested', async () => {
+  it('this file runs every procedure that the document marks as tested', async () => {
     expect([...hasRun, 'restart_each'].sort()).to.deep.equal([...scripts.keys()].sort());
     expect(await testedMarks()).to.equal(hasRun.size);
   });

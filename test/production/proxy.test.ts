@@ -48,7 +48,7 @@ describe('the production proxy', function () {
     return proxy;
   }
 
-  it('listens on 80 and 443, balances all API instances, and uses public certificates', async () => {
+  it('the proxy listens on 80 and 443, balances all API instances, and uses public certificates', async () => {
     const config = await productionConfig();
     const { http, tls } = JSON.parse(config).apps;
     const servers = Object.values<{ listen: string[] }>(http.servers);
@@ -77,12 +77,12 @@ describe('the production proxy', function () {
       api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder.path } });
       await api.start();
       stops.push(() => api.stop());
-      // On a busy machine a restart of the API can be slow.
+      // The proxy waits long, because a restart of the API can be slow on a busy machine.
       proxy = await proxyOf(port, { API_WAIT: '60s' });
       key = (await newKey()).key;
     });
 
-    it('reports HTTPS requests as such to the API, whatever header the client sends', async () => {
+    it('the proxy reports HTTPS requests as such to the API, whatever header the client sends', async () => {
       for (const said of ['http', 'https', 'http, https', '']) {
         const headers = { 'x-api-key': key, 'x-forwarded-proto': said };
         const { status, headers: answered } = await proxy.ask({ path: '/v1', headers });
@@ -91,7 +91,7 @@ describe('the production proxy', function () {
       }
     });
 
-    it('reports plain HTTP requests as such to the API, whatever header the client sends', async () => {
+    it('the proxy reports plain HTTP requests as such to the API, whatever header the client sends', async () => {
       for (const said of ['http', 'https', 'http, https', '']) {
         const headers = { 'x-api-key': key, 'x-forwarded-proto': said };
         const answer = await proxy.ask({ scheme: 'http', path: '/v1', headers });
@@ -100,7 +100,7 @@ describe('the production proxy', function () {
       }
     });
 
-    it('hides health checks and operator pages, in any spelling of the path', async () => {
+    it('the proxy hides health checks and operator pages, in any spelling of the path', async () => {
       const unknown = await proxy.ask({ path: '/nothing-here' });
       expectError(unknown, new AppError('not_found'));
       const hidden = ['/readyz', '/healthz', '/metrics', '/ops/queues', '/ops'];
@@ -114,7 +114,7 @@ describe('the production proxy', function () {
       }
     });
 
-    it('refuses a body over 16,384 bytes in the error format of the contract, also if the proxy refuses it', async () => {
+    it('a body over 16,384 bytes gets the contract’s error format, even if the proxy refuses it itself', async () => {
       for (const size of [16_385, 1_000_001, 3_000_000]) {
         const headers = { 'x-api-key': key, 'content-type': 'application/json' };
         const body = Buffer.alloc(size, ' ');
@@ -123,11 +123,11 @@ describe('the production proxy', function () {
       }
     });
 
-    it('logs no key, no token and only the first segment of a path', async () => {
+    it('the proxy logs no key, no token and only the first segment of a path', async () => {
       await expectNothingSecretLogged(proxy, 404);
     });
 
-    it('holds requests while the API restarts, and each creation makes one ride', async () => {
+    it('the proxy holds requests while the API restarts, and each creation makes one ride', async () => {
       const { key: own, keyId } = await newKey();
       const headers = { 'x-api-key': own, 'content-type': 'application/json' };
       let isBack = false;
@@ -160,7 +160,7 @@ describe('the production proxy', function () {
       proxy = await proxyOf(apiPort, { API_WAIT: '100ms' });
     });
 
-    it('answers 502 in the error format of the contract', async () => {
+    it('the proxy answers 502 in the error format of the contract', async () => {
       for (const [method, path] of [
         ['GET', '/v1'],
         ['POST', '/v1/rides'],
@@ -171,7 +171,7 @@ describe('the production proxy', function () {
       }
     });
 
-    it('answers 502 with an HTML page where the API serves pages', async () => {
+    it('the proxy answers 502 with an HTML page where the API serves pages', async () => {
       for (const path of ['/track/unknown', '/dashboard', '/dashboard/keys', '/drive']) {
         const answer = await proxy.ask({ path });
         expect(answer.status).to.equal(502);
@@ -181,11 +181,11 @@ describe('the production proxy', function () {
       }
     });
 
-    it('logs no key, no token and only the first segment of a path', async () => {
+    it('the proxy logs no key, no token and only the first segment of a path', async () => {
       await expectNothingSecretLogged(proxy, 502);
     });
 
-    it('forwards an event stream without delay and without compression', async () => {
+    it('the proxy forwards an event stream without delay and without compression', async () => {
       const api = http.createServer((_request, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
         response.write('data: first\n\n'); // and stays open

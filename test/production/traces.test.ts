@@ -85,7 +85,7 @@ describe('the traces of an API process and workers', () => {
 
   const isOpenTelemetry = (url: string) => /node_modules\/(@opentelemetry|bullmq-otel)\/|open-telemetry/.test(url);
 
-  it('connect request, jobs and deliveries in the trace of the client, and contain no secret', async () => {
+  it("a request, its jobs and deliveries belong to the client's trace, which contains no secret", async () => {
     const collector = await receive();
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.origin}/` };
     const each = { api: settings, simulator: settings, webhooks: settings };
@@ -176,7 +176,7 @@ describe('the traces of an API process and workers', () => {
     }
   });
 
-  it('are off without a collector: no process loads a module of OpenTelemetry', async () => {
+  it('traces are off without a collector: no process loads a module of OpenTelemetry', async () => {
     const running = await start({ api: { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, worker: { OTEL_TRACES_SAMPLER_ARG: '1' } });
     const { body } = await running.partner.createRide({}, { traceparent: `00-${hex(16)}-${hex(8)}-01` });
     expect(body.rideId).to.be.a('string');
@@ -192,7 +192,7 @@ describe('the traces of an API process and workers', () => {
     }
   });
 
-  it('delay nothing while the collector is unreachable or hangs, log one warning, and let a stop end in time', async () => {
+  it('traces delay neither requests nor a stop while the collector hangs or is down, and log one warning', async () => {
     const hanging = await receive({ answer: () => {} });
     const away = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
@@ -200,7 +200,7 @@ describe('the traces of an API process and workers', () => {
     };
     const hangs = { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.origin, OTEL_EXPORTER_OTLP_TIMEOUT: '3600000' };
     const running = await start({ api: away, worker: hangs });
-    // 512 spans are sent at once.
+    // More than the 512 spans that a process collects before it sends them.
     for (let sent = 0; sent < 600; sent += 100) {
       await Promise.all(Array.from({ length: 100 }, () => fetch(`${running.url}/v1`)));
     }
@@ -209,7 +209,7 @@ describe('the traces of an API process and workers', () => {
     expect(await running.stop()).to.deep.equal(['code 0', 'code 0']);
     const warnings = (await running.log('api')).split('\n').filter((line) => line.includes('traces are dropped'));
     expect(warnings).to.have.length(1);
-    // A stop that waits for the collector would exceed the grace period.
+    // A stop that waited for the collector would exceed the grace period.
     expect(await running.log('worker')).not.to.match(/grace period over|traces are dropped/);
   });
 });

@@ -11,39 +11,39 @@ import {
 const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
 
 describe('encryption at rest', () => {
-  it('decrypts a ciphertext to the original text', () => {
+  it('a ciphertext decrypts to the original text', () => {
     for (const plain of ['whsec_abc', '', 'Zoë 🚕']) {
       expect(decrypt(encrypt(plain, [a], 'key_1'), [a], 'key_1')).to.equal(plain);
     }
   });
 
-  it('encrypts the same text differently each time, and the ciphertext does not contain the text', () => {
+  it('each encryption of a text gives another ciphertext, which does not contain the text', () => {
     const sealed = [1, 2].map(() => encrypt('whsec_abc', [a], 'key_1'));
     expect(sealed[0]).not.to.equal(sealed[1]);
     const base64 = sealed[0]?.split(':').at(-1) ?? '';
     expect(Buffer.from(base64, 'base64').toString('latin1')).not.to.include('whsec');
   });
 
-  it('encrypts with the first key of a list and decrypts with all of them, in any order', () => {
+  it('encryption uses the first key of a list, and decryption works with all of them, in any order', () => {
     const sealed = encrypt('whsec_abc', [b, a], 'key_1');
     for (const keys of [[b], [b, a], [a, b], [a, c, b]] as unknown as SecretsKeys[]) {
       expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
     }
   });
 
-  it('names the key in each ciphertext, by an id of 8 hex digits that differs between keys', () => {
+  it('each ciphertext names its key by an id of 8 hex digits that differs between keys', () => {
     expect(encrypt('whsec_abc', [a, b], 'key_1').startsWith(`key:${a.id}:`)).to.equal(true);
     expect(new Set([a.id, b.id, c.id]).size).to.equal(3);
     for (const { id } of [a, b, c]) expect(id).to.match(/^[0-9a-f]{8}$/);
     expect(secretsKey(Buffer.alloc(32, 1)).id).to.equal(a.id);
   });
 
-  it('throws SecretsKeyMissing for a ciphertext of an unlisted key', () => {
+  it('decryption throws SecretsKeyMissing for a ciphertext of an unlisted key', () => {
     const sealed = encrypt('whsec_abc', [a], 'key_1');
     expect(() => decrypt(sealed, [b, c], 'key_1')).to.throw(SecretsKeyMissing, a.id);
   });
 
-  it('throws SecretDamaged for a ciphertext that was modified or copied to another record', () => {
+  it('decryption throws SecretDamaged for a ciphertext that was modified or copied to another record', () => {
     const sealed = encrypt('whsec_abc', [a], 'key_1');
     expect(() => decrypt(sealed, [b, a], 'key_2')).to.throw(SecretDamaged);
     const bytes = Buffer.from(sealed.split(':').at(-1) ?? '', 'base64');
@@ -55,7 +55,7 @@ describe('encryption at rest', () => {
     }
   });
 
-  it('throws SecretDamaged for a truncated or malformed ciphertext', () => {
+  it('decryption throws SecretDamaged for a truncated or malformed ciphertext', () => {
     const sealed = encrypt('', [a], 'key_1');
     const bytes = Buffer.from(sealed.split(':').at(-1) ?? '', 'base64');
     for (const length of [0, 11, 12, 16, 20, 24, 27]) {
@@ -71,13 +71,13 @@ describe('encryption at rest', () => {
   describe('with a ciphertext that names no key', () => {
     const sealed = 'ZHzhICCny29mHtu9rXpJ5HuPKJTJMEhM9z3oyEMgKF5IMbunJg==';
 
-    it('tries every listed key on a ciphertext that names none', () => {
+    it('decryption tries every listed key on a ciphertext that names none', () => {
       for (const keys of [[a], [b, a], [c, a, b]] as unknown as SecretsKeys[]) {
         expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
       }
     });
 
-    it('throws SecretsKeyMissing if no listed key decrypts a ciphertext that names none', () => {
+    it('decryption throws SecretsKeyMissing if no listed key decrypts a ciphertext that names none', () => {
       expect(() => decrypt(sealed, [b, c], 'key_1')).to.throw(SecretsKeyMissing);
       expect(() => decrypt(sealed, [a], 'key_2')).to.throw(SecretsKeyMissing);
     });

@@ -96,7 +96,10 @@ describe('keys', () => {
       () => 'done',
       (error) => error.code,
     );
-  /** Counts the writes of keys from now on. The result resolves with their number when all of them have ended. */
+  /**
+   * Counts the writes of keys from now on. Returns a function that resolves with their number once all of them have
+   * ended.
+   */
   const countWrites = () => {
     const writes: Promise<unknown>[] = [];
     const updateOne = keys.updateOne.bind(keys) as (...args: unknown[]) => Promise<unknown>;
@@ -332,7 +335,7 @@ describe('keys', () => {
     const now = Date.now();
     await Promise.all(Array.from({ length: 300 }, () => findCaller(key, now)));
     expect(await written()).to.equal(1);
-    // Simulates a request that read the key before that write.
+    // Simulates a request that read the key before `lastUsedAt` was written.
     await keys.findOneAndUpdate({ _id: keyId }, { $unset: { lastUsedAt: 1 } });
     await findCaller(key, now + 59_000);
     expect(await written()).to.equal(1);

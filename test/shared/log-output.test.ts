@@ -10,7 +10,7 @@ const flushed = (output: LogOutput) => new Promise<Error | undefined>((resolve) 
 /** A number of lines that is above the limit of waiting lines. */
 const tooManyLines = 3_000;
 const line = (number: number) => `${String(number).padStart(499, '.')}\n`;
-/** Reads until `isAll` accepts the text. */
+/** Reads the pipe until `isAll` accepts the text. */
 async function readUntil(pipe: TestPipe, isAll: (text: string) => boolean): Promise<string> {
   let text = '';
   for (text += pipe.read(); !isAll(text); text += pipe.read()) await setTimeout(5);

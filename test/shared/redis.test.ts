@@ -67,7 +67,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     await until(answers);
     await cluster.two.kill();
     await until(async () => !(await answers()));
-    // The slots have now been read again, without that node. The ping must still fail.
+    // Waits until the client has read the slots again, now without the killed node. The ping must still fail.
     await once(redis, 'refresh');
     expect(await answers()).to.equal(false);
     await cluster.two.start();

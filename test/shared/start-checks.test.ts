@@ -10,7 +10,7 @@ import { connectMongo } from '../../shared/base/mongo/connection.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { secretStores } from '../../shared/keys/secret-stores.ts';
-import { underMissingKeys } from '../../shared/keys/stored-secrets.ts';
+import { encryptedWithMissingKeys } from '../../shared/keys/stored-secrets.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
@@ -84,7 +84,7 @@ describe('the start of a process', () => {
     });
   }
 
-  it('a start is refused if such an index exists but is not unique', async () => {
+  it('a start is refused if a required unique index exists but is not unique', async () => {
     await migrate([a]);
     await keys.dropIndex('hash_1');
     await keys.createIndex({ hash: 1 });
@@ -138,12 +138,12 @@ describe('the start of a process', () => {
     }
   });
 
-  it('a start finds signing secrets under unlisted keys of SECRETS_KEY through an index', async () => {
+  it('a start uses an index to find signing secrets whose key is not in SECRETS_KEY', async () => {
     await migrate([a]);
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     for (const store of secretStores) {
       const { executionStats } = await store.collection
-        .find(underMissingKeys(store, [b, a]))
+        .find(encryptedWithMissingKeys(store, [b, a]))
         .limit(1)
         .explain('executionStats');
       expect(executionStats, store.what).to.include({ nReturned: 0, totalDocsExamined: 0 });
@@ -151,7 +151,7 @@ describe('the start of a process', () => {
     }
   });
 
-  it('a refused start of the API or a worker prints only that line', async () => {
+  it('a refused start of the API or a worker prints only one line', async () => {
     await migrate([a]);
     const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
     const env = testSettings({ ...settings(2), LOG_LEVEL: 'info' });
@@ -184,7 +184,7 @@ describe('the start of a process', () => {
       expect(await migrated(b)).to.equal('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
       expect(await start(2)).to.include('run migrate');
       expect(await migrated(b, a)).to.equal('migrated');
-      // The older key is in use until rekey has run.
+      // A secret still uses the older key, because rekey has not run.
       expect(await start(2)).to.include('SECRETS_KEY');
       expect(await start(2, 1)).to.equal('started');
     });

@@ -11,7 +11,7 @@ const high = `${'0'.repeat(24)}ffffffff`;
 describe('trace sampling', () => {
   const collector = useReceiver();
 
-  it('is decided by this process, not by the flag or the id of the trace that a client sends', async () => {
+  it('sampling is decided by this process, not by the flag or the id of the trace that a client sends', async () => {
     const tracing = openTelemetry({ endpoint: collector.origin, share: 0.5 }, 'test', createLogger('silent', 'test'));
     const end = () => ({ hasFailed: false, fields: {} });
     const attempt = () => tracing.span({ name: 'attempt', kind: 'client' }, async () => {}, end);
@@ -24,7 +24,7 @@ describe('trace sampling', () => {
     await tracing.stop();
     const spans = spansIn(collector.receipts);
     const requests = spans.filter(({ kind }) => kind === 'server');
-    // A fair choice keeps none or all of 100 traces once in 2 ** 99 runs.
+    // A random choice would keep none or all of 100 traces only once in 2 ** 99 runs.
     for (const traceparent of traces) {
       const kept = requests.filter(({ name }) => name === String(traceparent));
       expect(kept.length, traceparent).to.be.within(1, 99);

@@ -1,17 +1,22 @@
 import fc from 'fast-check';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { schemaOf } from './documented.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 /** Any value that a request schema allows. Throws for an unsupported keyword. */
-export function bodyFrom(schema: JsonSchema): fc.Arbitrary<Json> {
+export function bodyFrom(given: JsonSchema): fc.Arbitrary<Json> {
+  const schema = schemaOf(given);
+  const [member, other, ...more] = schema.anyOf ?? [];
+  if (member) {
+    if (other?.type !== 'null' || more.length > 0) throw new Error('only a schema or null can be made');
+    return fc.option(bodyFrom(member), { freq: 6 });
+  }
   const { type, properties, required = [], additionalProperties, ...rest } = schema;
   if (Array.isArray(type)) {
-    const [main, other] = type as string[];
-    if (other !== 'null' || type.length !== 2) throw new Error(`cannot make a ${type.join(' or ')}`);
-    const { enum: members, ...others } = schema;
-    const values = members?.filter((member) => member !== null);
-    return fc.option(bodyFrom({ ...others, type: main, ...(values && { enum: values }) }), { freq: 6 });
+    const [main, second] = type as string[];
+    if (second !== 'null' || type.length !== 2) throw new Error(`cannot make a ${type.join(' or ')}`);
+    return fc.option(bodyFrom({ ...schema, type: main }), { freq: 6 });
   }
   if (rest.enum) return fc.constantFrom(...(rest.enum as Json[]));
   switch (type) {

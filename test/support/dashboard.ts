@@ -10,7 +10,7 @@ export interface PageAnswer {
   html: string;
 }
 
-/** A signed-in user of the dashboard, with a browser without scripts. */
+/** A signed-in user of the dashboard, whose browser runs no scripts. */
 export interface Visitor {
   account: Account;
   cookie: string;

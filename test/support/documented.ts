@@ -5,23 +5,31 @@ import type { ApiResponse, OpenApiDocument, PathOperation } from '../../api/docs
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
-/** The OpenAPI document, as it is served for `https://rides.example`. */
-export const openApi: OpenApiDocument = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;
+/** The OpenAPI documents of partners and of drivers, as they are served for `https://rides.example`. */
+export const openApi = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;
+export const openApiDocuments: readonly OpenApiDocument[] = Object.values(openApi);
 
-/** Resolves a reference to `#/components/...`. */
-export function resolved<T>(value: unknown): T {
+/** The schemas of both documents. A test checks that a name has the same schema in both. */
+export const documentedSchemas: Readonly<Record<string, JsonSchema>> = {
+  ...openApi.partner.components.schemas,
+  ...openApi.driver.components.schemas,
+};
+
+/** Resolves a reference to `#/components/...` of a document. */
+export function resolved<T>(value: unknown, document: OpenApiDocument): T {
   const { $ref } = value as { $ref?: string };
   if (!$ref) return value as T;
   const names = $ref.split('/').slice(1);
-  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], openApi) as T;
+  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
 }
 
 /** Validates as a client that trusts the document does: objects may have additional fields. */
 const open = formats.default(new Ajv2020({ strict: true, strictTypes: false, allErrors: false }));
 /** Validates our own responses, in which every field must be documented. */
 const closed = formats.default(new Ajv2020({ strict: true, strictTypes: false }));
-open.addVocabulary(['components']).addSchema({ $id: 'open', components: openApi.components });
-closed.addVocabulary(['components']).addSchema({ $id: 'closed', components: withoutFurtherFields(openApi.components) });
+const components = { schemas: documentedSchemas };
+open.addVocabulary(['components']).addSchema({ $id: 'open', components });
+closed.addVocabulary(['components']).addSchema({ $id: 'closed', components: withoutFurtherFields(components) });
 
 function withoutFurtherFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFurtherFields);
@@ -53,12 +61,15 @@ export function schemaProblem(name: string, value: unknown): string | undefined 
   return `${name}: ${details?.join('; ')}`;
 }
 
+/** The schema to which a schema refers, or itself. */
+export const schemaOf = (schema: JsonSchema): JsonSchema =>
+  schema.$ref ? (documentedSchemas[schemaName(schema)] as JsonSchema) : schema;
+
 export const schemaName = (schema: JsonSchema): string => schema.$ref?.replace(/^.*\//, '') ?? '';
 
 /** The paths of all fields that a schema has: `offers[].driver.name`. */
 export function fieldsOf(given: JsonSchema, prefix = ''): string[] {
-  const schema = resolved<JsonSchema>(given);
-  const { properties = {}, items, anyOf = [] } = schema;
+  const { properties = {}, items, anyOf = [] } = schemaOf(given);
   return [
     ...Object.entries(properties).flatMap(([name, inside]) => [
       prefix + name,
@@ -96,24 +107,31 @@ export function documentProblem(answered: Answered): string | undefined {
   if (!/^(\/drivers)?\/v1(\/|$)/.test(path)) return undefined;
   const method = answered.method === 'HEAD' ? 'get' : answered.method.toLowerCase();
   const operation = operationAt(method, path);
-  const problem = operation ? operationProblem(answered, operation) : unknownProblem(answered);
+  const problem = operation ? operationProblem(answered, ...operation) : unknownProblem(answered);
   return problem && `${answered.method} ${path} answered ${answered.status}: ${problem}`;
 }
 
-const templates = Object.entries(openApi.paths).map(([template, operations]) => ({
-  pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
-  operations,
-}));
+const templates = openApiDocuments.flatMap((document) =>
+  Object.entries(document.paths).map(([template, operations]) => ({
+    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
+    operations,
+    document,
+  })),
+);
 
-const operationAt = (method: string, path: string): PathOperation | undefined =>
-  templates.find(({ pattern }) => pattern.test(path))?.operations[method];
+/** The operation at a path, and the document that describes it. */
+function operationAt(method: string, path: string): [PathOperation, OpenApiDocument] | undefined {
+  const found = templates.find(({ pattern }) => pattern.test(path));
+  const operation = found?.operations[method];
+  return operation && [operation, found.document];
+}
 
-function operationProblem(answered: Answered, operation: PathOperation): string | undefined {
+function operationProblem(answered: Answered, operation: PathOperation, document: OpenApiDocument): string | undefined {
   const response = operation.responses[answered.status];
   if (!response) return 'the status is not documented';
-  const { headers = {}, content } = resolved<ApiResponse>(response);
+  const { headers = {}, content } = resolved<ApiResponse>(response, document);
   return (
-    headersProblem(answered, headers) ??
+    headersProblem(answered, headers, document) ??
     (answered.method === 'HEAD' ? undefined : bodyProblem(answered, content?.['application/json']))
   );
 }
@@ -125,7 +143,7 @@ function unknownProblem({ status, body, method, header }: Answered): string | un
   if (!unknownStatuses.includes(status)) return 'the operation is not documented';
   const code = header(errorCodeHeader) as ErrorCode;
   if (!errorCodes.includes(code) || publicErrorOf(code).status !== status) return `the code ${code}`;
-  return method === 'HEAD' ? undefined : schemaProblem('Error', body);
+  return method === 'HEAD' ? undefined : schemaProblem('ErrorBody', body);
 }
 
 type Content = NonNullable<ApiResponse['content']>['application/json'];
@@ -149,7 +167,11 @@ function bodyProblem({ status, body, header }: Answered, content?: Content): str
 const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by', 'x-accel-buffering']);
 const isOurs = (name: string): boolean => /^(x-|ratelimit|retry-after|www-authenticate)/.test(name);
 
-function headersProblem({ header, headerNames }: Answered, documented: object): string | undefined {
+function headersProblem(
+  { header, headerNames }: Answered,
+  documented: object,
+  document: OpenApiDocument,
+): string | undefined {
   const names = Object.keys(documented);
   const further = headerNames.filter(
     (name) => isOurs(name) && !general.has(name) && !names.some((known) => known.toLowerCase() === name),
@@ -158,6 +180,7 @@ function headersProblem({ header, headerNames }: Answered, documented: object): 
   for (const name of names) {
     const { required, schema } = resolved<{ required?: boolean; schema: JsonSchema }>(
       (documented as Record<string, unknown>)[name],
+      document,
     );
     const value = header(name);
     if (value === null && required) return `the header ${name} is missing`;

@@ -14,7 +14,7 @@ export function useDriverRides() {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
-  /** A live ride after its first dispatch round. */
+  /** Creates a live ride and runs its first dispatch round. Resolves with its id. */
   async function openRide(place: Point, fields: object = {}): Promise<string> {
     const { body } = await partner.createRide({
       pickup: { ...place, address: 'Canary Street' },
@@ -34,7 +34,7 @@ export function useDriverRides() {
   const rideOf = async (driver: GatewayDriver) => (await driver.get('/ride')).body.ride;
   const refusal = ({ status, body }: { status: number; body: { error: string } }) => [status, body.error];
 
-  /** A driver who is assigned to a ride. */
+  /** Creates a ride and a driver who is assigned to it. */
   async function chosenDriver(place = somewhere()) {
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await openRide(place);

@@ -49,7 +49,6 @@ export function failNthWrite(
   let seen = 0;
   for (const [method, original] of originals) {
     prototype[method] = async function (...args) {
-      // Writes of the feed's mark are not counted, because a timer makes them at any time.
       const isCounted = this.collectionName !== FenceModel.collection.collectionName;
       if (isCounted) seen += 1;
       if (!isCounted || seen !== nth) return original.apply(this, args);

@@ -27,7 +27,7 @@ export interface MongoProxy {
 }
 
 export interface CutWrite {
-  /** True once the write whose answer or execution was to be cut has been made. */
+  /** True once the write with the number `at` has occurred and its connection is closed. */
   readonly hasHappened: boolean;
   /** Stops counting: closes no connection from now on. */
   end(): void;

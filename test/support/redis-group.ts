@@ -47,7 +47,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   for (const { node, busPort } of started) await cluster(0, 'MEET', '127.0.0.1', portOf(node), busPort);
   for (const primary of [0, 1, 2]) {
     const id = await cluster(primary, 'MYID');
-    // Repeated, because the replica refuses until it knows the primary.
+    // Repeats the command, because the replica refuses it until it knows the primary.
     await until(
       () =>
         cluster(primary + 3, 'REPLICATE', id).then(

@@ -18,8 +18,8 @@ export type RideWish = Partial<RideRequest> & {
   scenario?: NewRide['scenario'];
   idempotencyKey?: string;
   /**
-   * The offers on the ride, of which the first is the one that is accepted. Defaults of an offer: a new driver, 20 USD,
-   * 5 minutes.
+   * The offers on the ride. The first one is accepted if the status requires it. Defaults of an offer: a new driver, 20
+   * USD, 5 minutes.
    */
   offers?: OfferWish[];
 };

@@ -7,7 +7,7 @@ import { useTestContext } from './service.ts';
 export const startMs = Date.parse('2026-11-21T12:00:00Z');
 export const aBrowser = (device: string | null = null): Browser => ({ token: randomBase62(43), device });
 
-/** Functions that request and enter sign-in codes and links, at any time of the clock. */
+/** Functions that request and enter sign-in codes and links, at any given time. */
 export function useSignInCodes() {
   const ctx = useTestContext();
 

@@ -1,9 +1,6 @@
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/**
- * The write of an event can be this much later than the event's time, which is the time of the decision, on a busy
- * machine.
- */
+/** An event's time is the time of the decision. On a busy machine, the event is written up to this much later. */
 const slackMs = 250;
 
 export interface TimeOnRide {

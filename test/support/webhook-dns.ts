@@ -21,8 +21,8 @@ export type NameServer = {
 };
 
 /**
- * A name server on loopback. It answers every name after delayMs with the result of `answers`, or not at all if that is
- * null. An answer that is not an address is a CNAME, and the following answers belong to that name.
+ * A name server on loopback. It answers every query after delayMs with the result of `answers`, or not at all if that
+ * result is null. An answer that is not an address is a CNAME, and the following answers belong to that name.
  */
 export async function startNameServer(
   answers: (question: Question) => readonly string[] | null,

@@ -13,8 +13,8 @@ export type Outbound = {
 };
 
 /**
- * Diverts every connection of this process, so that a test can use public addresses without contacting them.
- * `hasRoute`: the answer to a search for a route to public addresses.
+ * Diverts every connection of this process, so that a test can use public addresses without contacting them. `hasRoute`
+ * tells whether this machine seems to have a route to public addresses.
  */
 export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}): Outbound {
   const { connect: connectUdp } = UdpSocket.prototype;

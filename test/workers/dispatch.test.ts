@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
-import { dropSilent, goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
+import { goOffline, goOnline, markSilentUnavailable, positions } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
@@ -66,7 +66,7 @@ describe('dispatch rounds', () => {
       ctx.now() - createdAt.getTime() + 30_100,
     );
     expect(result).to.have.property('againInMs').that.is.within(29_000, 30_100);
-    // No further round is planned, because the bidding time ends before it.
+    // The bidding time now ends before the next round would run, so no further round is planned.
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(ctx.now() + 20_000) } });
     expect(await nextRound(rideId)).to.deep.include({ result: 'done' });
     expect(await dueAfter()).to.equal(undefined);
@@ -129,7 +129,7 @@ describe('dispatch rounds', () => {
     // The position document of the driver does not have this ride yet.
     await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
-    await dropSilent(new Date(ctx.now()));
+    await markSilentUnavailable(new Date(ctx.now()));
     const kept = await positions.distinct('_id', { _id: { $in: [silent, unheard, free] }, available: true });
     expect(kept).to.deep.equal([free]);
     await runDispatch(ctx, taken, 'driver');

@@ -30,7 +30,7 @@ describe('failed delivery jobs', () => {
     await receiver.close();
   });
 
-  it('a job also fails for a timeout or a blocked target, but not for other results', () => {
+  it('a delivery job also fails for a timeout or a blocked target, but not for other results', () => {
     expect(() => throwIfNotDelivered({ result: 'timeout', durationMs: 8_001 })).to.throw(/^timeout$/);
     expect(() => throwIfNotDelivered({ result: 'blocked', reason: 'target_url' })).to.throw(/^blocked: target_url$/);
     for (const result of ['delivered', 'no_url', 'done', 'handed to webhooks-slow']) {

@@ -6,7 +6,7 @@ import { addJob } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { type OpsServer, startOpsServer } from '../../shared/process/ops/ops-server.ts';
-import { assertBeating, startPool, startPulse } from '../../workers/pools.ts';
+import { assertNoPoolHangs, createHeartbeat, startPool } from '../../workers/pools.ts';
 import { newRide } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
@@ -27,11 +27,15 @@ describe('the readiness of a worker process', () => {
     await ctx.redis.flushall();
     redisSwitch = await startSwitch(Number(new URL(ctx.config.secrets.redisUrl).port));
     connection = connectWorkerRedis(`redis://127.0.0.1:${redisSwitch.port}`, ctx.log);
-    const pulse = startPulse(() => clock);
-    worker = startPool(ctx, connection, 'bidding', 1, pulse);
+    const heartbeat = createHeartbeat(() => clock);
+    worker = startPool(ctx, connection, 'bidding', 1, heartbeat);
     ops = await startOpsServer(ctx, {
       processName: 'bidding',
-      checks: { mongo: pingMongo, redis: () => ctx.redis.ping(), pools: () => assertBeating({ bidding: pulse }) },
+      checks: {
+        mongo: pingMongo,
+        redis: () => ctx.redis.ping(),
+        pools: () => assertNoPoolHangs({ bidding: heartbeat }),
+      },
     });
   });
   after(async () => {

@@ -34,7 +34,7 @@ describe('mails', () => {
   }
 
   const startMs = Date.parse('2026-11-21T12:00:00Z');
-  /** A context whose clock is `sinceMs` after the start, with this mail server or without one. */
+  /** A context whose clock is `sinceMs` after the start. Without `smtpUrl` it has no mail server. */
   const at = (sinceMs: number, smtpUrl = '', of = ctx): Context => ({
     ...of,
     now: () => startMs + sinceMs,

@@ -24,7 +24,7 @@ for (const [title, offMs] of [
       Date.now = hostNow;
     });
 
-    it("dates a job's start by the host's clock, by which BullMQ renews the job's lock", async () => {
+    it("a job's start has the time of the host's clock, by which BullMQ renews the job's lock", async () => {
       const { ctx } = service;
       let startedAt = 0;
       const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);

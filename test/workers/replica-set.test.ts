@@ -66,8 +66,8 @@ describe('a worker on a replica set', () => {
     const rideId = await rideWith(1);
     lagsAfterReceipt = true;
     const delivered = deliver(ctx, rideId, 1);
-    // Waits for the second write. The first one succeeded on the primary, but its reply was a write concern error,
-    // because no majority has it.
+    // Waits for the second write of the outcome. The first one succeeded on the primary, but its reply was a write
+    // concern error, because no majority has it.
     await until(async () => commands.filter(({ updates }) => updates?.[0].u.$set?.settledSeq).length >= 2);
     await replicaSet.stepDown();
     expect(await delivered).to.include({ result: 'delivered' });

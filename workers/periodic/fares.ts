@@ -3,11 +3,11 @@ import { firstRideId } from '../../shared/base/ids.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import {
   accountCode,
+  countsOfEarlierVersions,
   fareDayId,
   fareDays,
   fareProgress,
   keptDays,
-  ofEarlierVersions,
   placeOf,
   stepOf,
 } from '../../shared/fares/fare-days.ts';
@@ -32,8 +32,8 @@ export const fareCounts: PacedWork = {
 
 /**
  * Counts all days before `until` (the start of a day) that are not counted yet. Also recounts the last counted day,
- * because some of its rides were completed later. Deletes days that no hint uses anymore. Resolves with the number of
- * counted trips.
+ * because some of its rides were completed after the first count. Deletes days that no hint uses anymore. Resolves with
+ * the number of counted trips.
  */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);
@@ -47,7 +47,7 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
     await fareProgress.updateOne({ _id: 'completed' }, { $max: { through: day } }, { upsert: true });
   }
   await pace();
-  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, ofEarlierVersions] });
+  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, countsOfEarlierVersions] });
   return trips;
 }
 

@@ -3,7 +3,7 @@ import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
 /** The duration of a lease without renewal. If its process dies, another one can acquire it after this time. */
 const leaseMs = 4_000;
-/** The value of a lease during the rest between two turns, when no process holds it. */
+/** The value of the lease's Redis key during the rest between two turns, when no process holds the lease. */
 const resting = 'resting';
 
 export interface Lease {
@@ -22,8 +22,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Acquires a lease, which lets one process at a time do a kind of work. Resolves with null if the lease is not free.
- * The lease is also kept during the rest after a turn, so that more processes do not mean more turns.
+ * Acquires a lease, which lets one process at a time do a kind of work. Resolves with null if the lease is not free. It
+ * is not free during the rest after a turn either, so that more processes do not mean more turns.
  */
 export async function acquireLease(
   redis: RedisClient,
@@ -33,8 +33,8 @@ export async function acquireLease(
   const isFree = (await redis.set(key, token, 'PX', leaseMs, 'NX')) === 'OK';
   if (!isFree) {
     if (!interruptRest || (await redis.get(key)) !== resting) return null;
-    // If two processes do this at the same time, the second one wins: the first one finds at its next renewal that the
-    // lease is lost.
+    // If two processes do this at the same time, the second one gets the lease. The first one finds at its next renewal
+    // that it has lost it.
     await redis.set(key, token, 'PX', leaseMs);
   }
   const isMine = async () => (await redis.get(key)) === token;

@@ -6,7 +6,7 @@ import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { acquireLease, type Lease, type LeaseOptions } from './lease.ts';
 
-/** The turn must end, because this process stops or another one holds the lease. */
+/** Thrown by a `Pace` when the turn must end, because this process stops or another one holds the lease. */
 export class TurnOverError extends Error {
   override name = 'TurnOverError';
 }
@@ -23,7 +23,10 @@ export interface PacedWork {
   leaseKey: string;
   /** The time between two turns, whichever processes take them. */
   intervalMs: number;
-  /** Each process asks for a turn this many times per interval. A higher number replaces a dead process sooner. */
+  /**
+   * Each process asks for a turn this many times per interval. With a higher number, another process takes over sooner
+   * from a dead one.
+   */
   asksPerInterval: number;
   /** After each query, sleeps `perWork` times as long as the query took, at most `longestMs`. */
   rests: { perWork: number; longestMs: number };
@@ -51,7 +54,7 @@ export async function takePacedTurn(ctx: Context, paced: PacedWork, signal: Abor
       await paced.work(ctx, paceOf(lease, signal, paced.rests));
     } catch (error) {
       if (!(error instanceof TurnOverError)) throw error;
-      // Rests only 1 ms, so that another process can continue at once.
+      // The turn was cut short: rests only 1 ms, so that another process can continue at once.
       return 1;
     }
     return intervalMs;
@@ -103,7 +106,7 @@ export async function takeTurn(
 interface Loop {
   /** Ends the current pause. */
   wake(): void;
-  /** Resolves when the current round has ended, but after at most 500 ms, even if MongoDB or Redis hangs. */
+  /** Ends the loop. Resolves when the current round has ended, or after 500 ms if MongoDB or Redis hangs. */
   stop(): Promise<void>;
 }
 

@@ -8,7 +8,10 @@ export interface ReadableCollection {
 /** Small pages keep MongoDB's replies small, and a stop waits for at most one page. */
 const pageSize = 250;
 
-/** The cursor of a walk: before the first document of the index, after its last one, or after the given one. */
+/**
+ * The cursor of a walk: before the first document of the index, after the last one, or after the document with this key
+ * and id.
+ */
 export type WalkCursor = 'front' | 'end' | { key: unknown; id: string };
 
 /** A walk along an index whose first field is a time, the oldest document first. */
@@ -17,18 +20,22 @@ export interface Walk<D extends { _id: string }> {
   by: 'nextDueAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
-  /** Visits the documents up to this time, or all if null. A document without a time counts as the oldest. */
+  /**
+   * The walk visits the documents up to this time, or all of them if it is null. A document without a time counts as
+   * the oldest.
+   */
   until: Date | null;
   /**
-   * Also visits the documents for which this returns true. Their time is ahead, because MongoDB's clock was set back.
+   * The walk also visits the documents whose time is ahead of MongoDB's clock, because the clock was set back. This
+   * returns true for such a time.
    */
   isAhead?(key: Date): boolean;
-  /** Resolves with how many of these documents had something to do. */
+  /** Resolves with the number of these documents for which there was something to do. */
   visit(documents: readonly D[]): Promise<number>;
 }
 
 interface Bounds {
-  /** The walk ends after this many documents with nothing to do. */
+  /** The walk ends after this many documents for which there was nothing to do. */
   maxIdle: number;
   /** Called before each page. If it resolves with false, the walk ends. */
   mayContinue(): Promise<boolean>;

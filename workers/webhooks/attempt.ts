@@ -21,15 +21,15 @@ import type { Trace } from './send/trace.ts';
 /** The result of an attempt as it is recorded. `lost` and `unable` are not recorded (attempt-outcome.ts). */
 export type AttemptReport = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
-/** A key's settings, and when the query for them was sent: the settings are at most this old. */
+/** A key's settings, and when the query for them was sent. The age of the settings counts from then. */
 type TimedSettings = DeliverySettings & { askedAt: ClockReading };
 
 /** A key's settings, or the outcome of an attempt if they cannot be read or decrypted. */
 export type SettingsOrOutcome = TimedSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
 
 /**
- * Reads the settings of a key. Call it before the claim, so that a slow MongoDB does not use up the time in which the
- * request may be written under the claim.
+ * Reads the settings of a key. Call it before claiming the event: the request must be written soon after the claim, and
+ * a slow MongoDB would use up that time.
  */
 export async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
@@ -55,7 +55,7 @@ export interface OutgoingEvent {
   webhookUrl?: string;
   /** The header that marks a resend. */
   mark?: Record<string, string>;
-  /** For the trace span: the ride, and the request that caused the event or the resend. */
+  /** For the span of the trace: the ride, and the request that caused the event or the resend. */
   rideId?: string;
   requestId?: string;
 }
@@ -63,7 +63,7 @@ export interface OutgoingEvent {
 /**
  * Makes one attempt under a claim: signs the body and sends it to the ride's URL, or else to the key's. Just before the
  * request is written, renews a claim that is too old, and rereads settings that are over 250 ms old (contract, section
- * 6, rule 7). Releases the claim if the outcome is `lost`. `trace` receives the details for the dashboard.
+ * 6, rule 7). Releases the claim if the outcome is `lost`. Writes the details for the dashboard into `trace`.
  */
 export async function attempt(
   ctx: Context,
@@ -120,11 +120,11 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
   let maxAgeMs = settingsMaxAgeMs;
   let reads = 0;
   return {
-    /** The settings if they are fresh enough for a request to be written with them, else null. */
+    /** Returns the settings if they are fresh enough to write a request with them, else null. */
     ifFresh: (): TimedSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
     /**
-     * Reads the settings again. A second renewal shows that MongoDB is slow: `holdDeliverySettings` then allows a
-     * higher age. Throws what `deliverySettings` throws.
+     * Reads the settings again. If it must read them a second time, MongoDB is slow; it then uses
+     * `holdDeliverySettings`, which allows a higher age. Throws what `deliverySettings` throws.
      */
     async renew(): Promise<TimedSettings> {
       reads += 1;
@@ -138,7 +138,7 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
   };
 }
 
-/** The span does not contain the destination. */
+/** The fields of the span. They do not contain the destination. */
 function spanEnd({ requestId, rideId, keyId, seq, event }: OutgoingEvent, { outcome, ...sent }: SendResult): SpanEnd {
   return { hasFailed: outcome !== 'delivered', fields: { requestId, rideId, keyId, seq, event, outcome, ...sent } };
 }

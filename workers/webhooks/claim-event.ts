@@ -3,7 +3,16 @@ import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import {
+  earlierMs,
+  fromNow,
+  type HeldClaim,
+  isAhead,
+  mayClaim,
+  newClaim,
+  noteClaimAhead,
+  readClocks,
+} from './claim.ts';
 
 /** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
@@ -15,9 +24,9 @@ export interface ClaimedEvent extends HeldClaim {
 type ClaimedRide = ClaimedEvent['ride'] & { claim?: Claim; event?: RideEvent };
 
 /**
- * Waits for the write concern `committedWrites`. The event precedes the claim in the oplog, so once the claim is
- * acknowledged, no failover can roll the event back. A crash may still lose the claim itself: then a run claims the
- * event again.
+ * Writes the claim with the write concern `committedWrites`. The event precedes the claim in the oplog, so once the
+ * claim is acknowledged, no failover can roll back the event. A crash may still lose the claim itself; then another run
+ * claims the event.
  */
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
@@ -48,18 +57,17 @@ export async function claimEvent(
 ): Promise<ClaimedEvent | null> {
   const askedAt = readClocks();
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
-  // In the update instead of the filter, where these conditions would double the cost: MongoDB plans a query for any
-  // filter with more than `_id`.
+  // These conditions are in the update and not in the filter, where they would double the cost: MongoDB plans a query
+  // for any filter with more than `_id`.
   const isAllowed = { $and: [...isOldestUnsettled, mayClaim(rideId, token, endedBy)] };
   const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
-  // The projected event is the first unsettled one. While this run holds the claim on event `seq`, they are the same
-  // event.
+  // The reply contains the first unsettled event. It is event `seq` if this run holds the claim on that event.
   if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
   return { ride, event: ride.event, claim: ride.claim, askedAt, ...operationsOn(rideId, seq, token) };
 }
 
-/** A crash may lose these writes without harm, because the claim expires anyway. */
+/** If a crash loses such a write, that is harmless, because the claim expires anyway. */
 const notDurable = { writeConcern: { w: 1 } } as const;
 
 function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
@@ -71,14 +79,17 @@ function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClai
   };
 }
 
-/** Why a run could not claim an event. */
+/** The reason why a run could not claim an event. */
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
-  /** `remainingMs`: the time after which to check the event again. */
+  /**
+   * `held`: another run holds a claim. `held ahead`: the claim is dated ahead of MongoDB's clock. `remainingMs`: the
+   * time after which to check the event again.
+   */
   | { state: 'held' | 'held ahead'; remainingMs: number };
 
-/** Reads by MongoDB's clock why an event cannot be claimed. The events of a missing ride count as settled. */
+/** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
 export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
   const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },
@@ -87,7 +98,7 @@ export async function deliveryState(rideId: string, seq: number, endedBy?: Date)
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   if (ride.claim && isAhead(ride.claim, ride.now)) {
-    return { state: 'held ahead', remainingMs: noteAhead(rideId, ride.claim) };
+    return { state: 'held ahead', remainingMs: noteClaimAhead(rideId, ride.claim) };
   }
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlierMs(ride.now, endedBy);
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };

@@ -1,7 +1,16 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { resendIntervalMs } from '../../shared/webhooks/redeliver.ts';
-import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import {
+  earlierMs,
+  fromNow,
+  type HeldClaim,
+  isAhead,
+  mayClaim,
+  newClaim,
+  noteClaimAhead,
+  readClocks,
+} from './claim.ts';
 
 /** A resend (a redelivery or a test event) that this run has claimed. */
 export interface ClaimedResend extends HeldClaim {
@@ -32,7 +41,7 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
   return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
 }
 
-/** `release` and `extend` reduce the count of tries again, because no attempt was made under the claim. */
+/** `release` and `extend` take back the try that the claim has counted, because no attempt was made under the claim. */
 function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: attemptId, 'claim.token': token };
   const notTried = { tries: { $subtract: ['$tries', 1] } };
@@ -59,24 +68,24 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
     { projection: { claim: 1, now: '$$NOW' } },
   );
   if (!found?.claim) return found && 0;
-  if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
+  if (isAhead(found.claim, found.now)) return noteClaimAhead(attemptId, found.claim);
   return Math.max(0, found.claim.until.getTime() - earlierMs(found.now, endedBy));
 }
 
 /**
- * The throttle (10 redeliveries a second per key) lets a redelivery start this much early, because jobs never run at
- * their exact millisecond.
+ * The throttle (10 redeliveries a second per key) allows a redelivery to start earlier by this much, because jobs never
+ * run exactly on time.
  */
 const toleranceMs = 100;
-/** A `nextRedeliveryAt` this far ahead means that MongoDB's clock was set back: the throttle then starts again. */
-const outdatedMs = 120_000;
+/** If `nextRedeliveryAt` is further ahead than this, MongoDB's clock was set back, and the throttle starts again. */
+const maxAheadMs = 120_000;
 
 /**
  * Resolves with true if a redelivery of this key may start now. All processes share this throttle, so the limit also
  * holds when many late jobs are due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
-  const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
+  const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(maxAheadMs)] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };
   const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
   const next = { $add: [last, resendIntervalMs] };

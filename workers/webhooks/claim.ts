@@ -4,15 +4,15 @@ import type { Context } from '../../shared/base/context.ts';
 const claimMs = 12_000;
 
 /**
- * The `endedBy` of claims: MongoDB's time minus any recent forward steps of its clock. So a claim from before a forward
- * step does not expire early.
+ * The `endedBy` of claims: MongoDB's time without the recent forward steps of its clock, so that a claim from before a
+ * forward step does not expire early.
  */
 export const claimClock = (ctx: Pick<Context, 'nowBeforeSteps'>): Date => new Date(ctx.nowBeforeSteps(claimMs + 1_000));
 
 /**
- * A claim older than this is renewed before a request is written under it, so the claim's 12 s leave at least 8 s for
- * the attempt and 1 s to record its outcome. The age counts from when the query was sent, because the process may be
- * paused before it reads the reply.
+ * A claim older than this is renewed before a request is written under it. So of the claim's 12 s, at least 8 s remain
+ * for the attempt and 1 s to record its outcome. The age counts from when the query for the claim was sent, because the
+ * process may be paused before it reads the reply.
  */
 const maxClaimAgeMs = 3_000;
 
@@ -20,16 +20,16 @@ const maxClaimAgeMs = 3_000;
 const maxConnectMs = 1_000;
 
 /**
- * A claim that this run holds on an event or a resend. Once another run has claimed the same, `release` and `extend` do
- * nothing.
+ * A claim that this run holds on an event or a resend. Once another run has claimed the same event or resend, `release`
+ * and `extend` do nothing.
  */
 export interface HeldClaim {
   claim: { at: Date };
-  /** When this process sent the query for the claim. The claim is at most this old. */
+  /** When this process sent the query for the claim. The age of the claim counts from then. */
   askedAt: ClockReading;
   /** Claims the same event or resend again. Resolves with null if another run holds it. */
   renew(endedBy: Date): Promise<HeldClaim | null>;
-  /** Ends a claim under which nothing was sent. */
+  /** Ends the claim. Call it only if nothing was sent under the claim. */
   release(): Promise<unknown>;
   /** Extends the claim to `forMs` from now, without an attempt, so that no run makes an attempt before that. */
   extend(forMs: number): Promise<unknown>;
@@ -46,10 +46,10 @@ export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldC
   let { claim, askedAt } = held;
   let answeredAt = readClocks();
   return {
-    /** The claim if it is fresh enough for a request to be written under it, else null. */
+    /** Returns the claim if it is fresh enough to write a request under it, else null. */
     ifFresh: (): HeldClaim['claim'] | null =>
       ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null,
-    /** Claims again. Resolves with false if another run holds the claim. */
+    /** Renews the claim. Resolves with false if another run holds it. */
     renew: async (): Promise<boolean> => {
       const renewed = await held.renew(claimClock(ctx));
       if (renewed) ({ claim, askedAt } = renewed);
@@ -60,7 +60,7 @@ export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldC
 }
 
 /**
- * Both clocks of this host (ms). Neither is enough: the monotonic clock stops while the machine sleeps, and the wall
+ * Both clocks of this host (ms). One is not enough: the monotonic clock stops while the machine sleeps, and the wall
  * clock can be set.
  */
 export interface ClockReading {
@@ -85,36 +85,38 @@ interface SeenClaim {
 }
 
 /**
- * The job checks the claim again after this time at the latest: another process may have seen the claim earlier and may
- * already take it over.
+ * A job checks such a claim again at the latest after this time, because another process may have seen the claim
+ * earlier and may take it over sooner.
  */
-const lookAgainMs = 3_000;
+const checkAgainMs = 3_000;
 const forgetAfterMs = 3_600_000;
 
 /**
  * Claims dated ahead of MongoDB's clock, by ride or resend id, and when this process first saw each (ms, monotonic).
  */
-const seen = new Map<string, { claim: SeenClaim; since: number }>();
+const seenClaims = new Map<string, { claim: SeenClaim; since: number }>();
 
 /** True if MongoDB's clock was set back after the claim was made. The claim's `until` is then meaningless. */
 export const isAhead = ({ at }: Pick<SeenClaim, 'at'>, now: Date): boolean => at > now;
 
 /** Remembers a claim dated ahead of the clock. Returns the time after which to check it again (ms). */
-export function noteAhead(id: string, claim: SeenClaim): number {
+export function noteClaimAhead(id: string, claim: SeenClaim): number {
   const since = performance.now();
-  for (const [oldest, entry] of seen) {
+  for (const [oldest, entry] of seenClaims) {
     if (since - entry.since < forgetAfterMs) break;
-    seen.delete(oldest);
+    seenClaims.delete(oldest);
   }
-  const before = seen.get(id)?.claim;
+  const before = seenClaims.get(id)?.claim;
   if (before?.token !== claim.token || before.until.getTime() !== claim.until.getTime()) {
-    seen.delete(id); // Keeps the map in the order of `since`.
-    seen.set(id, { claim, since });
+    seenClaims.delete(id); // Keeps the map in the order of `since`.
+    seenClaims.set(id, { claim, since });
   }
-  return Math.min(lengthMs(claim), lookAgainMs);
+  return Math.min(durationMsOf(claim), checkAgainMs);
 }
 
-/** The time by which a claim must have expired (Unix ms): the earlier of MongoDB's clock and `endedBy`. */
+/**
+ * A claim counts as expired if it ended before this time (Unix ms): MongoDB's clock or `endedBy`, whichever is earlier.
+ */
 export const earlierMs = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 /**
@@ -126,10 +128,10 @@ export const earlierMs = (now: Date, endedBy = now): number => Math.min(now.getT
 export function mayClaim(id: string, token: string, endedBy?: Date): object {
   const isFree = { $lte: ['$claim.until', { $min: ['$$NOW', endedBy ?? '$$NOW'] }] };
   const isOwn = { $eq: ['$claim.token', token] };
-  const entry = seen.get(id);
-  if (!entry || performance.now() - entry.since < lengthMs(entry.claim)) return { $or: [isFree, isOwn] };
+  const entry = seenClaims.get(id);
+  if (!entry || performance.now() - entry.since < durationMsOf(entry.claim)) return { $or: [isFree, isOwn] };
   const isUnchanged = [{ $eq: ['$claim.token', entry.claim.token] }, { $eq: ['$claim.until', entry.claim.until] }];
   return { $or: [isFree, isOwn, { $and: isUnchanged }] };
 }
 
-const lengthMs = ({ at, until }: SeenClaim): number => until.getTime() - at.getTime();
+const durationMsOf = ({ at, until }: SeenClaim): number => until.getTime() - at.getTime();

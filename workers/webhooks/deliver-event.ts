@@ -17,8 +17,8 @@ import { newTrace, type Trace } from './send/trace.ts';
 import { recordDelivery } from './settle-event.ts';
 import { markSlow } from './slow-lane.ts';
 
-/** Local faults postpone an event for at most 24 h. After that, its delivery is recorded as failed. */
-const longestWaitMs = 24 * 3_600_000;
+/** A local fault postpones an event for at most 24 h. After that, the delivery is recorded as failed. */
+const maxPostponedMs = 24 * 3_600_000;
 const shortestBackoffMs = 15_000;
 
 /**
@@ -35,7 +35,8 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const trace = newTrace();
   const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);
   if (made.outcome === 'lost') return endWithoutClaim(ctx, job);
-  if (made.outcome === 'unable' && ageMs(claimed) < longestWaitMs) return postpone(ctx, job, run, claimed, made.reason);
+  if (made.outcome === 'unable' && ageMs(claimed) < maxPostponedMs)
+    return postpone(ctx, job, run, claimed, made.reason);
 
   const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
   const isLast = claimed.ride.seq === seq;
@@ -90,7 +91,8 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
     case 'free':
       return { againInMs: 100, why: 'just released by another run' };
     case 'settled':
-      // The run that settled the event may have crashed before it added the next event's job.
+      // Adds the next event's job even if another run settled this event: that run may have crashed before it added the
+      // job.
       if (delivery.outbox) await enqueueNextDelivery(ctx, delivery.outbox);
       return { result: 'settled' };
     case 'not_its_turn':
@@ -99,9 +101,9 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
 }
 
 /**
- * Postpones an event whose attempt a local fault prevented, because a local fault is not an outcome. A missing
- * SECRETS_KEY lasts until a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so
- * the job retries soon.
+ * Postpones an event whose attempt was prevented by a local fault, which is not an outcome. A missing SECRETS_KEY lasts
+ * until a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so the job retries
+ * soon.
  */
 function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
   if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);
@@ -110,7 +112,7 @@ function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEven
 
 /**
  * Postpones an event whose attempt was made but not recorded. The sweeper adds the event's job again when the claim
- * expires. The backoff grows, because each new attempt sends the event to the receiver again.
+ * expires. The delay grows, because each new attempt sends the event to the receiver again.
  */
 async function postponeUnrecorded({ stopping }: Run, claimed: ClaimedEvent): Promise<JobResult> {
   if (!stopping.aborted) await claimed.extend(backoffMs(ageMs(claimed), shortestBackoffMs)).catch(() => {});

@@ -11,12 +11,12 @@ export const secretsKeyMissing = 'secrets_key_missing';
 
 const pauseMs = 1_000;
 const longestBackoffMs = 300_000;
-const reportEveryMs = 60_000;
+const reportIntervalMs = 60_000;
 const reports = new WeakMap<Logger, Map<string, number>>();
 
 /**
- * Releases the claim and runs the job again after a second. The run waits inside the job and so keeps its place in the
- * pool: another job would meet the same fault.
+ * Releases the claim and runs the job again after a second. The job stays active during that second and so keeps its
+ * place in the pool, because another job would meet the same fault.
  */
 export async function retryInPlace(
   ctx: Context,
@@ -60,14 +60,15 @@ export const backoffMs = (ageMs: number, leastMs: number): number =>
   Math.min(Math.max(ageMs, leastMs), longestBackoffMs);
 
 /**
- * Logs each reason at most once a minute, because every event may meet the same fault. The line names the first job.
+ * Logs each reason at most once a minute, because every event may meet the same fault. The line names only the job that
+ * met it first.
  */
 function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): void {
   deliveriesPostponed.inc({ reason });
   const now = performance.now();
   const reportedAt = reports.get(log) ?? new Map<string, number>();
   reports.set(log, reportedAt);
-  if (now - (reportedAt.get(reason) ?? -reportEveryMs) < reportEveryMs) return;
+  if (now - (reportedAt.get(reason) ?? -reportIntervalMs) < reportIntervalMs) return;
   reportedAt.set(reason, now);
   log.error({ ...job, reason }, 'a fault in this process postpones events');
 }

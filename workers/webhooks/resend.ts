@@ -17,8 +17,8 @@ import { newTrace, type Trace, traceFields, waitUntilDrained } from './send/trac
 import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 
-/** After this many tries without an outcome, a resend fails: the resend itself may be what crashes the process. */
-const mostTries = 3;
+/** After this many tries without an outcome, a resend fails, because the resend itself may crash the process. */
+const maxTries = 3;
 /** A test event fails after this time, because nobody is waiting for its result anymore. */
 const testMaxAgeMs = 10 * 60_000;
 const redeliveryMaxAgeMs = 24 * 3_600_000;
@@ -31,8 +31,8 @@ type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 
 /**
  * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
- * like the event's first attempt, but has its own claim and does not change the ride. The redeliveries of a ride run in
- * order: each one adds the job of the next when it finishes.
+ * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
+ * ride run in order: each one adds the job of the next when it finishes.
  */
 export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
   const { attemptId, keyId } = job;
@@ -68,8 +68,8 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
   const delivery = { ...made, outcome, startedAt: claimed.claim.at };
   await waitUntilDrained(trace);
   if (!(await record(ctx, job, run, delivery, outgoing.body, trace))) return { result: 'not recorded' };
-  // The ride may have been erased during the attempt, so the attempt is erased too. If this fails, the retention erases
-  // it later.
+  // If the ride was erased during the attempt, the attempt must be erased too. If this fails, the retention erases it
+  // later.
   if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});
   const result = report(ctx, job, run, claimed.record, delivery);
   if (outcome === 'timeout') await markSlow(ctx, keyId);
@@ -85,7 +85,7 @@ async function outgoingOrReason(
   settings: SettingsOrOutcome,
 ): Promise<OutgoingEvent | { reason: string; body?: never }> {
   const { record } = claimed;
-  if (record.tries !== undefined && record.tries > mostTries) return { reason: 'interrupted' };
+  if (record.tries !== undefined && record.tries > maxTries) return { reason: 'interrupted' };
   if (isTooOld(claimed) && !('outcome' in settings)) return { reason: 'too_late' };
   return (await outgoingOf(record)) ?? { reason: 'body_erased' };
 }
@@ -113,8 +113,8 @@ const isTooOld = (claimed: ClaimedResend): boolean =>
   ageMs(claimed) > (claimed.record.kind === 'test' ? testMaxAgeMs : redeliveryMaxAgeMs);
 
 /**
- * Records the outcome with the request and the answer, or only `unrecordable` if MongoDB refuses that. Resolves with
- * null if nothing was recorded.
+ * Records the outcome with the request and the answer. If MongoDB refuses that, records only the reason `unrecordable`.
+ * Resolves with null if nothing was recorded.
  */
 function record(
   ctx: Context,
@@ -148,8 +148,8 @@ function report(
 }
 
 /**
- * Adds the job of the ride's next redelivery, even if this one was already done: the run that finished it may have been
- * interrupted before it added the job.
+ * Adds the job of the ride's next redelivery. Does so even if this redelivery was already done, because the run that
+ * finished it may have been interrupted before it added the job.
  */
 async function finish(ctx: Context, rideId: string | undefined, result: JobResult): Promise<JobResult> {
   if (rideId !== undefined) await enqueueNextRedeliveries(ctx, [rideId]);

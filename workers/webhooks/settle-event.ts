@@ -12,7 +12,7 @@ import { settle } from './settle.ts';
 
 const commitPauseMs = 30;
 
-/** The delivery as recorded, and the ride's outbox after it; `outbox` is null if the ride no longer exists. */
+/** The delivery as recorded, and the ride's outbox after the write; `outbox` is null if the ride no longer exists. */
 interface RecordedDelivery {
   delivery: Delivery;
   outbox: Outbox | null;
@@ -99,8 +99,8 @@ export async function settleEvent(
 const settleUnread = batchedWrite<Ride>(rides);
 
 /**
- * Like `settleEvent`, but does nothing unless the event is the ride's last one. No event follows it, so the ride need
- * not be read. Resolves with true if it settled the event.
+ * Like `settleEvent`, but does nothing unless the event is the ride's last one. The ride need not be read, because no
+ * event follows. Resolves with true if it settled the event.
  */
 export async function settleLast(rideId: string, seq: number, token: string, delivery: Delivery): Promise<boolean> {
   const { filter, change } = settleUpdate(rideId, seq, token, delivery);

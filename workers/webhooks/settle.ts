@@ -15,8 +15,8 @@ interface OutcomeWrite<T> {
 
 /**
  * Records the outcome of an attempt. An unrecorded attempt would be made again, so this function retries the write
- * during an outage of MongoDB, until the pool stops and the claim expires. If MongoDB refuses a write, logs the message
- * `refused` and tries the next write. Resolves with null if nothing was recorded.
+ * during an outage of MongoDB, until the pool stops and the claim expires. `writes` are alternatives: if MongoDB
+ * refuses one, logs the message `refused` and tries the next one. Resolves with null if nothing was recorded.
  */
 export async function settle<T extends object>(
   ctx: Context,
@@ -27,7 +27,7 @@ export async function settle<T extends object>(
 ): Promise<T | null> {
   for (const { fields, write } of writes) {
     try {
-      return await untilAnswered(ctx, job, run, write);
+      return await retryUntilAnswered(ctx, job, run, write);
     } catch (error) {
       const failure = { ...job, ...fields, error: describeError(error) };
       if (isOutageOfMongo(error)) {
@@ -40,7 +40,7 @@ export async function settle<T extends object>(
   return null;
 }
 
-async function untilAnswered<T>(
+async function retryUntilAnswered<T>(
   { log }: Context,
   { keyId: _, ...job }: DeliveryJob | AttemptJob,
   { stopping }: Run,

@@ -7,12 +7,14 @@ import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 /** After a timeout, the key's deliveries use the slow lane for this long. */
 const markMs = 60_000;
 
-/** A sorted set of slow keys. The score is when the mark expires (Unix ms, MongoDB's clock). */
+/**
+ * A sorted set of the keys that are marked as slow. A key's score is when its mark expires (Unix ms, MongoDB's clock).
+ */
 const slowKeys = 'rides:slow';
 
 /**
- * Concurrency limit per key in this process's fast lane; further deliveries of the key use the slow lane. A key gets
- * its slow mark only after its first timeout, which takes 8 s. Without this limit, it could use the whole concurrency
+ * Concurrency limit per key in this process's fast lane; further deliveries of the key use the slow lane. A key is
+ * marked as slow only after its first timeout, which takes 8 s. Without this limit, it could use the whole concurrency
  * of the pool in that time.
  */
 const maxPerKey = 8;
@@ -42,8 +44,8 @@ export async function enterLane(
 }
 
 /**
- * Marks a key after an attempt timed out. Losing the mark is harmless, because it only decides in which queue events
- * wait.
+ * Marks a key after an attempt timed out. If Redis loses the mark, that is harmless, because it only decides in which
+ * queue events wait.
  */
 export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyId: string): Promise<void> {
   try {
@@ -63,13 +65,13 @@ export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string)
   }
 }
 
-const readers = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
+const expiryReaders = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
 
 /** Reads when a key's mark expires (Unix ms); 0 without a mark. Concurrent reads share one command. */
 function markExpiry(redis: RedisClient): (keyId: string) => Promise<number> {
-  const known = readers.get(redis);
+  const known = expiryReaders.get(redis);
   if (known) return known;
   const read = batch<string, number>(async (keyIds) => (await redis.zmscore(slowKeys, ...keyIds)).map(Number));
-  readers.set(redis, read);
+  expiryReaders.set(redis, read);
   return read;
 }

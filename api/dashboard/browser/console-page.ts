@@ -16,5 +16,5 @@ function showRequest(): void {
 }
 
 form?.addEventListener('input', showRequest);
-// Runs once at the start too, because after a reload the browser may have restored the fields.
+// Runs at the start too, because after a reload the browser may have restored the values of the fields.
 showRequest();

@@ -25,7 +25,7 @@ import {
   Pager,
   readFilters,
 } from '../lists.tsx';
-import { type Answer, askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+import { type Answer, type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
 import { attemptPath, deliveriesPath } from '../paths.ts';
 import { dayAgo, readSendFailed, SendFailed, type SendFailedForm, SentNotice } from './send-failed.tsx';
 
@@ -61,7 +61,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     action('/deliveries/send-again', async (request) => {
       const { typed, since } = readSendFailed(request.form);
       if (!since) return showList(request, typed);
-      const count = await redeliverFailed(service, typed.key, { since }, askedBy(request));
+      const count = await redeliverFailed(service, typed.key, { since }, requesterOf(request));
       const list = { key: typed.key, from: typed.since };
       return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
     }),

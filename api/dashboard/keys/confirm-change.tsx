@@ -45,8 +45,11 @@ const questions = {
   },
 } as const;
 
-/** The field that identifies the secret which the form replaces. A form that shows an older secret is refused. */
-export const seenField = 'seen';
+/**
+ * The form field with the version of the secret that the form replaces. The form is refused if the secret has been
+ * replaced since.
+ */
+export const secretVersionField = 'seen';
 
 /** Asks for confirmation of a change that cannot be undone. */
 export function confirmChangePage({
@@ -77,7 +80,9 @@ export function confirmChangePage({
           ))}
         </ul>
         <ChangeForm action={`${keyPath(key._id)}/${path}`} class="actions">
-          {question !== 'revoke' && <input type="hidden" name={seenField} value={secretVersion[question](key)} />}
+          {question !== 'revoke' && (
+            <input type="hidden" name={secretVersionField} value={secretVersion[question](key)} />
+          )}
           <button class="btn destroys" type="submit">
             {button}
           </button>

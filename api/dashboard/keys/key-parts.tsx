@@ -1,11 +1,11 @@
-import { mostCounted } from '../../../shared/keys/list-keys.ts';
+import { maxCountedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { countText, When } from '../facts.tsx';
 import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from '../paths.ts';
 
 export const revokedText = (count: number): string =>
-  count > mostCounted ? `over ${countText(mostCounted)}` : countText(count);
+  count > maxCountedKeys ? `over ${countText(maxCountedKeys)}` : countText(count);
 
 export const lastFour = ({ hint }: Pick<KeyFacts, 'hint'>): string => `…${hint.slice(-4)}`;
 

@@ -1,6 +1,6 @@
 import { operatorEmail } from '../../../shared/accounts/account.ts';
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
-import { canComplete } from '../../../shared/accounts/sent-form.ts';
+import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId, derivedMailId } from '../../../shared/base/ids.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -30,7 +30,7 @@ export function keyRecords(service: Context) {
   /** Records a new key or a rotation in the audit list and by mail, each once per form. Resolves with the key. */
   async function recordNewKey(request: FormRequest, what: KeyNews['what'], keyId: string, at: Date): Promise<KeyFacts> {
     const key = await findKey(keyId, request.owner);
-    if (!canComplete(at, service.now())) return key;
+    if (!mayAddMissingRecords(at, service.now())) return key;
     await record(request, `key_${what}`, keyId);
     const { email } = request.account;
     if (email === operatorEmail || !canSendMail(config)) return key;

@@ -18,15 +18,15 @@ import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import {
   type Answer,
-  askedBy,
   askForCode,
   type DashboardRoute,
   type FormRequest,
   type PageRequest,
+  requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
 import { attemptPath, keyPath } from '../paths.ts';
-import { confirmChangePage, type Question, seenField } from './confirm-change.tsx';
+import { confirmChangePage, type Question, secretVersionField } from './confirm-change.tsx';
 import { keyShownPage, notReplacedPage, shownBeforePage } from './key-created-page.tsx';
 import { type DoneName, type KeyPageState, keyPage } from './key-page.tsx';
 import { nameFault } from './key-parts.tsx';
@@ -105,7 +105,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
         return showKey(request, key, { faults }, 422);
       }
       try {
-        return { redirectTo: attemptPath(await sendTestEvent(service, key._id, askedBy(request))) };
+        return { redirectTo: attemptPath(await sendTestEvent(service, key._id, requesterOf(request))) };
       } catch (error) {
         if (!(error instanceof AppError) || error.status !== 429) throw error;
         request.ctx.set(error.headers);
@@ -182,7 +182,7 @@ const backFromCode: Record<string, string> = {
 
 const replacementIn = ({ sent, form, arrivedAt }: FormRequest): ReplacingForm => ({
   ...sent,
-  seen: form.text(seenField),
+  seen: form.text(secretVersionField),
   arrivedAt,
 });
 

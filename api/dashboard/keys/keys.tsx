@@ -43,7 +43,7 @@ interface KeysPageProps {
   active: readonly KeyFacts[];
   /** One page of the revoked keys, most recently revoked first. */
   revoked: readonly KeyFacts[];
-  /** The number of revoked keys. They are counted only up to `mostCounted` + 1. */
+  /** The number of revoked keys. They are counted only up to `maxCountedKeys` + 1. */
   revokedCount: number;
   /** The id of the last key on the previous page of revoked keys, if there is one. */
   after?: string;

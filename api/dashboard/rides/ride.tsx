@@ -23,7 +23,7 @@ import {
   When,
 } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+import { type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
 import { entryPath, ridePath } from '../paths.ts';
 import { EntryDetail } from './entry-detail.tsx';
 import { chosenEntry, isWaiting, missedEvents, TimelineList } from './timeline.tsx';
@@ -48,7 +48,7 @@ export function rideRoutes(service: Context): DashboardRoute[] {
       const { param } = request;
       const event = { rideId: param('rideId'), seq: Number(param('seq')) };
       try {
-        const attemptId = await redeliver(service, event, askedBy(request));
+        const attemptId = await redeliver(service, event, requesterOf(request));
         return { redirectTo: entryPath(event.rideId, `attempt-${attemptId}`) };
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'not_found') throw error;

@@ -4,7 +4,7 @@ import {
   enterCode,
   newCode,
   type Proof,
-  readCode,
+  parseCode,
 } from '../../../shared/accounts/sign-in.ts';
 import { type Browser, type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
@@ -47,7 +47,7 @@ export function codeSteps(service: Context) {
       { typed, ...asking }: CodeRequest & { typed: string },
     ): Promise<Proof | { fault: string } | { page: Answer }> {
       const now = service.now();
-      const code = readCode(typed);
+      const code = parseCode(typed);
       if (!code) return { fault: 'Enter the six digits of the code' };
       const entered = await enterCode(config, { ...asking, code }, now);
       if (entered.result === 'right') return entered;

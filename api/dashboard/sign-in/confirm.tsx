@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import { confirmSession, hasRecentCode } from '../../../shared/accounts/session.ts';
-import { openSignIn } from '../../../shared/accounts/sign-in.ts';
+import { pendingSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
@@ -31,7 +31,7 @@ export function confirmRoutes(service: Context): DashboardRoute[] {
   });
 
   async function show(request: PageRequest, next: string, fault?: string): Promise<Answer> {
-    const open = await openSignIn(cookies.session.read(request.ctx), service.now());
+    const open = await pendingSignIn(cookies.session.read(request.ctx), service.now());
     const faults: Faults = fault ? { code: fault } : {};
     return { html: confirmPage({ account: request.account, next, open, faults }), status: fault ? 422 : 200 };
   }

@@ -10,14 +10,19 @@ import { sessionCookie } from '../page-routes.ts';
 const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 const deviceLifetimeMs = 365 * 24 * 3_600_000;
 
-/** The cookies of the dashboard: for a browser that asks for a code, for a session, and for a known browser. */
+/**
+ * The cookies of the dashboard: one for a browser that requests a code, one for a session, and one for a known browser.
+ */
 export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
   const browserCookie = hostCookie(config, 'sign_in');
   // Each address has its own cookie, because one browser may use several accounts.
   const deviceCookie = (email: string): HostCookie => hostCookie(config, `device_${sha256(email).slice(0, 12)}`);
   return {
     session: sessionCookie(config),
-    /** The token that codes are bound to. The browser receives it with the sign-in page, before it asks for a code. */
+    /**
+     * The browser's token, to which codes are bound. The browser receives it with the sign-in page, before it requests
+     * a code.
+     */
     browserToken(ctx: RequestContext): string {
       const kept = browserCookie.read(ctx);
       const token = isToken(kept) ? kept : randomBytes(32).toString('base64url');

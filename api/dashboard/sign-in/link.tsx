@@ -27,9 +27,9 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const link = paramOf(ctx, 'link');
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
-    if (open && isOwn(signedIn, open.email))
+    if (open && isForOwnAddress(signedIn, open.email))
       return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
-    // A person who is already signed in with the code may still open the link of the same mail.
+    // A person who has signed in with the code may still open the link of the same mail.
     return signedIn ? { redirectTo: '/dashboard' } : dead;
   }
 
@@ -40,7 +40,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const browser: Browser = { token: token ?? '', device: null };
     const proof = token && (await enterLink(config, { browser, link: paramOf(ctx, 'link'), formId }, service.now()));
     // After a double click, the first click may already have signed in.
-    if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
+    if (!proof || !isForOwnAddress(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
     if (signedIn) {
       await confirmSession(signedIn.session, proof.at.getTime());
       return { redirectTo: nextPage(proof.next) };
@@ -59,9 +59,10 @@ export function linkRoutes(service: Context): DashboardRoute[] {
 
 /**
  * A link confirms a session only if it was sent to the address of the session's account. Otherwise a thief of the
- * session token could use it as the sign-in cookie, and ask for a link to the thief's own address.
+ * session token could also use it as the sign-in cookie, and request a link to the thief's own address.
  */
-const isOwn = (signedIn: Person | null, email: string): boolean => !signedIn || signedIn.account.email === email;
+const isForOwnAddress = (signedIn: Person | null, email: string): boolean =>
+  !signedIn || signedIn.account.email === email;
 
 /**
  * The page behind the link. Opening it changes nothing. Its button signs in, or confirms the session of a signed-in

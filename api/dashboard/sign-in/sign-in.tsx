@@ -1,5 +1,5 @@
-import { readEmail } from '../../../shared/accounts/account.ts';
-import { askedEmail, openSignIn } from '../../../shared/accounts/sign-in.ts';
+import { parseEmail } from '../../../shared/accounts/account.ts';
+import { pendingSignIn, requestedEmail } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
 import { type Form, readForm } from '../../http/body.ts';
@@ -24,7 +24,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     if (await find(ctx)) return next();
     if (!canSendMail(config)) return respond(ctx, noMailPage());
     const token = cookies.browserToken(ctx);
-    const open = await openSignIn(token, service.now());
+    const open = await pendingSignIn(token, service.now());
     const hasNoCookie = ctx.query.sent !== undefined && !open;
     respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie }));
   };
@@ -32,7 +32,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
   /** Sends a code. The answer is the same for every address, with or without an account. */
   async function sendCode(ctx: RequestContext, form: Form): Promise<Answer> {
     const next = nextPage(form.text('next'));
-    const email = readEmail(form.text('email'));
+    const email = parseEmail(form.text('email'));
     const token = cookies.browserToken(ctx);
     if (!email) return askAgain(token, form, { email: 'Enter an e-mail address, such as name@company.com' });
     const browser = { token, device: cookies.device(ctx, email) };
@@ -47,7 +47,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
   async function signIn(ctx: RequestContext, form: Form): Promise<Answer> {
     const formId = formIdOf(form);
     const token = cookies.browserToken(ctx);
-    const email = await askedEmail(token, service.now());
+    const email = await requestedEmail(token, service.now());
     if (!email) return askAgain(token, form, { email: 'This browser has not asked for a code recently: send one' });
     const browser = { token, device: cookies.device(ctx, email) };
     const entered = await steps.enter(ctx, { email, browser, formId, typed: form.text('code') });
@@ -61,7 +61,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
 
   /** Shows the page again with the faults and the typed address, but never with the code. */
   async function askAgain(token: string, form: Form, faults: Faults): Promise<Answer> {
-    const open = await openSignIn(token, service.now());
+    const open = await pendingSignIn(token, service.now());
     const typed = faults.email ? { email: form.text('email') } : {};
     return { html: signInPage({ next: nextPage(form.text('next')), open, faults, ...typed }), status: 422 };
   }

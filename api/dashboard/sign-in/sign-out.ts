@@ -15,8 +15,8 @@ import {
 } from '../page-routes.ts';
 
 /**
- * Ends sessions on the server, because deleting the cookie is not enough: it may have been copied. Each form can be
- * repeated until all its steps are done.
+ * Ends sessions on the server. Deleting the cookie is not enough, because it may have been copied. Each form can be
+ * sent again until all its steps are done.
  */
 export function signOutRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
@@ -29,7 +29,10 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     cookie.clear(ctx);
     return { redirectTo: '/dashboard' };
   }
-  /** Ends the browser's own session. Needs neither a form id nor a session, because a repeat changes nothing. */
+  /**
+   * Ends the browser's own session. Needs neither a form id nor a session, because sending the form again changes
+   * nothing.
+   */
   const signOut: DashboardRoute = {
     method: 'POST',
     path: '/sign-out',
@@ -37,8 +40,8 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   };
 
   /**
-   * Ends all sessions of the account. The session that sent the form ends last, so that the form can be repeated until
-   * then.
+   * Ends all sessions of the account. The session that sent the form ends last, so that the form can be sent again if
+   * it was interrupted.
    */
   async function signOutEverywhere(request: FormRequest): Promise<Answer> {
     const { ctx, form, session } = request;
@@ -49,7 +52,7 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     return endOwn(ctx);
   }
 
-  /** Ends one session. Repeats add no further audit entry. */
+  /** Ends one session. Sending the form again adds no further audit entry. */
   async function endOne(request: FormRequest): Promise<Answer> {
     const { ctx, form, session } = request;
     const accountId = request.account._id;

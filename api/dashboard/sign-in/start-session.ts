@@ -13,9 +13,9 @@ import { signInCookies } from './cookies.ts';
 import { newBrowserMail } from './mails.ts';
 
 /**
- * Starts the session of a browser that has proved a code or a link. Creates the account of a new address, because the
- * code proves that the address belongs to the person. Resolves with false if the form has signed in before and that
- * session has ended.
+ * Starts the session of a browser whose code or link was verified. Creates the account of a new address, because the
+ * code or link proves that the address belongs to the person. Resolves with false if the same form has already signed
+ * in and that session has ended.
  *
  * The session token and the ids of the audit entry and the mail are derived from the form id, so a repeated form only
  * adds the missing ones.
@@ -50,7 +50,7 @@ export async function startBrowserSession(
   return true;
 }
 
-/** The first match counts, because Edge also claims to be Chrome and Safari, and Chrome claims to be Safari. */
+/** The order matters: Edge also claims to be Chrome and Safari, and Chrome claims to be Safari. */
 const browsers = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOPiOS\/|\bOpera\b/, 'Opera'],

@@ -3,15 +3,15 @@ import { TableHead } from '../blocks.tsx';
 import { counted, countText } from '../facts.tsx';
 import { dayText, shortDayText } from './periods.tsx';
 
-/** The width of a day, in units of the SVG, which is stretched to the width of the page. */
+/** The width of a day in SVG units. The SVG is stretched to the width of the page. */
 const dayWidth = 10;
 const barWidth = 7;
 const height = 100;
 /** The minimum height of a bar, so that a single ride stays visible next to thousands. */
-const leastHeight = 1.5;
+const minBarHeight = 1.5;
 const daysPerLabel = 7;
-/** The width of a label in days. A label that would exceed the chart is left out. */
-const labelDays = 4;
+/** The width of a label in days. A label that would extend beyond the chart is left out. */
+const labelWidthInDays = 4;
 
 /** The rides per day as bars, live below and test above, and the same numbers as a table. */
 export function RidesChart({ days, period }: { days: readonly DayUsage[]; period: string }) {
@@ -27,7 +27,7 @@ export function RidesChart({ days, period }: { days: readonly DayUsage[]; period
         </div>
         <svg
           role="img"
-          aria-label={`Rides a day, ${period}: ${inWords(days)}`}
+          aria-label={`Rides a day, ${period}: ${describeInWords(days)}`}
           viewBox={`0 0 ${days.length * dayWidth} ${height}`}
           preserveAspectRatio="none"
         >
@@ -41,7 +41,9 @@ export function RidesChart({ days, period }: { days: readonly DayUsage[]; period
         <div class="ticks" aria-hidden="true">
           {days.map(({ day }, index) => (
             <span key={day}>
-              {index % daysPerLabel === 0 && index <= days.length - labelDays && <span>{shortDayText(day)}</span>}
+              {index % daysPerLabel === 0 && index <= days.length - labelWidthInDays && (
+                <span>{shortDayText(day)}</span>
+              )}
             </span>
           ))}
         </div>
@@ -65,7 +67,7 @@ function Legend({ days }: { days: readonly DayUsage[] }) {
 }
 
 function Bar({ day, x, top }: { day: DayUsage; x: number; top: number }) {
-  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(leastHeight, (count / top) * height));
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(minBarHeight, (count / top) * height));
   const [live, test] = [heightOf(day.live), heightOf(day.test)];
   const left = x + (dayWidth - barWidth) / 2;
   return (
@@ -101,7 +103,7 @@ function DayTable({ days }: { days: readonly DayUsage[] }) {
 const totalOf = ({ live, test }: DayUsage): number => live + test;
 
 /** The chart in words, for screen readers. */
-function inWords(days: readonly DayUsage[]): string {
+function describeInWords(days: readonly DayUsage[]): string {
   const all = days.reduce((sum, day) => sum + totalOf(day), 0);
   const most = days.reduce((busiest, day) => (totalOf(day) > totalOf(busiest) ? day : busiest));
   return `${counted(all, 'ride')}, the most on ${dayText(most.day)}: ${countText(totalOf(most))}`;

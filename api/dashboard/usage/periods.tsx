@@ -34,7 +34,7 @@ export const shortDayText = (day: string): string => shortDay(startOf(day));
 /** `5 November 2026` */
 export const fullDayText = (at: Date): string => fullDay(at);
 
-/** The month in an address (`2026-11`). Throws `not_found` for an invalid or future month. */
+/** Checks the month in an address (`2026-11`). Throws `not_found` if it is invalid or in the future. */
 export function chosenMonth(text: string, nowMs: number): string {
   if (!isMonth(text) || text > monthOf(new Date(nowMs))) throw new AppError('not_found');
   return text;
@@ -55,7 +55,7 @@ export function monthsSince(first: string, nowMs: number): string[] {
   return months;
 }
 
-/** This many months are listed; earlier ones are folded. */
+/** The number of months that are listed; earlier ones are in a folded list. */
 const shownMonths = 6;
 
 /** Links to the months, and to the last 30 days. */

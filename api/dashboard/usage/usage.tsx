@@ -33,7 +33,7 @@ export function usageRoutes(service: Context): DashboardRoute[] {
 interface UsagePageProps {
   account: Account;
   usage: Usage;
-  /** The number of revoked keys. They are counted only up to `mostCounted` + 1. */
+  /** The number of revoked keys. They are counted only up to `maxCountedKeys` + 1. */
   revoked: number;
   /** The totals of the months, newest first. */
   totals: readonly MonthTotal[];

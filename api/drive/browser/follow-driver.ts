@@ -1,6 +1,6 @@
 import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { pause, readStream } from '../../pages/browser/read-stream.ts';
-import { call, learnTime, streamUrl } from './gateway.ts';
+import { call, streamUrl, syncClock } from './gateway.ts';
 
 const offlineMs = 10_000;
 
@@ -22,7 +22,7 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       const ended = await readStream(streamUrl, stream.signal, {
         onOpen(response) {
           failures = 0;
-          learnTime(response);
+          syncClock(response);
           onConnection(true);
         },
         onEvent(name, data) {
@@ -33,8 +33,8 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       });
       if (ended === 'over' && (await call('GET', '/me'))?.status === 401) return onSignedOut();
       failures += 1;
-      // The first failure of a stream is not reported, because the stream is replaced at once, for example after a
-      // restart.
+      // The first failure of a stream is not reported, because a new stream usually replaces it at once, for example
+      // after a restart.
       if (failures > 1 || !navigator.onLine) onConnection(false);
       waiting = new AbortController();
       // The browser reports when the network is back. It may be wrong, so the stream is retried anyway.

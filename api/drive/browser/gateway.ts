@@ -1,6 +1,6 @@
 import type { ShownOutcome } from '../../drivers/fields.ts';
 
-/** The routes of the drivers' gateway that this page uses, and the service's clock. */
+/** The routes of the drivers' gateway that the driver's page uses, and the service's clock. */
 
 const base = '/drive/api';
 export const streamUrl = `${base}/stream`;
@@ -23,7 +23,7 @@ export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: stri
       signal: AbortSignal.timeout(limitMs),
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
-    learnTime(response);
+    syncClock(response);
     const isNoAnswer = response.status >= 500 || response.status === 408 || response.status === 429;
     if (isNoAnswer) return null;
     const text = await response.text();
@@ -44,7 +44,7 @@ export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
 let aheadMs = 0;
 
 /** Corrects the clock by the `Date` of an answer. `Date` has a resolution of 1 s, so small differences are ignored. */
-export function learnTime(response: Response): void {
+export function syncClock(response: Response): void {
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Math.abs(date - serverNow()) > 2_000) aheadMs = date - Date.now();
 }

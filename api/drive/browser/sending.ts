@@ -1,4 +1,4 @@
-import { exclusively } from '../../pages/browser/read-stream.ts';
+import { runWithLock } from '../../pages/browser/read-stream.ts';
 import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
 import { type Answer, call } from './gateway.ts';
 
@@ -66,7 +66,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     isSending = true;
     clearTimeout(retry);
     // Another tab of this browser shares the list.
-    await exclusively(storageKey, new AbortController().signal, sendAll).catch(() => {});
+    await runWithLock(storageKey, new AbortController().signal, sendAll).catch(() => {});
     isSending = false;
     inFlight = undefined;
     if (read().length > 0 && navigator.onLine) {

@@ -1,13 +1,13 @@
-import { exclusively, pause, readStream, type StreamEnd } from './read-stream.ts';
+import { pause, readStream, runWithLock, type StreamEnd } from './read-stream.ts';
 
 const pollMs = 5_000;
 /** At most this many streams, because over HTTP/1.1 all tabs of a browser share six connections to a host. */
 const maxStreams = 3;
-/** After a 429 or without a free stream, the page polls for this long before it tries a stream again. */
+/** After a 429, or if no stream is free, the page polls for this long before it tries a stream again. */
 const pollForMs = 30_000;
 
 interface FollowOptions<State> {
-  /** True for the final state. */
+  /** True if the state is final, so that no other follows. */
   isLast(state: State): boolean;
   onState(state: State): void;
   /** `isGood` is true while updates arrive. */
@@ -17,7 +17,7 @@ interface FollowOptions<State> {
 }
 
 /**
- * Shows the current state of a ride on a page, until the ride ends. A visible page holds a stream or polls; tabs of the
+ * Keeps the state of a ride on a page current, until the ride ends. A visible page holds a stream or polls; tabs of the
  * same link share one stream. A hidden page holds no connection, and requests the current state when it is shown again.
  */
 export function followRide<State extends { now: number }>(
@@ -93,7 +93,7 @@ export function followRide<State extends { now: number }>(
     visible = new AbortController();
     const { signal } = visible;
     askForState(signal).catch(() => {});
-    exclusively(base, signal, () => lead(signal)).catch(() => {});
+    runWithLock(base, signal, () => lead(signal)).catch(() => {});
   }
 
   otherTabs.onmessage = ({ data }) => applyState(data as State);

@@ -5,7 +5,7 @@ const silenceMs = 25_000;
 export type StreamEnd = 'over' | 'refused' | 'broken';
 
 interface StreamHandlers {
-  /** `name` is empty for an event without one. */
+  /** `name` is empty for an event without a name. */
   onEvent(name: string, data: string): void;
   onOpen(response: Response): void;
 }
@@ -54,8 +54,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits until no other tab of this browser runs under the same name, then calls `run`. */
-export async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+/** Waits until no other tab of this browser holds the lock of this name, then calls `run` while holding it. */
+export async function runWithLock(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   if (!navigator.locks) return run();
   await navigator.locks.request(name, { signal }, run);
 }

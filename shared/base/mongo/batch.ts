@@ -3,22 +3,22 @@ import mongoose from 'mongoose';
 import { database } from './connection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 
-/** An operation is sent after at most this wait, even if an earlier batch hangs. */
+/** An operation waits at most this long before it is sent, even if an earlier batch hangs. */
 const maxWaitMs = 50;
 const maxBatchSize = 200;
 /** Four overlapping batches keep client and server busy. More would make the batches too small. */
 const defaultConcurrency = 4;
 /**
- * Updates cost MongoDB the most, so they are sent in one larger batch at a time: that saves more than the extra wait
- * costs.
+ * Updates cost MongoDB the most, so only one batch of them is in flight at a time. The batches are then larger, which
+ * saves more time than the extra wait costs.
  */
 const updateConcurrency = 1;
 
 /**
  * Combines operations that are requested at the same time into one batch. `run` gets the batch and returns a value or
  * an Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always
- * starts after it was requested. An operation is sent at once, but waits while `concurrency` batches are in flight.
- * With `windowMs`, every batch instead waits that long for further operations.
+ * starts after it was requested. A batch is sent at once, unless `concurrency` batches are already in flight. With
+ * `windowMs`, every batch instead waits that long for further operations.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
@@ -44,7 +44,7 @@ export function batch<Asked, Answer>(
       return;
     }
     if (inFlight < concurrency) {
-      // Waits for the end of this turn of the event loop, so that operations of the same turn share the batch.
+      // Sends at the end of this turn of the event loop, so that operations of the same turn share the batch.
       setImmediate(dispatch);
       return;
     }
@@ -169,7 +169,8 @@ export async function insertDocuments<T extends object>(
 }
 
 /**
- * A change of one document. `_id` selects the document; the other fields of the filter are conditions of the change.
+ * A change of one document. In the filter, `_id` selects the document, and the other fields are conditions for the
+ * change.
  */
 export interface Update<T> {
   filter: mongoose.mongo.Filter<T> & { _id: string };
@@ -206,7 +207,7 @@ const outcomeOf = ({ ok, n, code, errmsg }: UpdateReply) => (ok ? n === 1 : serv
 
 const missingReply = () => new mongoose.mongo.MongoNetworkError("MongoDB's reply lacks an update");
 
-/** Converts a write concern to the field names that commands use. */
+/** Converts a write concern from the driver's field names to those of commands. */
 const inCommand = ({ w, journal, wtimeoutMS }: mongoose.mongo.WriteConcernSettings) => ({
   w,
   ...(journal && { j: true }),

@@ -7,7 +7,7 @@ const stepMs = 50;
 const samples = 3;
 /** No further samples are taken after this time, so that a slow MongoDB does not delay the start. */
 const samplingLimitMs = 1_000;
-/** Earlier estimates are dropped after this time. */
+/** A replaced estimate is kept for this long. */
 const historyMs = 60_000;
 
 /**
@@ -20,7 +20,7 @@ export async function mongoNow(): Promise<Date> {
   return (clock as { now: Date }).now;
 }
 
-/** Well below the 300 s by which a signature's time may differ from a receiver's clock. */
+/** Well below 300 s: a receiver refuses a signature whose time differs from its clock by that much. */
 const maxDifferenceMs = 60_000;
 
 /**
@@ -42,8 +42,8 @@ export interface MongoClock {
 
 /**
  * Follows MongoDB's clock, so that a ride created on a host whose clock is an hour off still gets its ten minutes of
- * bidding. Reads MongoDB's clock every `everyMs`, and follows the host's monotonic clock between the reads, because it
- * does not jump when the wall clock is set. The monotonic clock stops while the host sleeps: if the host's two clocks
+ * bidding. Reads MongoDB's clock every `everyMs`. Between the reads it follows the host's monotonic clock, which does
+ * not jump when the wall clock is set. The monotonic clock stops while the host sleeps: if the host's two clocks
  * diverge, MongoDB's clock is read again. Rejects if MongoDB does not answer the first read.
  */
 export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Promise<MongoClock> {
@@ -55,7 +55,7 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
 
   /**
    * MongoDB read its clock after the request was sent and before the answer arrived, which gives an upper and a lower
-   * bound. The estimate changes only if it is outside these bounds. So a slow answer, which has wide bounds, changes
+   * bound. The estimate changes only if it is outside these bounds, so a slow answer, which has wide bounds, changes
    * little.
    */
   async function correct(): Promise<void> {

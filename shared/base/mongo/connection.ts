@@ -5,7 +5,7 @@ import { chooseDurability, durableWrites } from './durability.ts';
 
 /**
  * The time limit of one try of an operation. A request is answered within 3 s even while MongoDB is unreachable or
- * hangs. The driver repeats a read once after a lost connection, so one try gets less than half of that time.
+ * hangs. The driver repeats a read once after a lost connection, so one try gets less than half of the 3 s.
  */
 export const tryLimitMs = 1_300;
 const tryLimits = {

@@ -50,14 +50,15 @@ export function patchWritesToClosedSockets(): void {
 }
 
 /**
- * Thrown if the send limit of a write passed before the write was sent. The caller must decide about the write again.
+ * Thrown if the send limit of a write passed before the write was sent. The caller must then decide again whether to
+ * write.
  */
 export class SendLimitPassed extends Error {
   override name = 'SendLimitPassed';
 }
 
 interface SendLimit {
-  /** On this process's monotonic clock (ms). */
+  /** The latest time to send the update, by this process's monotonic clock (ms). */
   before: number;
   wasSent: boolean;
 }
@@ -65,9 +66,9 @@ interface SendLimit {
 const limits = new WeakMap<object, SendLimit>();
 
 /**
- * Lets the update with this filter be sent only before `before` (performance.now(), ms). The limit covers waits for a
- * server, a connection or a batch, and the driver's own retry. A later send fails: with SendLimitPassed if the update
- * was never sent, with an outage error if an earlier try was sent.
+ * Sets the send limit of the update with this filter: it is sent only before `before` (performance.now(), ms), however
+ * long it waits for a server, a connection, a batch or the driver's own retry. After the limit, the update fails with
+ * SendLimitPassed if it was never sent, and with an outage error if an earlier try was sent.
  */
 export function limitSend(filter: object, before: number): void {
   limits.set(filter, { before, wasSent: false });

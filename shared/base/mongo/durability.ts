@@ -1,8 +1,8 @@
 import type mongoose from 'mongoose';
 
 /**
- * Less than the time limit of the socket: a slow query or a lagging majority then fails with an error of the server
- * instead of a closed connection.
+ * Less than the time limit of the socket, so that a slow query or a lagging majority ends with the server's error and
+ * not with a closed connection.
  */
 const serverLimitMs = 1_000;
 
@@ -14,7 +14,7 @@ let committedRead: mongoose.mongo.FindOptions = {};
 /**
  * Chooses the options below for the server that this process connects to. A replica set or a mongos acknowledges a
  * write when a majority has it in the journal. A standalone server must be asked for its own journal: with `majority`
- * it only triggers the flush, and a `kill -9` has lost acknowledged writes.
+ * it acknowledges a write before the journal is flushed, and a `kill -9` has lost such writes.
  */
 export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: boolean; timeLimits: boolean }): void {
   limit = timeLimits ? { maxTimeMS: serverLimitMs } : {};

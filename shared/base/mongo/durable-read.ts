@@ -10,7 +10,7 @@ interface Fence {
 }
 
 const fenceSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-/** The collection has one document, on the same shard as the rides: the shard of the unsharded collections. */
+/** The collection has one document. It is on the same shard as the rides, because neither collection is sharded. */
 export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
 const fences = collection<Fence>(FenceModel);
 
@@ -36,7 +36,7 @@ export async function durableRead<Found>(
   return found;
 }
 
-/** Concurrent reads share one write, which starts after all of them. */
+/** Concurrent reads share one fence, which is written after all of them. */
 const shared = batch<true, null>(async (asked) => {
   await fences.updateOne({ _id: 'fence' }, { $inc: { writes: 1 } }, { upsert: true, ...writeOptions() });
   return asked.map(() => null);
@@ -47,7 +47,7 @@ const writeOptions = () => ({ ...timeLimit(), writeConcern: durableWrites() });
 
 const counted = new WeakMap<object, { count: number }>();
 
-/** Counts how often the driver has lost or changed its server since it was connected. */
+/** The number of times that the driver has lost or changed its server since it was connected. */
 export function topologyChanges(): { count: number } {
   const client = mongoose.connection.getClient();
   const known = counted.get(client);

@@ -14,7 +14,7 @@ export class NotYetCommitted extends Error {
  */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
-  // The write was executed but not confirmed as durable, so it is treated like one with a lost answer.
+  // The write was executed but not confirmed as durable, so it is treated like a write whose answer was lost.
   if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
   // For a batch of writes, the driver wraps the connection's error in a server error.
   if (error instanceof mongoose.mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error) {
@@ -29,7 +29,7 @@ export function isOutageOfMongo(error: unknown): boolean {
     error instanceof MongoNotConnectedError ||
     // Thrown while every connection of the pool is in use. The driver does not export this class.
     (error as { name?: unknown } | null)?.name === 'MongoWaitQueueTimeoutError' ||
-    // While a server shuts down, the driver can pass on the socket's own error.
+    // While a server shuts down, the driver may throw the socket's own error.
     socketErrors.has(String((error as { code?: unknown } | null)?.code))
   );
 }

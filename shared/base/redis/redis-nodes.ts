@@ -17,8 +17,8 @@ export async function pingRedis(redis: RedisClient): Promise<void> {
 }
 
 /**
- * Throws if a node that owns slots is not connected. A lost node disappears from the node list at once, but keeps its
- * slots until its replica replaces it.
+ * Throws if a node that owns slots is not connected. Checks the slots, because a lost node disappears from the list of
+ * nodes at once, but keeps its slots until its replica replaces it.
  */
 function assertConnected(cluster: Cluster): void {
   const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));

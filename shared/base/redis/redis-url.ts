@@ -22,7 +22,10 @@ type RedisAddress =
       sentinelPassword?: string;
     };
 
-/** The rule that an invalid address breaks: the scheme, or the format of its kind. */
+/**
+ * The part of the rules that an invalid address breaks: the scheme, or the format of a single server, a cluster or
+ * sentinels.
+ */
 type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**
@@ -45,7 +48,7 @@ export function readRedisUrl(url: string): RedisAddress | WrongRedisUrl {
   }
 }
 
-/** Uses the same rules as ioredis. */
+/** True if ioredis would read the address as that of one server. */
 function namesOneServer(url: string): boolean {
   try {
     const { hostname, username, password } = new URL(url);

@@ -14,8 +14,8 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 const readOnlyPauseMs = 1_000;
 
 /**
- * True if a replica refused the command. After a failover this connection may still lead to the old primary, which is
- * now a replica; a new connection finds the new primary.
+ * True if a replica refused the command. After a failover, the connection may still lead to the old primary, which is
+ * now a replica. A new connection finds the new primary.
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
@@ -58,22 +58,22 @@ export function connectRedis(url: string, log: Logger): RedisClient {
  * refuses a command, sends the command again on the next connection, because BullMQ would pause after an error.
  */
 export function connectWorkerRedis(url: string, log: Logger): RedisClient {
-  return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
+  return open(url, log, { ...retryingOptions, reconnectOnError: (error) => isReadOnly(error) && 2 });
 }
 
 /** Opens the connection for changes of rides. It subscribes again automatically after each reconnection. */
 export function connectSubscriberRedis(url: string, log: Logger): RedisClient {
-  return open(url, log, patient);
+  return open(url, log, retryingOptions);
 }
 
-const patient = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: null } as const;
+const retryingOptions = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: null } as const;
 
 function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...options }: Behaviour): RedisClient {
   const address = readRedisUrl(url);
   if (typeof address === 'string') throw new TypeError(`REDIS_URL is invalid (${address})`);
   const common = { ...connecting, ...options };
   if (address.kind === 'server') {
-    return reported(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
+    return withOutageLog(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
   }
   const secured = { ...common, ...address.credentials, ...(address.tls && { tls: {} }) };
   if (address.kind === 'cluster') {
@@ -82,7 +82,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
       enableOfflineQueue,
       redisOptions: secured,
     });
-    return keepConnected(reportedCluster(cluster, log));
+    return keepConnected(withClusterOutageLog(cluster, log));
   }
   const { sentinels, name, db, sentinelPassword, tls } = address;
   const redis = new Redis({
@@ -101,12 +101,12 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   });
-  return reported(redis, log);
+  return withOutageLog(redis, log);
 }
 
 /**
- * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels: a
- * failover at that time makes it give up, and the connection ends permanently.
+ * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels. If a
+ * failover happens then, it gives up, and the connection ends permanently.
  */
 class FollowingConnector extends SentinelConnector {
   constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
@@ -124,7 +124,8 @@ class FollowingConnector extends SentinelConnector {
 }
 
 /**
- * Lets the process exit. In ioredis's own class, a connection that is closed while it asks for the slots keeps asking.
+ * A cluster client that lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it
+ * asks.
  */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
@@ -136,14 +137,14 @@ class EndingCluster extends Cluster {
 }
 
 /**
- * The interval at which the client reads which node serves which slots, so that it leaves a hanging node that was
+ * The interval at which the client reads which node serves which slots, so that it stops using a hanging node that was
  * replaced.
  */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
-  // If this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
+  // If the check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (ioredis
   // issue 709). BullMQ renews connections during a failover, and a worker that waits for such a promise would never
   // receive a job again.
   enableReadyCheck: false,
@@ -189,13 +190,13 @@ function keepConnected(cluster: Cluster): Cluster {
 }
 
 /** Logs two lines per outage, not one per reconnection attempt. */
-function reported(redis: Redis, log: Logger): Redis {
+function withOutageLog(redis: Redis, log: Logger): Redis {
   const outage = outageLog(log);
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
-/** Logs the same lines for a cluster, where a single node may be unreachable. */
-function reportedCluster(cluster: Cluster, log: Logger): Cluster {
+/** Logs the same two lines per outage of a cluster, also if only one node is unreachable. */
+function withClusterOutageLog(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
   let isAsking = false;
   cluster.on('error', outage.begin);

@@ -6,7 +6,10 @@ import type { RedisClient } from '../../base/redis/redis-nodes.ts';
  * if it is missing, Redis has lost its data and every job.
  */
 export const sweptAtKey = '{rides:sweeper}:swept';
-/** The Redis key with the result of the last turn of that sweep, as JSON. An interrupted sweep has several turns. */
+/**
+ * The Redis key with the result of the last turn of that full sweep, as JSON. A sweep that was interrupted has several
+ * turns.
+ */
 export const sweepResultKey = '{rides:sweeper}:found';
 
 /** The result of a full sweep: the number of missing jobs by kind, and of checked entries. */
@@ -15,8 +18,8 @@ type SweepCounts = Record<string, number>;
 const pollMs = 100;
 
 /**
- * Requests a full sweep from the worker processes and waits for it. Resolves with its result, or with null if none is
- * completed in time: either the sweep is still running, or no worker process is.
+ * Requests a full sweep from the worker processes and waits for it. Resolves with its result, or with null if it is not
+ * complete in time: it takes longer, or no worker process is running.
  */
 export async function sweepFully(redis: RedisClient, withinMs: number): Promise<SweepCounts | null> {
   const giveUpAt = performance.now() + withinMs;

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
-/** Rejects while the process is not ready. The check must have its own time limit, because the caller sets none. */
+/** Rejects while the process is not ready. It must limit its own time, because the caller does not. */
 export type ReadinessCheck = () => Promise<unknown>;
 
 const checkIntervalMs = 1_000;

@@ -22,7 +22,8 @@ export function measureProcess(processName: string): void {
     labelNames: ['rank'],
     registers,
     collect() {
-      // The measured delay contains the resolution, which is subtracted. Right after a reset, the histogram is empty.
+      // Subtracts the resolution, which the measured delay contains. Right after a reset the histogram is empty, and
+      // the result is 0.
       const late = (ns: number) => Math.max(0, ns / nanosecondsPerSecond - resolutionMs / 1_000) || 0;
       this.set({ rank: 'p50' }, late(delay.percentile(50)));
       this.set({ rank: 'p99' }, late(delay.percentile(99)));

@@ -22,19 +22,22 @@ export interface QueueState {
  */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
-  /** The oldest overdue timer. */
+  /** How late the oldest overdue timer is. */
   oldestOverdueSeconds: number;
-  /** The oldest overdue resend: a test event or a redelivery. */
+  /** How late the oldest overdue resend is: a test event or a redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
-  /** The keys of the 1,000 rides whose events have waited longest. A key with a slow or dead receiver comes first. */
+  /**
+   * The keys with the most rides among the 1,000 rides whose events have waited longest. A key with a slow or dead
+   * receiver comes first.
+   */
   waitingByKey: WaitingKey[];
 }
 
 interface WaitingKey {
   keyId: string;
   name?: string;
-  /** How many of these 1,000 rides belong to the key. */
+  /** The number of these 1,000 rides that belong to the key. */
   rides: number;
   /** The number of consecutive failed deliveries, and the reason of the last one. */
   failuresInRow?: number;
@@ -42,7 +45,7 @@ interface WaitingKey {
 }
 
 const oldestRides = 1_000;
-const mostKeys = 10;
+const maxListedKeys = 10;
 
 /** Reads the state of every queue. Throws when Redis is unreachable. */
 export function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
@@ -77,14 +80,14 @@ async function readWaitingByKey(): Promise<WaitingKey[]> {
         { $limit: oldestRides },
         { $group: { _id: '$keyId', rides: { $sum: 1 } } },
         { $sort: { rides: -1, _id: 1 } },
-        { $limit: mostKeys },
+        { $limit: maxListedKeys },
       ],
       { hint: order, ...timeLimit() },
     )
     .toArray();
   const ids = groups.map(({ _id }) => _id);
   const found = await keys
-    .find({ _id: { $in: ids } }, { projection: { name: 1, failing: 1 }, batchSize: mostKeys + 1, ...timeLimit() })
+    .find({ _id: { $in: ids } }, { projection: { name: 1, failing: 1 }, batchSize: maxListedKeys + 1, ...timeLimit() })
     .toArray();
   return groups.map(({ _id: keyId, rides }) => {
     const { name, failing } = found.find((key) => key._id === keyId) ?? {};

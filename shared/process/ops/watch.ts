@@ -7,7 +7,7 @@ import { primariesOf } from '../../base/redis/redis-nodes.ts';
 import { missingIndexes } from '../migrate.ts';
 import { readBacklog } from './backlog.ts';
 
-const everyMs = 60_000;
+const checkIntervalMs = 60_000;
 /** Events and timers that have waited less than this do not count as a backlog. */
 const backlogSeconds = 60;
 
@@ -76,7 +76,7 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'
     isChecking = false;
   }
 
-  const timer = setInterval(runChecks, everyMs).unref();
+  const timer = setInterval(runChecks, checkIntervalMs).unref();
   void runChecks();
   return { stop: () => clearInterval(timer) };
 }

@@ -24,7 +24,8 @@ export async function settleDriver(
 ): Promise<{ rideId: string | null; isActive: boolean }> {
   for (;;) {
     const [counts, commitments] = await Promise.all([readCounts(driverId), commitmentsOf(driverId)]);
-    // The driver is read last: if the driver is suspended now, everything read above is from before a later resume.
+    // Reads the driver last. If the driver is suspended at that time, everything that was read above is from before the
+    // next resume.
     const driver = await drivers.findOne({ _id: driverId }, { ...timeLimit(), projection: fields });
     const isGone = driver !== null && !isActive(driver);
     const rideId = commitments.find(({ offerId }) => offerId === undefined)?.rideId ?? null;
@@ -44,8 +45,8 @@ export async function settleDriver(
 }
 
 /**
- * Resumes a suspended driver: accepts the driver's key again. The driver is offline and must sign in again. If no sweep
- * has run since the suspension, the ride and the offers from before the resume are still ended; later ones are not.
+ * Resumes a suspended driver: accepts the driver's key again. The driver is offline and must sign in again. The ride
+ * and the offers from before the resume are ended even if no sweep has run since the suspension; later ones are not.
  */
 export async function resumeDriver(driverId: string): Promise<void> {
   // This also ends a session that was started during the suspension.
@@ -54,7 +55,7 @@ export async function resumeDriver(driverId: string): Promise<void> {
     const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
     if (!driver) throw unknownDriver();
     if (!driver.suspendedAt) return;
-    // The commitments are read while the driver is still suspended, so that none is from after the resume.
+    // Reads the commitments while the driver is still suspended, so that all of them are from before the resume.
     const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
     await goOffline(driverId);
     const { matchedCount } = await drivers.updateOne(

@@ -16,7 +16,7 @@ import type { Ride, RideEvent } from '../ride-types.ts';
  *   ahead of, and at most 0.5 s behind, the clock of the event's decision (write-change.ts);
  * - a page is shown only after a later write is durable (durable-read.ts).
  *
- * An event written by the previous version of the service has its time as its feed time.
+ * The feed time of an event that the previous version of the service wrote is the event's time.
  */
 export interface FeedCursor {
   /** The feed time (Unix ms). */
@@ -64,7 +64,7 @@ export function readFeed(
 
 async function readPage(keyId: string, after: FeedCursor | null, limit: number, shownUntil: number): Promise<FeedPage> {
   const from = after ?? { at: 0, rideId: '' };
-  // Reads one more for the ride of `from`, which is found again, and one more to detect a next page.
+  // Two more than the limit: one because the ride of `from` is found again, and one to detect a next page.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
   const found = await rides
@@ -86,7 +86,7 @@ async function readPage(keyId: string, after: FeedCursor | null, limit: number, 
     .toArray();
   const firsts = found.map((ride) => cursorsFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
-  // The limit of this read: rides beyond it have no event before this cursor.
+  // The end of this read: the rides that it has not found have no event before this cursor.
   const last = found.length === most ? firsts.at(-1) : undefined;
   const events = found
     .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, event })))
@@ -112,8 +112,8 @@ function assertInOrder(cursors: readonly FeedCursor[]): void {
 }
 
 /**
- * The last cursor of each of these keys with a feed time from `from` to `to` (Unix ms); keys without one are missing.
- * It takes one query and only shows which feeds are worth reading.
+ * The last cursor of each of these keys whose feed time is from `from` to `to` (Unix ms); keys without one are missing.
+ * Costs one query. The result only shows which feeds are worth reading.
  */
 export async function latestCursors(
   keyIds: readonly string[],

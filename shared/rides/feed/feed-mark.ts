@@ -14,7 +14,9 @@ import { showingMarks } from './showing-marks.ts';
 interface StoredMark {
   _id: 'feed';
   mark: Date;
-  /** Events with feed times up to this one are shown: at least one process has waited for this mark. */
+  /**
+   * Events with feed times up to this one are shown: at least one process has waited 3 s after this mark was stored.
+   */
   shown: Date;
   /** MongoDB's clock at the last change. */
   now: Date;
@@ -28,9 +30,9 @@ const _id = 'feed';
  * back.
  */
 const behindClockMs = 50;
-const mostGrowthMs = 1_000;
+const maxGrowthMs = 1_000;
 const growth = {
-  $divide: [{ $min: [mostGrowthMs, { $max: [0, { $subtract: ['$$NOW', '$now'] }] }] }, 2],
+  $divide: [{ $min: [maxGrowthMs, { $max: [0, { $subtract: ['$$NOW', '$now'] }] }] }, 2],
 };
 const followed = { $subtract: ['$$NOW', behindClockMs] };
 
@@ -50,7 +52,9 @@ async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   return stored;
 }
 
-/** Stores the first mark. The previous version of the service guarantees that no event older than 3 s is added. */
+/**
+ * Stores the first mark. Up to 3 s ago, all events are shown: the previous version of the service adds no older event.
+ */
 export async function startFeedMark(): Promise<void> {
   const first = {
     mark: { $ifNull: ['$mark', followed] },
@@ -69,12 +73,12 @@ export interface MarkCopy {
   /** Unix ms. */
   mark: number;
   /**
-   * When the query was sent, by this process's monotonic and wall clocks. Both are needed: the monotonic clock stops
-   * while the host sleeps.
+   * When the query was sent, by this process's monotonic and wall clocks. The wall clock is needed too, because the
+   * monotonic clock stops while the host sleeps.
    */
   askedAt: number;
   askedAtWall: number;
-  /** Identifies the primary that was read: after a failover it may no longer be the primary. */
+  /** Identifies the primary that was read, which may no longer be the primary after a failover. */
   server: { changes: object; count: number };
 }
 
@@ -123,7 +127,8 @@ async function readMark(): Promise<MarkCopy> {
 
 export interface FeedMark {
   /**
-   * For a request that reads the feed: the highest feed time that is shown (Unix ms), as soon as this process knows it.
+   * For a request that reads the feed. Resolves with the highest feed time that is shown (Unix ms), as soon as this
+   * process knows it.
    */
   shownUntil(): Promise<number>;
   /** Like `shownUntil`, without waiting; 0 while it is unknown. */
@@ -131,8 +136,8 @@ export interface FeedMark {
   /** Resolves when every event written before this call is shown; never resolves after `close`. */
   written(): Promise<void>;
   /**
-   * Raises the mark to the feed time of an event. If MongoDB's clock was ahead for a moment, the clock may not reach
-   * that time soon.
+   * Raises the mark to the feed time of an event. Without this, the mark may not reach that time soon if MongoDB's
+   * clock was ahead for a moment.
    */
   reach(feedTime: number): void;
   close(): void;
@@ -143,7 +148,7 @@ const idleMs = 1_000;
 /** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
 /**
- * The mark is not raised for a feed time that is at most this far ahead: it reaches that time soon by following the
+ * The mark is not raised for a feed time that is at most this far ahead, because it soon gets there by following the
  * clock.
  */
 const soonMs = 2_000;
@@ -188,7 +193,7 @@ export function followFeedMark(): FeedMark {
     clearTimeout(timer);
     if (isRaising) return;
     isRaising = true;
-    // After an error, no further event is shown until a later run succeeds.
+    // If this fails, no further event is shown until a later call succeeds.
     await raise().catch(() => {});
     isRaising = false;
     if (isClosed) return;

@@ -30,10 +30,10 @@ export interface ShowingMarks {
 }
 
 /**
- * Decides when events up to a stored mark are shown: 3 s after it was stored, both by this process's monotonic clock
- * and by MongoDB's clock in its answers. The monotonic clock bounds the time that a write can be in flight. MongoDB's
- * clock proves that MongoDB now refuses every write that was decided before the mark (write-change.ts), even if MongoDB
- * was paused. The wait restarts if MongoDB's clock is set back or another server answers. Pure.
+ * Decides when events up to a stored mark are shown: 3 s after the mark was stored, by this process's monotonic clock
+ * and also by MongoDB's clock in its answers. The monotonic clock bounds the time that a write can be in flight.
+ * MongoDB's clock proves that MongoDB now refuses every write that was decided before the mark (write-change.ts), even
+ * if MongoDB was paused. The wait restarts if MongoDB's clock is set back or another server answers. Pure.
  */
 export function showingMarks(): ShowingMarks {
   let waiting: WaitingMark[] = [];

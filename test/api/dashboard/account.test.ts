@@ -27,7 +27,7 @@ describe('the dashboard: account', () => {
 
   const account = (query = '') => visitor.get(`/dashboard/account${query}`);
 
-  it('shows the e-mail address and a button to sign out everywhere', async () => {
+  it('the page shows the e-mail address and a button to sign out everywhere', async () => {
     const { html } = await account();
     expect(html).to.include(`<dd>${visitor.account.email}</dd>`);
     expect(html).to.match(/action="\/dashboard\/sign-out-everywhere".*Sign out everywhere/);
@@ -51,11 +51,11 @@ describe('the dashboard: account', () => {
         cells.slice(1).map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim()),
       );
 
-    it('names a browser only with words from fixed lists', () => {
+    it('the page names a browser only with words from fixed lists', () => {
       for (const [name, agent] of Object.entries(agents)) expect(browserName(agent)).to.equal(name);
     });
 
-    it('lists each browser with its network, and marks the current one', async () => {
+    it('the page lists each browser with its network, and marks the current one', async () => {
       const { email } = visitor.account;
       const browser = plainBrowser(api, {
         address: '2001:db8:1:2::7',
@@ -73,7 +73,7 @@ describe('the dashboard: account', () => {
       expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
     });
 
-    it('lists no browser whose session has ended', async () => {
+    it('a browser whose session has ended is not listed', async () => {
       const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
       const used = { accountId: visitor.account._id, lastUsedAt: ago(1) };
       await SessionModel.collection.insertMany([
@@ -84,7 +84,7 @@ describe('the dashboard: account', () => {
       expect(rows((await account()).html)).to.have.length(1);
     });
 
-    it('ends the session of a listed browser at once, but no session of another account', async () => {
+    it('the sessions of listed browsers can be ended at once, but not those of another account', async () => {
       const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
       const idOf = async (one: Visitor) =>
         /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
@@ -99,7 +99,7 @@ describe('the dashboard: account', () => {
     });
   });
 
-  it('lists each action with key, actor and client address, newest first', async () => {
+  it('the audit list shows each action with key, actor and client address, newest first', async () => {
     const from = { 'x-forwarded-for': '203.0.113.7' };
     const { keyId } = await createKey(api.ctx.config, {
       accountId: visitor.account._id,
@@ -126,11 +126,11 @@ describe('the dashboard: account', () => {
     );
   });
 
-  it('pages through all audit entries, each once', async () => {
+  it('the pages of the audit list show each entry once', async () => {
     const total = 120;
     const now = api.ctx.now();
     for (let made = 0; made < total; made += 1) {
-      // Some entries share a millisecond.
+      // Seven entries have the same time.
       const at = now + Math.floor(made / 7);
       await audit({ accountId: visitor.account._id, action: 'signed_in', from: `203.0.113.${made}` }, at);
     }
@@ -146,7 +146,7 @@ describe('the dashboard: account', () => {
     expect(new Set(seen).size).to.equal(total);
   });
 
-  it('shows the first page for an invalid `before` cursor', async () => {
+  it('an invalid `before` cursor shows the first page of the audit list', async () => {
     for (const before of ['x', '1', '99999999999999999999-audit_x', '1-x', '1-audit_$ne']) {
       expect((await account(`?before=${encodeURIComponent(before)}`)).status, before).to.equal(200);
     }
@@ -158,7 +158,7 @@ describe('the dashboard: actions of the operator on the command line', () => {
   let api: TestApi;
 
   before(async () => {
-    // The command connects and disconnects this very process, so the test context is closed first.
+    // The command runs in this process and opens and closes its connections, so the test context is closed first.
     await (await testContext()).close();
     const { log } = console;
     console.log = () => {};

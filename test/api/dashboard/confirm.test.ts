@@ -26,7 +26,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
       { accountId: visitor.account._id },
       { $set: { verifiedAt: new Date(api.ctx.now() - agoMs) } },
     );
-  /** Simulates a session from the previous version. */
+  /** Simulates a session from the previous version, which did not record the time of the code. */
   const neverVerified = () =>
     SessionModel.updateMany({ accountId: visitor.account._id }, { $unset: { verifiedAt: 1 } });
   const at = () => `/dashboard/keys/${key.keyId}`;
@@ -37,7 +37,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     ['roll-secret', '/roll-secret'],
     ['rotate', '/rotate'],
   ] as const) {
-    it(`requires a recent code to ${act}`, async () => {
+    it(`a recent code is required to ${act}`, async () => {
       await verified(12 * hourMs);
       const refused = await visitor.post(`${at()}/${act}`);
       expect(refused.status).to.equal(303);
@@ -64,14 +64,14 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect((await visitor.post('/dashboard/keys', { name: 'Test', mode: 'test' })).html).to.include('svc_test_');
   });
 
-  it('does not require a recent code to revoke or rename a key or to end sessions', async () => {
+  it('no recent code is required to revoke or rename a key or to end sessions', async () => {
     await neverVerified();
     expect((await visitor.post(`${at()}/name`, { name: 'Other' })).headers.get('location')).to.include('done=renamed');
     expect((await visitor.post(`${at()}/revoke`)).headers.get('location')).to.equal(at());
     expect((await visitor.post('/dashboard/sign-out-everywhere')).headers.get('location')).to.equal('/dashboard');
   });
 
-  it('sends the code by mail, and returns to the page that asked for it', async () => {
+  it('the code is sent by mail, and entering it returns to the page that asked for it', async () => {
     await neverVerified();
     await browser.get(`${at()}/rotate`);
     const asking = await browser.press('Rotate');
@@ -87,7 +87,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect(await codeMailsTo(api.ctx, visitor.account.email)).to.have.length(1);
   });
 
-  it('accepts the link of the mail instead of the code', async () => {
+  it('the link of the mail works instead of the code', async () => {
     await neverVerified();
     await browser.get(`/dashboard/confirm?next=${encodeURIComponent('/dashboard/keys/new?mode=live')}`);
     await browser.press('Send code');
@@ -100,7 +100,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect((await visitor.post(`${at()}/rotate`)).status).to.equal(200);
   });
 
-  it('refuses a link that was sent to another address, such as that of a session thief', async () => {
+  it('a link that was sent to another address, such as that of a session thief, is refused', async () => {
     await neverVerified();
     const thief = plainBrowser(api);
     thief.cookies.set('sign_in', browser.cookies.get('session') ?? '');
@@ -114,7 +114,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect((await visitor.post(`${at()}/rotate`)).headers.get('location')).to.equal(asksForCode(`${at()}/rotate`));
   });
 
-  it('a repeated form shows a live key only after a recent code, even if it is changed to ask for a test key', async () => {
+  it('a repeated form for a live key shows it only after a recent code, even if the mode is now test', async () => {
     const formId = newFormId();
     const typed = { name: 'Night', formId };
     expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).html).to.include('svc_live_');
@@ -126,7 +126,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
       .and.not.match(/svc_live_\w{10}|whsec_/);
   });
 
-  it('does not accept a code that another session asked for', async () => {
+  it('a code that another session asked for is refused', async () => {
     const other = plainBrowser(api);
     other.cookies.set('session', (await signedIn(api, visitor.account.email)).cookie.replace('session=', ''));
     await neverVerified();
@@ -142,14 +142,14 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     expect(secretOf.html).not.to.include('whsec_');
   });
 
-  it('keeps the time of the newest code when the form of an older code is repeated', async () => {
+  it('a repeated form with an older code keeps the time of the newest code', async () => {
     const { _id } = (await SessionModel.findOne({ accountId: visitor.account._id }).lean()) as CurrentSession;
     const newest = api.ctx.now() + 1_000;
     for (const atMs of [newest, newest - 500]) await confirmSession({ _id }, atMs);
     expect((await SessionModel.findById(_id).lean())?.verifiedAt?.getTime()).to.equal(newest);
   });
 
-  it('confirms a session even after strangers entered wrong codes for the address', async () => {
+  it('a session can be confirmed even after strangers entered wrong codes for its address', async () => {
     await neverVerified();
     const { email } = visitor.account;
     const stranger = plainBrowser(api);

@@ -11,7 +11,7 @@ import { base, useTestConsole } from '../../support/test-console.ts';
 describe('a ride of the test console', () => {
   const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
 
-  it('accepts an offer once for two concurrent clicks', async () => {
+  it('two concurrent clicks accept an offer once', async () => {
     const rideId = await started();
     const { offerId } = await offerOn(api.ctx, rideId);
     expect((await visitor.get(`${base}/${rideId}`)).html).to.include(`value="${offerId}"`);
@@ -22,7 +22,7 @@ describe('a ride of the test console', () => {
     expect([ride.status, ride.acceptedOfferId, ride.seq]).to.deep.equal(['driver_arriving', offerId, 2]);
   });
 
-  it('cancels the ride once for two concurrent clicks', async () => {
+  it('two concurrent clicks cancel the ride once', async () => {
     const rideId = await started();
     const cancel = () => visitor.post(`${base}/${rideId}/cancel`);
     const answers = await Promise.all([cancel(), cancel()]);
@@ -30,7 +30,7 @@ describe('a ride of the test console', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: 1 });
   });
 
-  it('drives the ride from an offer to its end with the manual steps of its page', async () => {
+  it('the manual steps of the page take the ride from an offer to its end', async () => {
     const rideId = await started();
     const page = async () => (await visitor.get(`${base}/${rideId}`)).html;
     const send = async (name: string, changes: Record<string, string> = {}) => {
@@ -63,7 +63,7 @@ describe('a ride of the test console', () => {
     expect((await storedRide(rideId)).status).to.equal('completed');
   });
 
-  it('makes one step for a repeated form, and shows why a step is refused', async () => {
+  it('a repeated form makes one step, and the page shows why a step is refused', async () => {
     const rideId = await started();
     const action = `${base}/${rideId}/steps/offer`;
     const form = formIn((await visitor.get(`${base}/${rideId}`)).html, action) ?? {};
@@ -79,7 +79,7 @@ describe('a ride of the test console', () => {
     expect((await visitor.post(`${base}/${rideId}/steps/fly`)).status).to.equal(404);
   });
 
-  it('reports that the ride has ended when a cancellation is too late', async () => {
+  it('a cancellation that is too late reports that the ride has ended', async () => {
     const rideId = await started();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     const { status, html } = await visitor.post(`${base}/${rideId}/cancel`);
@@ -88,7 +88,7 @@ describe('a ride of the test console', () => {
     expect(html).not.to.include('Cancel ride');
   });
 
-  it('shows why an offer cannot be accepted', async () => {
+  it('the page shows why an offer cannot be accepted', async () => {
     const rideId = await started();
     const { offerId } = await offerOn(api.ctx, rideId);
     expect((await visitor.post(`${base}/${rideId}/accept`, { offerId: 'offer_none' })).status).to.equal(404);
@@ -98,7 +98,7 @@ describe('a ride of the test console', () => {
     expect(html).to.include('The offer was withdrawn').and.include('withdrawn</p>');
   });
 
-  it('answers the same 404 for rides of other accounts, unknown rides and live rides, on every route', async () => {
+  it('every route answers the same 404 for rides of other accounts, unknown rides and live rides', async () => {
     const other = await signedIn(api);
     const foreign = await newTestRide(other, (await keyOf(other)).keyId);
     const live = await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
@@ -130,7 +130,7 @@ describe('a ride of the test console', () => {
     expect(await rides.countDocuments({ keyId: foreign.keyId })).to.equal(0);
   });
 
-  it('escapes all typed text on the page and in the stream', async () => {
+  it('all typed text is escaped on the page and in the stream', async () => {
     const markup = `<img src=x onerror=alert(1)>'"&`;
     Object.assign(key, await keyOf(visitor, 'test', markup));
     const rideId = await started({ pickupAddress: markup, destinationAddress: markup });

@@ -61,7 +61,7 @@ describe('the stream of a test ride in the console', () => {
     expect((await follow(rideId)).status).to.equal(204);
   });
 
-  it('answers 401 without a session, for the stream and for the state', async () => {
+  it('without a session, the stream and the state answer 401', async () => {
     const rideId = await started();
     for (const cookie of ['', 'session=no-such-session']) {
       expect((await follow(rideId, cookie)).status).to.equal(401);

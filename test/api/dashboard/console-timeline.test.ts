@@ -33,7 +33,7 @@ const ride = {
 const wordsOf = (of: ConsoleRide) => historyOf(of, [], start).map((entry) => [titleOf(entry), detailOf(entry, of)]);
 
 describe('the timeline of a test ride', () => {
-  it('shows each event once, in the order of time, with its outcome', () => {
+  it('the timeline shows each event once, in the order of time, with its outcome', () => {
     const delivery: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 12, at: at(5_010) };
     const events = [received, changed(2, 'driver_arriving', 5_000, delivery), changed(3, 'arrived', 8_000)];
     const arrived: ConsoleRide = {
@@ -56,7 +56,7 @@ describe('the timeline of a test ride', () => {
     expect(new Set(entries.map(({ id }) => id)).size).to.equal(entries.length);
   });
 
-  it('shows a withdrawn offer, which has no event, at its time', () => {
+  it('the timeline shows a withdrawn offer, which has no event, at its time', () => {
     const withdrawn = { ...offer, withdrawnAt: at(4_000) };
     const events = [received, changed(2, 'cancelled', 9_000)];
     const cancelled: ConsoleRide = {
@@ -71,7 +71,7 @@ describe('the timeline of a test ride', () => {
     ]);
   });
 
-  it('shows the first fare, and the fare after the last raise', () => {
+  it('the timeline shows the first fare, and the fare after the last raise', () => {
     const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
     expect(wordsOf(raised)).to.deep.equal([
       ['Ride requested', '25.00 USD for 5.3 km'],
@@ -80,7 +80,7 @@ describe('the timeline of a test ride', () => {
     ]);
   });
 
-  it('names the timer that is due next, and no timer after the end of the ride', () => {
+  it('the timeline names the timer that is due next, and no timer after the end of the ride', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },
       { name: 'offer', dueAt: at(2_000) },
@@ -92,7 +92,7 @@ describe('the timeline of a test ride', () => {
     expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
   });
 
-  it('shows the time since creation in seconds, minutes or hours', () => {
+  it('the timeline shows the time since creation in seconds, minutes or hours', () => {
     const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
     expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
   });
@@ -133,7 +133,7 @@ describe('a creation as a curl command', () => {
 });
 
 describe('the request of the console’s form', () => {
-  it('converts typed numbers, and leaves other text to the validation', () => {
+  it('typed numbers are converted, and other text is left to the validation', () => {
     expect(requestBody((field) => firstValues[field])).to.deep.equal({
       pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
       destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },

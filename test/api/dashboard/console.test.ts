@@ -10,7 +10,7 @@ import { base, useTestConsole } from '../../support/test-console.ts';
 describe('starting a ride in the test console', () => {
   const { api, visitor, key, keyOf, fields, started } = useTestConsole();
 
-  it('creates the ride of the form with its scenario, and shows it', async () => {
+  it('the form creates a ride with its scenario, and shows the ride', async () => {
     const rideId = await started({ fare: '31.40', pickupAddress: ' 1 Main Street ', scenario: 'no_auto_accept' });
     const ride = await storedRide(rideId);
     expect(ride).to.deep.include({ keyId: key.keyId, mode: 'test', fare: 31.4, scenario: 'no_auto_accept' });
@@ -21,7 +21,7 @@ describe('starting a ride in the test console', () => {
     expect(page.html).to.include('31.40 USD').and.include('Front desk').and.include('Test data');
   });
 
-  it('lists only active test keys, preselects the newest, and links to a new key if the account has none', async () => {
+  it('the form lists only active test keys, the newest preselected, or links to the form of a new key', async () => {
     await keyOf(visitor, 'live', 'Live key');
     const revoked = await keyOf(visitor, 'test', 'Old key');
     await revokeKey(revoked.keyId, 'anyone');
@@ -39,14 +39,14 @@ describe('starting a ride in the test console', () => {
     expect(empty).to.include('Make a test key').and.not.include('<select');
   });
 
-  it('preselects the key and the scenario of the URL', async () => {
+  it('the form preselects the key and the scenario of the URL', async () => {
     await keyOf(visitor, 'test', 'Newer');
     const { html } = await visitor.get(`${base}?key=${key.keyId}&scenario=stalls`);
     expect(html).to.match(new RegExp(`<option value="${key.keyId}" selected`));
     expect(html).to.match(/value="stalls" checked/);
   });
 
-  it('creates one ride for a form that is sent several times, also concurrently', async () => {
+  it('a form that is sent several times, also concurrently, creates one ride', async () => {
     const form = fields({ formId: newFormId() });
     const answers = await Promise.all([visitor.post(base, form), visitor.post(base, form)]);
     answers.push(await visitor.post(base, form));
@@ -55,7 +55,7 @@ describe('starting a ride in the test console', () => {
     expect(await rides.countDocuments({ keyId: key.keyId })).to.equal(1);
   });
 
-  it('refuses a used form id with other values, and keeps the typed values', async () => {
+  it('a used form id with other values is refused, and the typed values are kept', async () => {
     const formId = newFormId();
     const form = { ...fields(), formId };
     await visitor.post(base, form);
@@ -65,7 +65,7 @@ describe('starting a ride in the test console', () => {
     expect(html).not.to.include(formId);
   });
 
-  it('shows every fault of the form at its field, and keeps the typed values', async () => {
+  it('every fault of the form is shown at its field, and the typed values are kept', async () => {
     const typed = { pickupLat: '91', destinationLng: 'east', fare: '', pickupAddress: 'A "quoted" <b>place</b>' };
     const { status, html } = await visitor.post(base, fields(typed));
     expect(status).to.equal(422);
@@ -84,7 +84,7 @@ describe('starting a ride in the test console', () => {
     expect(await rides.countDocuments({ keyId: key.keyId })).to.equal(0);
   });
 
-  it('names the fault for an unknown scenario, a live key and a revoked key', async () => {
+  it('an unknown scenario, a live key and a revoked key each get an error that names the fault', async () => {
     const live = await keyOf(visitor, 'live');
     const revoked = await keyOf(visitor);
     await revokeKey(revoked.keyId, 'anyone');
@@ -112,14 +112,14 @@ describe('starting a ride in the test console', () => {
     expect((await createRide()).status).to.equal(429);
   });
 
-  it('shows the request as a curl command without the key', async () => {
+  it('the page shows the request as a curl command without the key', async () => {
     const rideId = await started({ scenario: 'stalls' });
     const { html } = await visitor.get(`${base}/${rideId}`);
     expect(html).to.include('$SVC_TEST_KEY').and.include('X-Service-Test-Scenario: stalls');
     expect(html).not.to.include(key.key);
   });
 
-  it('offers every test scenario', async () => {
+  it('the form offers every test scenario', async () => {
     const { html } = await visitor.get(base);
     for (const scenario of testScenarios) expect(html).to.include(`value="${scenario}"`);
   });

@@ -16,7 +16,7 @@ describe('a CSV row', () => {
     ['Desk; lobby', '"Desk; lobby"'],
     ['Desk\tlobby', '"Desk\tlobby"'],
   ] as const) {
-    it(`quotes ${JSON.stringify(text)} as RFC 4180 requires`, () => {
+    it(`the cell ${JSON.stringify(text)} is quoted as RFC 4180 requires`, () => {
       expect(csvRow([text])).to.equal(`${cell}\r\n`);
     });
   }
@@ -40,12 +40,12 @@ describe('a CSV row', () => {
     ['Desk\r\n+1', `"Desk\r\n'+1"`],
     ['=HYPERLINK("https://evil.example","x")', `"'=HYPERLINK(""https://evil.example"",""x"")"`],
   ] as const) {
-    it(`keeps a spreadsheet from running ${JSON.stringify(text)}`, () => {
+    it(`a spreadsheet does not run the cell ${JSON.stringify(text)}`, () => {
       expect(csvRow([text])).to.equal(`${cell}\r\n`);
     });
   }
 
-  it('does not change a cell with a formula sign inside', () => {
+  it('a cell with a formula sign inside is not changed', () => {
     expect(csvRow(['a=b', '1-2', 'x@y', ' =1', 'a＝b'])).to.equal('a=b,1-2,x@y, =1,a＝b\r\n');
   });
 });

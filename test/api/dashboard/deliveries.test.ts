@@ -28,7 +28,7 @@ describe("the dashboard's deliveries", () => {
   const shown = async (visitor: Visitor, query: string) =>
     listed((await visitor.get(`/dashboard/deliveries?${query}`)).html);
 
-  it('lists the deliveries of all rides, test events and resends, newest first, each with its own page', async () => {
+  it('the list has all deliveries, test events and resends, newest first, each with its own page', async () => {
     const ids = await attemptsOf(visitor, [
       {},
       { kind: 'test', rideId: undefined, seq: undefined },
@@ -42,7 +42,7 @@ describe("the dashboard's deliveries", () => {
     for (const id of ids) expect((await visitor.get(`/dashboard/deliveries/${id}`)).status).to.equal(200);
   });
 
-  it('filters deliveries by key, outcome, event and time from the URL', async () => {
+  it('the list filters deliveries by key, outcome, event and time from the URL', async () => {
     const { keyId } = await newKey(visitor);
     const start = Date.parse('2026-03-04T05:06:00Z');
     const changes = [
@@ -80,13 +80,13 @@ describe("the dashboard's deliveries", () => {
     expect(seen).to.deep.equal(ids);
   });
 
-  it('suggests the next action if the account has no deliveries', async () => {
+  it('the page suggests the next action if the account has no deliveries', async () => {
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
     await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
   });
 
-  it('answers 404 for deliveries and keys of another account', async () => {
+  it('deliveries and keys of another account get a 404', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const { keyId } = await newKey(owner);
     const [id] = await attemptsOf(owner, [{ keyId }]);
@@ -103,7 +103,7 @@ describe("the dashboard's deliveries", () => {
     expect(await shown(stranger, '')).to.deep.equal([]);
   });
 
-  it('marks a pending attempt and refreshes its page automatically, also without scripts', async () => {
+  it('a pending attempt is marked, and its page refreshes automatically, also without scripts', async () => {
     const dueAt = new Date(Date.now() + 60_000);
     const [id] = await attemptsOf(visitor, [
       { kind: 'test', outcome: 'waiting', dueAt, rideId: undefined, httpStatus: undefined, answer: undefined },

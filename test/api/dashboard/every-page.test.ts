@@ -47,7 +47,7 @@ describe('every page of the dashboard', () => {
     ]);
   };
 
-  it('answers the same 404 for ids of another account as for unknown ids, and changes nothing', async () => {
+  it('ids of another account get the same 404 as unknown ids, and nothing is changed', async () => {
     const before = await stored();
     // Months are left out: each account has its own statement of a month.
     for (const route of withParams().filter(({ path }) => !path.includes(':month'))) {
@@ -62,7 +62,7 @@ describe('every page of the dashboard', () => {
     expect(await stored()).to.deep.equal(before);
   });
 
-  it('answers 404 for ids that cannot exist', async () => {
+  it('ids that cannot exist get a 404', async () => {
     for (const route of withParams()) {
       for (const id of ['x', '__proto__', 'constructor', '%00', '%22%3E', '$ne', '.*', '%20']) {
         const { status } = await send(stranger, route, dashboardBase + route.path.replaceAll(parameter, id));
@@ -71,7 +71,7 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  it('redirects to the sign-in page, or answers 401 to scripts, without a session', async () => {
+  it('without a session, every page redirects to the sign-in page, or answers 401 to scripts', async () => {
     for (const route of withParams()) {
       const answer = await fetch(api.url + address(route.path, 'own'), {
         method: route.method,
@@ -95,7 +95,7 @@ describe('every page of the dashboard', () => {
     ['without headers that name its origin', { 'sec-fetch-site': '' }],
   ];
   for (const [title, headers] of foreignChanges) {
-    it(`refuses a change ${title}`, async () => {
+    it(`every page refuses a change ${title}`, async () => {
       const before = await stored();
       for (const route of routes.filter(({ method }) => method === 'POST')) {
         const { status } = await owner.visitor.post(address(route.path, 'own'), {}, headers);
@@ -105,7 +105,7 @@ describe('every page of the dashboard', () => {
     });
   }
 
-  it('escapes all typed text on every page', async () => {
+  it('every page escapes all typed text', async () => {
     const { keyId } = owner.params;
     await owner.visitor.post(`/dashboard/keys/${keyId}/signing-secret`, {}, { 'x-forwarded-for': markup });
     let shown = 0;
@@ -118,7 +118,7 @@ describe('every page of the dashboard', () => {
     expect(shown, 'pages that show the markup as text').to.be.above(3);
   });
 
-  it('escapes typed text in a form that is shown again with faults', async () => {
+  it('a form that is shown again with faults escapes the typed text', async () => {
     const long = markup.repeat(20);
     const forms: [path: string, fields: Record<string, string>][] = [
       ['/dashboard/keys', { name: long, mode: markup }],

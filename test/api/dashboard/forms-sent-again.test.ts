@@ -170,13 +170,13 @@ describe('a repeated form of the dashboard', () => {
   const routes = () =>
     dashboardRoutes(api.ctx, {} as ConsoleParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
-  it('has a test case for every form route', () => {
+  it('every form route has a test case', () => {
     const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));
     const missing = routes().filter((path) => !tested.has(path) && !testedElsewhere.test(path));
     expect(missing, 'routes without a case here').to.deep.equal([]);
   });
 
-  it('answers 400 without a valid form id, and changes nothing, on every route', async () => {
+  it('every route answers 400 without a valid form id, and changes nothing', async () => {
     for (const [route, { needsNoId, fields }] of Object.entries(cases)) {
       if (needsNoId) continue;
       const { world, address } = await formOf(route);

@@ -18,7 +18,7 @@ describe('the dashboard: limit of active keys per account', () => {
   const textOf = (html: string) => /data-testid="new-key">([^<]+)</.exec(html)?.[1];
   const activeKeys = async () => (await listKeys(owner())).filter(({ revokedAt }) => !revokedAt);
 
-  it('allows 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
+  it('an account may have 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
 
   it('concurrent creations do not exceed the limit of active keys', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => create({ name: `key ${index}` })));
@@ -32,7 +32,7 @@ describe('the dashboard: limit of active keys per account', () => {
     }
   });
 
-  it('counts keys from the command line, but not revoked keys, as active keys', async () => {
+  it('keys from the command line count as active keys, but revoked keys do not', async () => {
     const first = await byOperator();
     for (const name of ['one', 'two']) expect((await create({ name })).status).to.equal(200);
     expect((await create({ name: 'three' })).status).to.equal(422);
@@ -46,7 +46,7 @@ describe('the dashboard: limit of active keys per account', () => {
     expect((await create({ name: 'six' })).status).to.equal(200);
   });
 
-  it('does not refuse a repeated form whose key exists at the limit of active keys', async () => {
+  it('a repeated form whose key exists is not refused at the limit of active keys', async () => {
     const formId = newFormId();
     const first = await create({ formId });
     for (const name of ['two', 'three']) await create({ name });

@@ -13,7 +13,7 @@ describe('the dashboard: the secrets of a key', () => {
   const { api, visitor, owner, textOf, ownKey, audited, isAlive, stored } = useKeyPages();
 
   describe('rotation', () => {
-    it('asks for confirmation, then replaces the key at once and shows the new one once', async () => {
+    it('a rotation asks for confirmation, then replaces the key at once and shows the new one once', async () => {
       const { keyId, key } = await ownKey('live');
       const asked = await visitor.get(`/dashboard/keys/${keyId}/rotate`);
       expect(asked.html)
@@ -31,7 +31,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
 
-    it('rotates once per form, also for concurrent repeats, and every answer shows the key', async () => {
+    it('a form rotates once, even with concurrent repeats, and every answer shows the key', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const send = () => visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId });
@@ -77,7 +77,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await rotateByForm(config(`${newer}`), keyId, owner(), form)).not.to.have.property('key');
     });
 
-    it('rotates a key for only one of several concurrent forms, and answers 409 to the others', async () => {
+    it('only one of several concurrent forms rotates a key, and the others get a 409', async () => {
       const { keyId } = await ownKey();
       const answers = await Promise.all([1, 2, 3].map(() => visitor.post(`/dashboard/keys/${keyId}/rotate`)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
@@ -105,7 +105,7 @@ describe('the dashboard: the secrets of a key', () => {
         expect(textOf(html, shows)).to.be.a('string');
       });
 
-      it(`refuses a form of ${path} if another person has replaced the secret since it was shown`, async () => {
+      it(`a form of ${path} is refused if another person has replaced the secret since it was shown`, async () => {
         const { keyId } = await ownKey();
         const seenBy = async () =>
           /name="seen" value="(\d+)"/.exec((await visitor.get(`/dashboard/keys/${keyId}/${path}`)).html)?.[1] ?? '';
@@ -122,7 +122,7 @@ describe('the dashboard: the secrets of a key', () => {
   });
 
   describe('revocation', () => {
-    it('asks for confirmation, then refuses requests with the key, and shows this on its page', async () => {
+    it('a revocation asks for confirmation, then requests with the key are refused, and its page says so', async () => {
       const { keyId, key } = await ownKey();
       const asked = await visitor.get(`/dashboard/keys/${keyId}/revoke`);
       expect(asked.html)
@@ -139,7 +139,7 @@ describe('the dashboard: the secrets of a key', () => {
       }
     });
 
-    it('redirects every action on a revoked key to its page, and changes nothing', async () => {
+    it('every action on a revoked key redirects to its page, and changes nothing', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       await revokeKey(keyId, owner());
       const before = await stored(keyId);
@@ -153,7 +153,7 @@ describe('the dashboard: the secrets of a key', () => {
   });
 
   describe('signing secret', () => {
-    it('shows the signing secret only on request, and adds an audit entry each time', async () => {
+    it('the signing secret is shown only on request, with an audit entry each time', async () => {
       const { keyId, signingSecret } = await ownKey();
       const before = await visitor.get(`/dashboard/keys/${keyId}`);
       expect(before.html).to.include('>Show signing secret<').and.not.include('whsec_');
@@ -164,7 +164,7 @@ describe('the dashboard: the secrets of a key', () => {
       expect(await audited()).to.deep.equal(['signing_secret_viewed']);
     });
 
-    it('rolls the signing secret once per form, after confirmation, for the next attempt', async () => {
+    it('a form rolls the signing secret once, after confirmation, for the next attempt', async () => {
       const { keyId, signingSecret } = await ownKey();
       const current = async () => (await deliverySettings(api.ctx.config, keyId)).signingSecret;
       const asked = await visitor.get(`/dashboard/keys/${keyId}/roll-secret`);

@@ -11,7 +11,7 @@ describe('the dashboard: the webhook of a key', () => {
       visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl });
     const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
 
-    it('saves a webhook URL, and removes it for an empty field', async () => {
+    it('the form saves a webhook URL, and removes it if the field is empty', async () => {
       const { keyId } = await ownKey();
       for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
         const { status, headers } = await save(keyId, typed);
@@ -25,7 +25,7 @@ describe('the dashboard: the webhook of a key', () => {
       expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
     });
 
-    it('a change of the webhook URL is answered only when no further request goes to the old URL', async () => {
+    it('a change of the webhook URL is answered only once no request can still go to the old URL', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/before');
       for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
         const startedAt = performance.now();
@@ -43,7 +43,7 @@ describe('the dashboard: the webhook of a key', () => {
       ['https://partner.example:25/', /must not use port/],
     ];
     for (const [url, words] of refused) {
-      it(`refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
+      it(`the form refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
         const { keyId } = await ownKey('test', 'https://partner.example/before');
         expectFault(await save(keyId, url), 'webhookUrl', url, words);
         expect(await saved(keyId)).to.equal('https://partner.example/before');
@@ -55,7 +55,7 @@ describe('the dashboard: the webhook of a key', () => {
   describe('test event', () => {
     const send = (keyId: string, fields = {}) => visitor.post(`/dashboard/keys/${keyId}/test-event`, fields);
 
-    it('sends one test event per form, and redirects to its attempt', async () => {
+    it('a form sends one test event, and redirects to its attempt', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       const formId = newFormId();
       const first = await send(keyId, { formId });
@@ -65,12 +65,12 @@ describe('the dashboard: the webhook of a key', () => {
       expect([again.status, again.headers.get('location')]).to.deep.equal([303, first.headers.get('location')]);
     });
 
-    it('refuses a test event without a webhook URL', async () => {
+    it('a test event without a webhook URL is refused', async () => {
       const { keyId } = await ownKey();
       expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
     });
 
-    it('answers 429 with a page to the eleventh test event in a minute', async () => {
+    it('the eleventh test event in a minute gets a 429 as a page', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       for (let sent = 0; sent < 10; sent += 1) expect((await send(keyId)).status).to.equal(303);
       const { status, html, headers } = await send(keyId);

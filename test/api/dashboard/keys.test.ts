@@ -19,7 +19,7 @@ describe('the dashboard: keys', () => {
 
   describe('creation', () => {
     for (const mode of ['test', 'live'] as const) {
-      it(`shows a working ${mode} key once, with a note that it is not shown again`, async () => {
+      it(`a new ${mode} key works and is shown once, with a note that it is not shown again`, async () => {
         const { status, html, headers } = await create({ mode });
         const key = textOf(html, 'new-key') ?? '';
         expect(status).to.equal(200);
@@ -38,7 +38,7 @@ describe('the dashboard: keys', () => {
       });
     }
 
-    it('repeats its answer for a repeated form in the same session, but not in another one', async () => {
+    it('a repeated form gets the same answer in the same session, but not in another one', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
@@ -54,7 +54,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_created']);
     });
 
-    it('does not show a key again for its form after a rotation', async () => {
+    it('a repeated form does not show its key again after a rotation', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
@@ -66,7 +66,7 @@ describe('the dashboard: keys', () => {
       expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
     });
 
-    it('creates one key for ten concurrent requests with the same form, and shows it in each answer', async () => {
+    it('ten concurrent requests with the same form create one key, and each answer shows it', async () => {
       const formId = newFormId();
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ formId })));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
@@ -77,7 +77,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_created']);
     });
 
-    it('reports a new key by mail, once per form and without the key', async () => {
+    it('a new key is reported by mail, once per form and without the key', async () => {
       const formId = newFormId();
       const { html } = await create({ formId, mode: 'live' });
       await create({ formId, mode: 'live' });
@@ -89,7 +89,7 @@ describe('the dashboard: keys', () => {
       expect(mail?.text).not.to.include(textOf(html, 'new-key')?.slice(9, -6));
     });
 
-    it('shows the faults of a new key, and keeps the typed values', async () => {
+    it('the form of a new key shows faults, and keeps the typed values', async () => {
       const long = 'x'.repeat(101);
       expectFault(await create({ name: long }), 'name', long, /too long/);
       expectFault(await create({ name: '  ' }), 'name', '  ', /Enter a name/);
@@ -100,7 +100,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal([]);
     });
 
-    it('writes no key, key name or signing secret to the log', async () => {
+    it('no key, key name or signing secret is written to the log', async () => {
       const { ctx, lines } = withLogLines(api.ctx);
       const server = await serve(ctx, createApp(ctx));
       const logged = await signedIn({ ...api, url: `http://127.0.0.1:${server.port}` }, visitor.account.email);
@@ -119,7 +119,7 @@ describe('the dashboard: keys', () => {
   });
 
   describe('list of keys', () => {
-    it('lists active keys with name, mode, last four characters, times and rides, then revoked keys', async () => {
+    it('active keys are listed with name, mode, last four characters, times and rides, then revoked keys', async () => {
       const [old, used, revoked] = [
         await createKey(api.ctx.config, { ...owner(), name: 'Oldest', mode: 'live' }),
         await createKey(api.ctx.config, { ...owner(), name: 'Used', mode: 'test' }),
@@ -144,7 +144,7 @@ describe('the dashboard: keys', () => {
         .and.include('never');
     });
 
-    it('offers the first key to an account without keys', async () => {
+    it('an account without keys is offered its first key', async () => {
       const { html } = await visitor.get('/dashboard/keys');
       expect(html)
         .to.include('No keys yet')
@@ -156,7 +156,7 @@ describe('the dashboard: keys', () => {
   describe('name of a key', () => {
     const rename = (keyId: string, name: string) => visitor.post(`/dashboard/keys/${keyId}/name`, { name });
 
-    it('renames a key, and adds one audit entry', async () => {
+    it('the form renames a key, and adds one audit entry', async () => {
       const { keyId } = await ownKey();
       for (const name of ['  Night desk ', 'Night desk']) {
         const { status, headers } = await rename(keyId, name);
@@ -167,7 +167,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_renamed']);
     });
 
-    it('shows the fault of a new name, and keeps the typed text', async () => {
+    it('the form of a new name shows its fault, and keeps the typed text', async () => {
       const { keyId } = await ownKey();
       expectFault(await rename(keyId, ''), 'name', '', /Enter a name/);
       expectFault(await rename(keyId, 'y'.repeat(101)), 'name', 'y'.repeat(101), /too long/);
@@ -175,7 +175,7 @@ describe('the dashboard: keys', () => {
     });
   });
 
-  it('shows failing deliveries on the page of the key, with their start and a link', async () => {
+  it('the page of the key shows failing deliveries, with their start and a link', async () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };

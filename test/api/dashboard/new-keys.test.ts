@@ -20,7 +20,7 @@ describe('limit of new keys per account', () => {
     for (const { _id, revokedAt } of await listKeys(owner())) if (!revokedAt) await revokeKey(_id, owner());
   };
 
-  it('allows 20 new keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
+  it('an account may create 20 keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
 
   it('the limit counts revoked keys and concurrent forms, and the page shows when the next key is possible', async () => {
     for (let made = 0; made < 2; made++) expect((await create()).status).to.equal(200);
@@ -83,7 +83,7 @@ describe('revoked keys', () => {
 
   const namesIn = (html: string) => [...html.matchAll(/gone-\d+\./g)].map(([name]) => name);
 
-  it('lists revoked keys in pages, each key once, most recently revoked first', async () => {
+  it('the pages of revoked keys list each key once, the most recently revoked first', async () => {
     const seen: string[] = [];
     let path: string | undefined = '/dashboard/keys';
     for (let pages = 0; path && pages < 10; pages++) {
@@ -105,7 +105,7 @@ describe('revoked keys', () => {
     expect(times).to.deep.equal(times.toSorted((one, other) => other - one));
   });
 
-  it('shows at most 50 revoked keys on any page', async () => {
+  it('a page shows at most 50 revoked keys', async () => {
     const paths = dashboardRoutes(api.ctx, {} as ConsoleParts).filter(
       ({ method, path }) => method === 'GET' && !path.includes(':'),
     );
@@ -116,7 +116,7 @@ describe('revoked keys', () => {
     }
   });
 
-  it('reads only one page of revoked keys, by an index', async () => {
+  it('the list reads only one page of revoked keys, by an index', async () => {
     const owner = { accountId: visitor.account._id };
     const plans = await plansOf(async () => {
       await listRevokedKeys(owner, 51);
@@ -125,7 +125,7 @@ describe('revoked keys', () => {
     expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([51, 1]);
   });
 
-  it('offers a revoked key as a filter, and shows its name at its rides', async () => {
+  it('the list of rides offers a revoked key as a filter, and shows its name at its rides', async () => {
     const { html } = await visitor.get(`/dashboard/rides?key=${used.keyId}`);
     expect(html).to.match(
       new RegExp(`<option[^>]*value="${used.keyId}"[^>]*selected|selected[^>]*value="${used.keyId}"`),

@@ -21,14 +21,14 @@ describe('the dashboard: overview', () => {
   const steps = (html: string) => [...html.matchAll(/<li class="(done|next|later)"/g)].map(([, state]) => state);
 
   describe('onboarding checklist', () => {
-    it('shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
+    it('the overview shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
       const html = await overview();
       expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
       expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
       expect(html).to.include('curl https://rides.example/v1/rides');
     });
 
-    it('ticks each onboarding step when it is done, in any order', async () => {
+    it('the overview ticks each onboarding step when it is done, in any order', async () => {
       const { keyId, key: secret } = await key();
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
       await ridesWith(secret, 1);
@@ -39,7 +39,7 @@ describe('the dashboard: overview', () => {
       expect(html).to.match(/<p class="after">.*Make a live key/);
     });
 
-    it('ticks the second onboarding step when the console was opened', async () => {
+    it('the overview ticks the second onboarding step when the console was opened', async () => {
       await noteConsoleSeen(visitor.account, api.ctx.now());
       expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
       const first = (await accountOf(visitor.account.email)) as Account;
@@ -47,13 +47,13 @@ describe('the dashboard: overview', () => {
       expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
     });
 
-    it('hides the onboarding steps after the first live ride', async () => {
+    it('the overview hides the onboarding steps after the first live ride', async () => {
       await ridesWith((await key('live')).key, 1);
       expect(steps(await overview())).to.deep.equal([]);
     });
   });
 
-  it('shows active keys, rides created, keys with traffic and the busiest key', async () => {
+  it('the overview shows active keys, rides created, keys with traffic and the busiest key', async () => {
     const [live, test, revoked] = [
       await key('live', 'Airport'),
       await key('test', 'Sandbox'),
@@ -79,7 +79,7 @@ describe('the dashboard: overview', () => {
     ]);
   });
 
-  it('shows each active key with its state', async () => {
+  it('the overview shows each active key with its state', async () => {
     await key('live', 'Unused', 'https://partner.example/hook');
     const { key: secret } = await key('test', 'Polling');
     const gone = await key('test', 'Gone');
@@ -93,7 +93,7 @@ describe('the dashboard: overview', () => {
     expect(rows.find((row) => row.includes('Gone'))).to.equal(undefined);
   });
 
-  it('names the key whose deliveries fail', async () => {
+  it('the overview names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
     const keys = await listKeys({ accountId: visitor.account._id });
     const usage = { activeKeys: 1, ridesCreated: 9, live: 9, test: 0, keysWithTraffic: 1 };
@@ -108,7 +108,7 @@ describe('the dashboard: overview', () => {
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
   });
 
-  it('shows nothing of another account', async () => {
+  it('the overview shows nothing of another account', async () => {
     const { keyId, name } = await key('live', 'Xanadu');
     const stranger = await signedIn(api);
     for (const path of ['/dashboard', '/dashboard/keys', '/dashboard/account']) {

@@ -32,7 +32,7 @@ describe("a ride's page in the dashboard", () => {
     return attempt;
   }
 
-  /** Records a delivery of the ride's first event, from a minute ago. */
+  /** Records the delivery of the ride's first event, with a time a minute ago. */
   async function settled({ rideId }: { rideId: string }, delivery: Pick<Delivery, 'outcome' | 'reason'>) {
     const recorded = { ...delivery, durationMs: 7, at: new Date(Date.now() - 60_000) };
     const change = { 'events.0.delivery': recorded, settledSeq: 1, unsettled: 0 };
@@ -40,7 +40,7 @@ describe("a ride's page in the dashboard", () => {
     return recorded;
   }
 
-  it("shows the request, the offers and the driver, but the driver's phone only after an accept", async () => {
+  it("the page shows the request, the offers and the driver, but the driver's phone only after an accept", async () => {
     const wish = {
       passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
       notes: 'Ring twice',
@@ -60,7 +60,7 @@ describe("a ride's page in the dashboard", () => {
     expect(textOf((await visitor.get(`${accepted.path}?entry=event-2`)).html)).to.include('+12025550122');
   });
 
-  it('shows the failure reason, remedy, answer, duration and request of an attempt', async () => {
+  it('the page shows the failure reason, remedy, answer, duration and request of an attempt', async () => {
     const ride = await rideOf(visitor, 'bidding');
     const { at } = await settled(ride, { outcome: 'failed', reason: 'status' });
     const { _id } = await attemptOn(visitor, ride, {
@@ -98,7 +98,7 @@ describe("a ride's page in the dashboard", () => {
     expect(text).to.include('Connection refused').and.to.include('were not kept');
   });
 
-  it('refreshes automatically while an answer is pending, also without scripts', async () => {
+  it('the page refreshes automatically while an answer is pending, also without scripts', async () => {
     const ride = await rideOf(visitor, 'bidding');
     const waiting = (await visitor.get(ride.path)).html;
     expect(waiting)
@@ -112,7 +112,7 @@ describe("a ride's page in the dashboard", () => {
     expect(answered).not.to.include('data-waiting').and.not.to.include('http-equiv="refresh"');
   });
 
-  it('links to the live map until the link has expired, and marks test data', async () => {
+  it('the page links to the live map until the link has expired, and marks test data', async () => {
     const ride = await rideOf(visitor, 'cancelled', { mode: 'test', scenario: 'no_offers' });
     const fresh = await visitor.get(ride.path);
     expect(hrefsIn(fresh.html).some((href) => href.includes('/track/'))).to.equal(true);
@@ -121,7 +121,7 @@ describe("a ride's page in the dashboard", () => {
     expect(hrefsIn((await visitor.get(ride.path)).html).some((href) => href.includes('/track/'))).to.equal(false);
   });
 
-  it('answers the same 404 for a ride of another account as for an unknown ride, and sends nothing', async () => {
+  it('a ride of another account gets the same 404 as an unknown ride, and nothing is sent', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const ride = await rideOf(owner, 'completed');
     const unknown = await stranger.get(`${ride.path}x`);
@@ -138,7 +138,7 @@ describe("a ride's page in the dashboard", () => {
     expect(await attempts.countDocuments({ rideId: ride.rideId })).to.equal(0);
   });
 
-  it('resends an event once per form, also for repeats, and shows the attempt', async () => {
+  it('a form resends an event once, even if the form is repeated, and shows the attempt', async () => {
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed' });
     const action = `${ride.path}/events/1/send-again`;
@@ -152,7 +152,7 @@ describe("a ride's page in the dashboard", () => {
     expect(textOf((await visitor.get(`${ride.path}?entry=attempt-${attempt?._id}`)).html)).to.include('is being sent');
   });
 
-  it('escapes all typed text and all answers', async () => {
+  it("the page escapes all typed text and all receivers' answers", async () => {
     const evil = '<img src=x onerror=alert(1)>"\'';
     const ride = await rideOf(visitor, 'driver_arriving', {
       pickup: { lat: 1, lng: 2, address: evil },

@@ -26,7 +26,7 @@ describe("a ride's timeline", () => {
   }
   const attemptOn = (seq: number, changes: Partial<ShownAttempt> = {}) => attemptRecord({ seq, at, ...changes });
 
-  it('lists the creation, every offer, withdrawal and status change in order', async () => {
+  it('the timeline lists the creation, every offer, withdrawal and status change in order', async () => {
     const { rideId, offers } = await rideIn(ctx, 'bidding', { offers: [{ driver: newDriver() }, {}] });
     const [first, second] = offers;
     await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
@@ -46,7 +46,7 @@ describe("a ride's timeline", () => {
     expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
   });
 
-  it('lists the last fare raise at its time', async () => {
+  it('the timeline lists the last fare raise at its time', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 28 }, 'anyone');
@@ -55,7 +55,7 @@ describe("a ride's timeline", () => {
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
   });
 
-  it('derives the actor of older events, which name none, from the ride', async () => {
+  it('the actor of an older event, which names none, is derived from the ride', async () => {
     const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
     const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };
     expect(historyOf(older, [], now).at(-1)?.by).to.equal('driver');
@@ -82,7 +82,7 @@ describe("a ride's timeline", () => {
     }
   });
 
-  it('the timeline waits while an attempt is made, and then briefly until its record is stored', async () => {
+  it('isWaiting is true while an attempt is made, and then briefly until its record is stored', async () => {
     const ride = await rideWith(['delivered', 'delivered', 'delivered', 'delivered']);
     expect(isWaiting(historyOf(ride, [], now))).to.equal(true);
     const all = await rideWith(['delivered', 'delivered', 'delivered', 'delivered', 'delivered']);
@@ -92,7 +92,7 @@ describe("a ride's timeline", () => {
     expect(isWaiting(historyOf(all, kept, at.getTime() + 1_000))).to.equal(false);
   });
 
-  it('marks the event that is being sent, and the events that wait behind it', async () => {
+  it('the timeline marks the event that is being sent, and the events that wait behind it', async () => {
     const entries = historyOf(await rideWith(['delivered']), [], now);
     const waiting = entries.slice(2).map(({ deliveries: [first] }) => [first?.outcome, first?.own]);
     expect(waiting).to.deep.equal([
@@ -114,7 +114,7 @@ describe("a ride's timeline", () => {
     expect(titleOf(chosenEntry(fine, '').entry)).to.equal('Trip completed');
   });
 
-  it('counts an event as missed until one of its attempts is delivered', async () => {
+  it('an event counts as missed until one of its attempts is delivered', async () => {
     const ride = await rideWith(['failed', 'blocked', 'no_url']);
     const arrived = attemptOn(1, { kind: 'redelivery', outcome: 'delivered' });
     expect(missedEvents(historyOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);

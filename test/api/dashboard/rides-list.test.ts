@@ -19,13 +19,13 @@ describe("the dashboard's list of rides", () => {
   const ridesIn = (html: string) =>
     hrefsIn(html).flatMap((href) => /^\/dashboard\/rides\/(ride_\w+)$/.exec(href)?.[1] ?? []);
 
-  it('redirects to the sign-in page without a session, and back afterwards', async () => {
+  it('without a session, the list redirects to the sign-in page, and back afterwards', async () => {
     const answer = await fetch(`${api.url}/dashboard/rides?status=bidding`, { redirect: 'manual' });
     expect(answer.status).to.equal(303);
     expect(answer.headers.get('location')).to.equal('/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
   });
 
-  it('shows the status, prices, offers, key and time of each ride', async () => {
+  it('the list shows the status, prices, offers, key and time of each ride', async () => {
     const key = await newKey(visitor, 'Front desk');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
       keyId: key.keyId,
@@ -42,7 +42,7 @@ describe("the dashboard's list of rides", () => {
     expect(html).to.match(/data-label="Offers"[^>]*>2</);
   });
 
-  it('filters rides by key, status, mode and time from the URL', async () => {
+  it('the list filters rides by key, status, mode and time from the URL', async () => {
     const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
     const bidding = await rideOf(visitor, live.keyId);
     const { rideId: done } = await rideIn(api.ctx, 'completed', {
@@ -78,7 +78,7 @@ describe("the dashboard's list of rides", () => {
     expect(seen.sort()).to.deep.equal(made.sort());
   });
 
-  it('answers the same 404 for a key of another account as for an unknown key', async () => {
+  it('a key of another account gets the same 404 as an unknown key', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
     const { keyId } = await newKey(owner);
     await rideOf(owner, keyId);
@@ -89,7 +89,7 @@ describe("the dashboard's list of rides", () => {
     expect(ridesIn((await stranger.get('/dashboard/rides')).html)).to.deep.equal([]);
   });
 
-  it('suggests the next action if the list of rides is empty', async () => {
+  it('the page suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
     expect(first).to.include('Create a key');
     const { keyId } = await newKey(visitor);
@@ -98,7 +98,7 @@ describe("the dashboard's list of rides", () => {
     expect(filtered).to.include('No ride matches these filters').and.to.include('Show all rides');
   });
 
-  it('names the fault of an invalid time, and keeps the typed text', async () => {
+  it('an invalid time gets an error that names the fault, and the typed text is kept', async () => {
     for (const [query, fault] of [
       ['from=yesterday', '“From” must be a time in UTC'],
       ['to=2026-02-30', '“To” must be a time in UTC'],
@@ -113,7 +113,7 @@ describe("the dashboard's list of rides", () => {
     expect((await visitor.get('/dashboard/rides?from=yesterday')).html).to.include('value="yesterday"');
   });
 
-  it('opens the page of a ride, event or attempt id, but not of another account', async () => {
+  it('a search for a ride, event or attempt id opens its page, but not that of another account', async () => {
     const [visitor, stranger] = [await signedIn(api), await signedIn(api)];
     const rideId = await rideOf(visitor, (await newKey(visitor)).keyId);
     const [{ _id: attemptId } = {} as never] = await storedAttempts([{ accountId: visitor.account._id, rideId }]);
@@ -131,7 +131,7 @@ describe("the dashboard's list of rides", () => {
     }
   });
 
-  it('accepts any text in its URL and escapes it', async () => {
+  it('the list accepts any text in its URL and escapes it', async () => {
     const markup = encodeURIComponent('"><script>alert(1)</script>');
     for (const name of ['status', 'mode', 'from', 'to', 'after', 'id']) {
       const { html, status } = await visitor.get(`/dashboard/rides?${name}=${markup}`);

@@ -8,7 +8,7 @@ describe('sign-in limits', () => {
 
   const minutes = (page: { headers: Headers }) => Math.ceil(Number(page.headers.get('retry-after')) / 60);
 
-  it('answers 429 with Retry-After to the sixth code mail for an address within an hour', async () => {
+  it('the sixth request within an hour for a code to one address gets a 429 with Retry-After', async () => {
     const email = someone();
     for (let sent = 0; sent < 5; sent++) expect((await asked(email)).page.status).to.equal(200);
     const { page } = await asked(email);
@@ -20,7 +20,7 @@ describe('sign-in limits', () => {
     expect(await mailsTo(api.ctx, email)).to.have.length(5);
   });
 
-  it('answers 429 after 20 code mails within an hour for a client address or IPv6 network', async () => {
+  it('a client address or IPv6 network gets a 429 after 20 code mails within an hour', async () => {
     const network = `2001:db8:0:${(Date.now() % 0xffff).toString(16)}`;
     for (let sent = 0; sent < 20; sent++) {
       const browser = plainBrowser(api, { address: `${network}::${sent}` });
@@ -56,7 +56,7 @@ describe('sign-in limits', () => {
     expect(await isSignedIn(owner)).to.equal(true);
   });
 
-  it('mails the owner once a day after 10 wrong codes', async () => {
+  it('after 10 wrong codes the owner gets a mail, at most once a day', async () => {
     const email = someone();
     let atMs = Date.parse('2027-03-01T00:30:00Z');
     api.ctx.now = () => atMs;

@@ -8,7 +8,7 @@ import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../sup
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/** A form that is sent with the same fields each time, and a check of its complete effect. */
+/** `send` sends the same form with the same fields each time. `assertDone` checks its complete effect. */
 interface Scenario {
   send(): Promise<PageAnswer>;
   assertDone(): Promise<void>;

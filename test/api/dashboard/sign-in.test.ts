@@ -16,7 +16,7 @@ import { useSigningIn } from '../../support/signing-in.ts';
 describe('sign-in', () => {
   const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
-  it('asks for an address, then for the code from the mail, and then shows the dashboard', async () => {
+  it('sign-in asks for an address, then for the code from the mail, and then shows the dashboard', async () => {
     const [email, browser] = [someone(), plainBrowser(api)];
     const first = await browser.get('/dashboard');
     expect(first.html)
@@ -33,7 +33,7 @@ describe('sign-in', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('creates the account at the first sign-in, and uses it at later sign-ins', async () => {
+  it('the first sign-in creates the account, and later sign-ins use it', async () => {
     const email = someone();
     const browser = await asked(email.toUpperCase());
     expect(await AccountModel.countDocuments({ email })).to.equal(0);
@@ -43,7 +43,7 @@ describe('sign-in', () => {
     expect(await AccountModel.countDocuments({ email })).to.equal(1);
   });
 
-  it('behaves the same for an address with and without an account', async () => {
+  it('sign-in behaves the same for an address with and without an account', async () => {
     const [known, unknown] = [someone(), someone()];
     await accountOf(known);
     const answers = await Promise.all(
@@ -78,7 +78,7 @@ describe('sign-in', () => {
     expect(await isSignedIn(again)).to.equal(false);
   });
 
-  it('refuses a code in a browser that did not ask for one', async () => {
+  it('a browser that did not ask for a code cannot enter one', async () => {
     const email = someone();
     await asked(email);
     const other = plainBrowser(api);
@@ -90,7 +90,7 @@ describe('sign-in', () => {
     expect(await isSignedIn(other)).to.equal(false);
   });
 
-  it('shows faults in a summary and at the field, and keeps the typed text', async () => {
+  it('the page shows faults in a summary and at the field, and keeps the typed text', async () => {
     const browser = plainBrowser(api);
     await browser.get('/dashboard');
     const bad = await browser.press('Send code', { email: 'dana"><b>' });
@@ -106,7 +106,7 @@ describe('sign-in', () => {
     expect(noCode.html).to.match(/<a href="#code">(Enter the six digits[^<]+)<.*<p class="fault" id="code-fault">\1</s);
   });
 
-  it('shows the number of tries left, and asks for a new code after the fifth wrong one', async () => {
+  it('the page shows the number of tries left, and asks for a new code after the fifth wrong one', async () => {
     const email = someone();
     const browser = await asked(email);
     const code = await codeSentTo(api.ctx, email);
@@ -122,14 +122,14 @@ describe('sign-in', () => {
     expect((await browser.press('Sign in', { code })).html).to.include('This code no longer works');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
-    // After the pause that follows five wrong codes.
+    // The time after the pause that five wrong codes cause.
     const laterMs = Date.now() + 61_000;
     api.ctx.now = () => laterMs;
     await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('shows the code field after a reload until the sign-in expires', async () => {
+  it('the page shows the code field after a reload until the sign-in expires', async () => {
     const email = someone();
     const browser = await asked(email);
     expect((await browser.get('/dashboard')).html).to.include('id="code"');
@@ -142,7 +142,7 @@ describe('sign-in', () => {
     expect((await browser.get('/dashboard')).html).not.to.include('id="code"');
   });
 
-  it('reports a browser that does not keep cookies', async () => {
+  it('the page reports a browser that does not keep cookies', async () => {
     const browser = plainBrowser(api);
     await browser.get('/dashboard');
     browser.cookies.clear();
@@ -151,7 +151,7 @@ describe('sign-in', () => {
     expect(html).to.include('Allow cookies').and.include('Send code');
   });
 
-  it('shows the dashboard when a signed-in browser repeats the code form', async () => {
+  it('a signed-in browser that repeats the code form gets the dashboard', async () => {
     const email = someone();
     const browser = await asked(email);
     const { html } = browser.page;
@@ -162,14 +162,14 @@ describe('sign-in', () => {
   });
 
   describe('the page after sign-in', () => {
-    it('redirects to the requested page with its query', async () => {
+    it('sign-in redirects to the requested page with its query', async () => {
       const browser = plainBrowser(api);
       const path = '/dashboard/sign-in-test?status=completed&x=%2F';
       await signedIn(someone(), browser, `/dashboard?next=${encodeURIComponent(path)}`);
       expect(browser.page.path).to.equal(path);
     });
 
-    it('redirects to /dashboard for every `next` outside the dashboard', () => {
+    it('sign-in redirects to /dashboard for every `next` outside the dashboard', () => {
       const elsewhere = [
         'https://evil.example',
         '//evil.example',
@@ -220,14 +220,14 @@ describe('sign-in', () => {
     expect(await reports()).to.have.length(2);
   });
 
-  it('adds an audit entry with the client address at sign-in', async () => {
+  it('sign-in adds an audit entry with the client address at sign-in', async () => {
     const email = someone();
     await signedIn(email, plainBrowser(api, { address: '192.0.2.7' }));
     const [entry] = await auditOf((await accountOf(email))._id, 9);
     expect(entry).to.include({ action: 'signed_in', from: '192.0.2.7' });
   });
 
-  it('writes no code, e-mail address or token to a log or a queue', async () => {
+  it('no code, e-mail address or token is written to a log or a queue', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {

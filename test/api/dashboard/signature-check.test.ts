@@ -19,21 +19,21 @@ const signedWith = (key: string | Buffer) =>
   `t=${t},v1=${createHmac('sha256', key).update(`${t}.${sent}`).digest('hex')}`;
 
 describe('the signature check', () => {
-  it('accepts an unchanged delivery and reports its age', async () => {
+  it('the check accepts an unchanged delivery and reports its age', async () => {
     const verdict = await checkSignature({ header, body: sent, secret }, t + 12);
     expect(verdict).to.deep.equal({ faults: [], ageSeconds: 12 });
   });
 
-  it('accepts the header with its name, as a log shows it', async () => {
+  it('the check accepts the header with its name, as a log shows it', async () => {
     expect(await faultsOf({ header: `x-service-signature: ${header}\n` })).to.deep.equal([]);
   });
 
-  it('reports a wrong secret, also for changed content', async () => {
+  it('the check reports a wrong secret, also for changed content', async () => {
     expect(await faultsOf({ secret: 'whsec_anotherSecretOfAnotherKey00000000' })).to.deep.equal(['wrong_secret']);
     expect(await faultsOf({ body: sent.replace('12.5', '13.5') })).to.deep.equal(['wrong_secret']);
   });
 
-  it('reports a stale signature from an age of 300 s on, in both directions, with its age', async () => {
+  it('the check reports a stale signature from an age of 300 s on, in both directions, with its age', async () => {
     for (const [age, faults] of [
       [299, []],
       [300, ['stale']],
@@ -45,7 +45,7 @@ describe('the signature check', () => {
     }
   });
 
-  it('reports a body that was parsed and serialised again', async () => {
+  it('the check reports a body that was parsed and serialised again', async () => {
     const parsed = JSON.parse(sent);
     const spaced = JSON.stringify(parsed, null, 2);
     const escaped = sent.replaceAll('/', '\\/').replace('ë', '\\u00eb');
@@ -54,7 +54,7 @@ describe('the signature check', () => {
     }
   });
 
-  it('reports a line end that was added, removed or exchanged', async () => {
+  it('the check reports a line end that was added, removed or exchanged', async () => {
     expect(await faultsOf({ body: `${sent}\n` })).to.deep.equal(['line_end']);
     expect(await faultsOf({ body: `${sent}\r\n` })).to.deep.equal(['line_end']);
     for (const [signed, pasted] of [
@@ -68,29 +68,29 @@ describe('the signature check', () => {
     }
   });
 
-  it('reports a byte order mark that was added or removed', async () => {
+  it('the check reports a byte order mark that was added or removed', async () => {
     expect(await faultsOf({ body: `\uFEFF${sent}` })).to.deep.equal(['byte_order_mark']);
     const marked = signatureHeader(secret, `\uFEFF${sent}`, t);
     expect(await faultsOf({ header: marked })).to.deep.equal(['byte_order_mark']);
   });
 
-  it('reports a missing whsec_, in the pasted secret or in the secret that signed the event', async () => {
+  it('the check reports a missing whsec_, in the pasted secret or in the secret that signed the event', async () => {
     const bare = secret.slice('whsec_'.length);
     expect(await faultsOf({ secret: bare })).to.deep.equal(['prefix_missing']);
     expect(await faultsOf({ header: signedWith(bare) })).to.deep.equal(['prefix_missing']);
   });
 
-  it('reports a signature that was made with a base64-decoded secret', async () => {
+  it('the check reports a signature that was made with a base64-decoded secret', async () => {
     const bare = secret.slice('whsec_'.length);
     expect(await faultsOf({ header: signedWith(Buffer.from(bare, 'base64')) })).to.deep.equal(['secret_decoded']);
     expect(await faultsOf({ header: signedWith(Buffer.from(secret, 'base64')) })).to.deep.equal(['secret_decoded']);
   });
 
-  it('reports spaces around the secret', async () => {
+  it('the check reports spaces around the secret', async () => {
     expect(await faultsOf({ secret: ` ${secret}\n` })).to.deep.equal(['secret_spaces']);
   });
 
-  it('reports every malformed header', async () => {
+  it('the check reports every malformed header', async () => {
     const v1 = header.split('v1=')[1] ?? '';
     const others = [
       '',
@@ -107,12 +107,12 @@ describe('the signature check', () => {
     }
   });
 
-  it('reports all faults together', async () => {
+  it('the check reports all faults together', async () => {
     const pasted = { body: `\uFEFF${sent}\r\n`, secret: secret.slice('whsec_'.length) };
     expect(await faultsOf(pasted, t + 400)).to.have.members(['prefix_missing', 'byte_order_mark', 'line_end', 'stale']);
   });
 
-  it('accepts any text without throwing', async () => {
+  it('the check accepts any text without throwing', async () => {
     for (const text of ['', '{', '\uD800', '%%%', 'null', 'é'.repeat(1_000)]) {
       expect(await faultsOf({ body: text, secret: text })).to.have.members(['wrong_secret']);
     }

@@ -35,7 +35,7 @@ describe('the usage pages', () => {
     (await visitor.get(`/dashboard/usage/${month}/statement.csv`)).html.split('\r\n');
 
   describe('/dashboard/usage', () => {
-    it('shows active keys, rides by mode, keys with traffic, the busiest key, and the pricing rule', async () => {
+    it('the page has active keys, rides by mode, keys with traffic, the busiest key and the pricing rule', async () => {
       const lobby = await keyOf(visitor, 'Lobby');
       const developers = await keyOf(visitor, 'Developers', 'test');
       const old = await keyOf(visitor, 'Old desk');
@@ -59,7 +59,7 @@ describe('the usage pages', () => {
       }
     });
 
-    it('shows the rides of the last 30 days as a chart and as a table', async () => {
+    it('the page shows the rides of the last 30 days as a chart and as a table', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const test = await keyOf(visitor, 'Developers', 'test');
       await ridesAt(key, at('2026-10-22 23:59:59.999'), at('2026-10-23 00:00'), at('2026-11-21 11:00'));
@@ -72,7 +72,7 @@ describe('the usage pages', () => {
       expect(text).not.to.include('22 October 1 0 1');
     });
 
-    it('shows the rides of the month in the URL, and links to each month', async () => {
+    it('the page shows the rides of the month in the URL, and links to each month', async () => {
       const key = await keyOf(visitor, 'Lobby');
       await ridesAt(key, at('2026-09-30 23:59:59.999'), at('2026-10-01 00:00'), at('2026-10-31 23:59:59.999'));
       const { html } = await visitor.get('/dashboard/usage?month=2026-10');
@@ -81,7 +81,7 @@ describe('the usage pages', () => {
       expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');
     });
 
-    it('suggests the next action for an account without keys or rides', async () => {
+    it('the page suggests the next action for an account without keys or rides', async () => {
       expect(textOf((await visitor.get('/dashboard/usage')).html))
         .to.include('No keys yet.')
         .and.to.include('none yet');
@@ -91,7 +91,7 @@ describe('the usage pages', () => {
   });
 
   describe('a statement', () => {
-    it('lists the completed live trips of an open or closed month with prices and sum', async () => {
+    it('a statement lists the completed live trips of an open or closed month with prices and sum', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const [first] = await tripsAt(key, 12.5, at('2026-11-05 14:03:22.123'));
       await tripsAt(key, 1_000.1, at('2026-11-06 10:00'));
@@ -109,13 +109,13 @@ describe('the usage pages', () => {
       expect(october).not.to.include('so far');
     });
 
-    it('reports a month without completed trips', async () => {
+    it('the statement reports a month without completed trips', async () => {
       const { status, html } = await visitor.get('/dashboard/usage/2026-10');
       expect(status).to.equal(200);
       expect(textOf(html)).to.include('No live trip was completed in October 2026.');
     });
 
-    it('splits a long statement into pages, with the sum on the last page', async () => {
+    it('a long statement is split into pages, with the sum on the last page', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       await tripsAt(key, 2, ...Array.from({ length: linesPerPart + 1 }, (_, index) => new Date(start + index)));
@@ -131,7 +131,7 @@ describe('the usage pages', () => {
     });
 
     for (const month of ['2026-12', '2027-01', '2026-13', '2026-1', '11', 'x', '__proto__', '2026-11-05']) {
-      it(`answers 404 for the statement, CSV and chart of ${month}`, async () => {
+      it(`the statement, CSV and chart of ${month} answer 404`, async () => {
         for (const path of [`/${month}`, `/${month}/statement.csv`, `?month=${month}`])
           expect((await visitor.get(`/dashboard/usage${path}`)).status, path).to.equal(404);
       });
@@ -178,7 +178,7 @@ describe('the usage pages', () => {
     });
   });
 
-  it('escapes the name of a key in HTML, and keeps a spreadsheet from running it as a formula', async () => {
+  it('the name of a key is escaped in HTML, and a spreadsheet does not run it as a formula', async () => {
     const key = await keyOf(visitor, hostile);
     await ridesAt(key, at('2026-11-21 10:00'));
     await tripsAt(key, 5, at('2026-11-20 10:00'));
@@ -191,7 +191,7 @@ describe('the usage pages', () => {
     expect(row).to.include(`"'=1+1""><script>alert(1)</script>"`);
   });
 
-  it('shows no usage of another account', async () => {
+  it('the page shows no usage of another account', async () => {
     const other = await signedIn(api);
     const key = await keyOf(other, 'Secret desk');
     const [rideId] = await tripsAt(key, 77.77, at('2026-11-05 10:00'));
@@ -204,7 +204,7 @@ describe('the usage pages', () => {
     }
   });
 
-  it('redirects to the sign-in page without a session, and back afterwards', async () => {
+  it('without a session, the page redirects to the sign-in page, and back afterwards', async () => {
     for (const path of ['', '/2026-11', '/2026-11/statement.csv']) {
       const answer = await fetch(`${api.url}/dashboard/usage${path}`, { redirect: 'manual' });
       expect(answer.status).to.equal(303);

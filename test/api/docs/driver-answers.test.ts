@@ -146,12 +146,13 @@ describe('documented answers to drivers', () => {
     for (const [name, fields] of seen) {
       expect([...fields], name).to.have.members([...new Set(fieldsOf({ $ref: `#/components/schemas/${name}` }))]);
     }
-    const shown = Object.keys(openApi.components.schemas).filter(
-      (name) =>
-        name.startsWith('Driver') &&
+    const shown = Object.entries(openApi.driver.components.schemas).filter(
+      ([name, schema]) =>
+        !schema.enum &&
+        name !== 'ErrorBody' &&
         // These are parts of other schemas, or request bodies.
         !['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'].includes(name),
     );
-    expect([...seen.keys()]).to.have.members(shown);
+    expect([...seen.keys()]).to.have.members(shown.map(([name]) => name));
   });
 });

@@ -4,7 +4,14 @@ import type { JsonSchema } from '../../../shared/base/json-schema.ts';
 import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
 import { forgetCharges } from '../../support/charges.ts';
 import { type Answer, type Client, call } from '../../support/client.ts';
-import { isValid, openApi, schemaName } from '../../support/documented.ts';
+import {
+  documentedSchemas,
+  isValid,
+  openApi,
+  openApiDocuments,
+  schemaName,
+  schemaOf,
+} from '../../support/documented.ts';
 import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -16,7 +23,7 @@ const atOnce = 20;
 
 /** Removes webhookUrl, because a schema cannot express which hosts and addresses are allowed. */
 function withoutWebhookUrl(name: string): JsonSchema {
-  const { properties = {}, ...schema } = openApi.components.schemas[name] as JsonSchema;
+  const { properties = {}, ...schema } = documentedSchemas[name] as JsonSchema;
   const { webhookUrl: _, ...others } = properties;
   return { ...schema, properties: others };
 }
@@ -35,9 +42,9 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
 
   const send = {
     NewRide: (body: string) => partner.post('/rides', body),
-    AcceptOffer: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
-    RaiseFare: (body: string) => partner.post(`/rides/${rideId}/fare`, body),
-    HandOffer: (body: string) => partner.post(`/test/rides/${rideId}/offer`, body),
+    OfferChoice: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
+    NewFare: (body: string) => partner.post(`/rides/${rideId}/fare`, body),
+    ManualOffer: (body: string) => partner.post(`/test/rides/${rideId}/offer`, body),
     DriverPlace: (body: string) => driver.post('/me/online', body),
     DriverOffer: (body: string) => driver.post(`/requests/${rideId}/offers`, body),
     DriverStep: (body: string) => driver.post('/ride/arrive', body),
@@ -120,14 +127,14 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     for (const times of refused.values()) expect(times).to.be.above(count / 5);
   }).timeout(120_000);
 
-  it('query parameters at the limits of their schema are accepted, and beyond them answer 400', async () => {
+  it('query parameters are accepted at the limits of their schema, and answer 400 beyond them', async () => {
     let count = 0;
-    for (const [path, { get }] of Object.entries(openApi.paths)) {
+    for (const [path, { get }] of Object.entries(openApi.partner.paths)) {
       const inQuery = (get?.parameters ?? []).filter((parameter) => parameter.in === 'query');
       const required = inQuery.filter((parameter) => parameter.required);
       const good = Object.fromEntries(required.map(({ name, schema }) => [name, String(schema.examples?.[0])]));
       for (const { name, schema } of inQuery) {
-        for (const [value, isRight] of edgesOf(schema)) {
+        for (const [value, isRight] of edgesOf(schemaOf(schema))) {
           const target = `${path.replace('{rideId}', rideId)}?${new URLSearchParams({ ...good, [name]: value })}`;
           // HEAD, because it does not wait for events.
           const headers: Record<string, string> = path.startsWith('/drivers')
@@ -143,7 +150,8 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   });
 
   it('the generated bodies cover every body schema', () => {
-    const bodies = Object.values(openApi.paths)
+    const bodies = openApiDocuments
+      .flatMap(({ paths }) => Object.values(paths))
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ requestBody }) => (requestBody ? [schemaName(requestBody.content['application/json'].schema)] : []));
     expect([...new Set(bodies)]).to.have.members([...Object.keys(send), 'DriverReport']);
@@ -162,8 +170,8 @@ function edgesOf(schema: JsonSchema): [string, boolean][] {
     ]);
     return [...right, ...wrong];
   }
-  // A parameter without a maximum length is a cursor, whose form is not documented, or a text whose form is shown by
-  // examples.
+  // A parameter without a maximum length is a cursor, whose form is not documented, or a text with examples of its
+  // form.
   if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],

@@ -8,7 +8,7 @@ import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
-import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
+import { isValid, openApi, openApiDocuments, resolved, schemaName } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
 /** Errors of pages and of the operator's commands, which API clients never get. */
@@ -18,39 +18,85 @@ const ofPeople: ErrorCode[] = [
 ];
 /** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
-/** Errors that look to clients like another error: same status and text. */
+/** Errors with the status and text of another error, so that clients see no difference. */
 const doubles: ErrorCode[] = ['unconfirmed'];
 
-describe('the OpenAPI document', () => {
+const apis = [
+  { part: 'partner', base: '/v1', operations: partnerOperations, document: openApi.partner },
+  { part: 'drivers', base: '/drivers/v1', operations: driverOperations, document: openApi.driver },
+];
+
+describe('the OpenAPI documents', () => {
   const api = useTestApi();
 
-  it("the OpenAPI document has exactly the routes of the partner API and the drivers' gateway", async () => {
+  it("the partners' and the drivers' OpenAPI documents have exactly the routes of their APIs", async () => {
     const app = createApp(api.ctx);
-    const routes = app.parts
-      .filter(({ name }) => ['partner', 'drivers'].includes(name))
-      .flatMap((part) => part.routes());
     await app.close?.();
-    const expected = routes
-      .filter(({ path }) => !path.startsWith('/api/v1'))
-      .map(({ method, path }) => `${method} ${path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'));
-    const documented = Object.entries(openApi.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(documented).to.have.members(expected);
-  });
-
-  it("the OpenAPI document requires a partner's key on partners' routes and a driver's key on drivers' routes", () => {
-    for (const [path, methods] of Object.entries(openApi.paths)) {
-      for (const { security = openApi.security } of Object.values(methods)) {
-        const names = security.flatMap((one) => Object.keys(one));
-        expect(names, path).to.deep.equal(
-          path.startsWith('/drivers/') ? ['driverBearer', 'driverApiKey'] : ['bearer', 'apiKey'],
-        );
-      }
+    for (const { part, document } of apis) {
+      const expected = app.parts
+        .filter(({ name }) => name === part)
+        .flatMap((one) => one.routes())
+        .filter(({ path }) => !path.startsWith('/api/v1'))
+        .map(({ method, path }) => `${method} ${path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'));
+      const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+      expect(documented).to.have.members(expected);
     }
   });
 
-  it('the OpenAPI document has exactly the errors that API clients can get', () => {
+  it('each OpenAPI document has exactly the schemas, responses and headers that it uses', () => {
+    for (const document of openApiDocuments) {
+      const text = JSON.stringify(document);
+      const used = [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name);
+      const { schemas, responses, headers } = document.components;
+      const listed = Object.entries({ schemas, responses, headers }).flatMap(([kind, parts]) =>
+        Object.keys(parts).map((name) => `${kind}/${name}`),
+      );
+      expect([...new Set(used)]).to.have.members(listed);
+    }
+  });
+
+  it('a schema of both OpenAPI documents is the same in both', () => {
+    for (const [name, schema] of Object.entries(openApi.driver.components.schemas)) {
+      expect(openApi.partner.components.schemas[name] ?? schema, name).to.deep.equal(schema);
+    }
+  });
+
+  it('no operationId of the OpenAPI documents equals the name of a schema or another operationId', () => {
+    const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+    for (const { paths, webhooks, components } of openApiDocuments) {
+      const operations = Object.values({ ...paths, ...webhooks }).flatMap((methods) => Object.values(methods));
+      const names = [...operations.map(({ operationId }) => operationId), ...Object.keys(components.schemas)].map(
+        plain,
+      );
+      expect(new Set(names).size).to.equal(names.length);
+      const globals = ['Error', 'Event', 'Response', 'Request', 'Headers', 'Date', 'Map', 'Object', 'Record'];
+      for (const name of globals) expect(names).not.to.include(plain(name));
+    }
+  });
+
+  it('every enum of a field or parameter is a named schema of the OpenAPI documents, written once', () => {
+    for (const { paths, webhooks, components } of openApiDocuments) {
+      const schemas = Object.values(components.schemas);
+      const enums = schemas.filter((schema) => schema.enum);
+      const others = schemas.filter((schema) => !schema.enum);
+      expect(JSON.stringify([paths, webhooks, others])).not.to.include('"enum"');
+      const values = enums.map((schema) => JSON.stringify(schema));
+      expect(new Set(values).size).to.equal(values.length);
+    }
+  });
+
+  it('all titles and summaries of an OpenAPI document are different, and so are the titles of the documents', () => {
+    for (const { paths, components } of openApiDocuments) {
+      const summaries = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ summary }) => summary));
+      expect(new Set(summaries).size).to.equal(summaries.length);
+      expect(JSON.stringify(components)).not.to.include('"title"');
+    }
+    expect(openApi.partner.info.title).not.to.equal(openApi.driver.info.title);
+  });
+
+  it('the OpenAPI documents have exactly the errors that API clients can get', () => {
     const known = [...Object.keys(errorAnswers), ...ofPeople, ...doubles];
     expect(known).to.have.members(errorCodes);
     const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
@@ -58,15 +104,12 @@ describe('the OpenAPI document', () => {
   });
 
   it("X-Service-Error lists exactly the codes of each operation's errors, by status", () => {
-    for (const { base, operations } of [
-      { base: '/v1', operations: partnerOperations },
-      { base: '/drivers/v1', operations: driverOperations },
-    ]) {
+    for (const { base, operations, document } of apis) {
       for (const { method, path, errors } of operations) {
         const template = (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
-        const { responses = {} } = openApi.paths[template]?.[method.toLowerCase()] ?? {};
+        const { responses = {} } = document.paths[template]?.[method.toLowerCase()] ?? {};
         const documented = Object.entries(responses).flatMap(([status, response]) => {
-          const header = resolved<ApiResponse>(response).headers?.[errorCodeHeader] as Header | undefined;
+          const header = resolved<ApiResponse>(response, document).headers?.[errorCodeHeader] as Header | undefined;
           return (header?.schema.enum ?? []).map((code) => [Number(status), code, header?.required]);
         });
         const expected = [...commonErrors, ...errors].map((code) => [publicErrorOf(code).status, code, true]);
@@ -75,20 +118,23 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('the OpenAPI document has exactly the events of the lifecycle', () => {
+  it("the partners' OpenAPI document has exactly the events of the lifecycle, and the drivers' document has none", () => {
     const sent = Object.values(transitions).flatMap(({ event }) => event ?? []);
-    expect(Object.keys(openApi.webhooks)).to.have.members([...new Set(sent)]);
+    expect(Object.keys(openApi.partner.webhooks)).to.have.members([...new Set(sent)]);
+    expect(openApi.driver.webhooks).to.deep.equal({});
   });
 
   it('the examples of the OpenAPI document match their schemas', () => {
-    const operations = [
-      ...Object.values(openApi.paths).flatMap((methods) => Object.values(methods)),
-      ...Object.values(openApi.webhooks).map(({ post }) => post),
-    ];
-    const media = operations.flatMap(({ requestBody, responses }) => [
-      requestBody?.content['application/json'],
-      ...Object.values(responses).map((response) => resolved<ApiResponse>(response).content?.['application/json']),
-    ]);
+    const media = openApiDocuments.flatMap((document) =>
+      Object.values({ ...document.paths, ...document.webhooks })
+        .flatMap((methods) => Object.values(methods))
+        .flatMap(({ requestBody, responses }) => [
+          requestBody?.content['application/json'],
+          ...Object.values(responses).map(
+            (response) => resolved<ApiResponse>(response, document).content?.['application/json'],
+          ),
+        ]),
+    );
     let count = 0;
     for (const { schema, example, examples } of media.filter((one) => one !== undefined) as Media[]) {
       const values = [...(example ? [example] : []), ...Object.values(examples ?? {}).map(({ value }) => value)];
@@ -100,10 +146,14 @@ describe('the OpenAPI document', () => {
   });
 
   it('documents X-Request-Id on every answer, Retry-After on every 429 and 503, RateLimit only on creations', () => {
-    const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
-    for (const { operationId, responses } of operations) {
+    const operations = openApiDocuments.flatMap((document) =>
+      Object.values(document.paths).flatMap((methods) =>
+        Object.values(methods).map((operation) => ({ ...operation, document })),
+      ),
+    );
+    for (const { operationId, responses, document } of operations) {
       for (const [status, response] of Object.entries(responses)) {
-        const headers = Object.keys(resolved<ApiResponse>(response).headers ?? {});
+        const headers = Object.keys(resolved<ApiResponse>(response, document).headers ?? {});
         expect(headers, `${operationId} ${status}`).to.include('X-Request-Id');
         expect(headers.includes('Retry-After'), `${operationId} ${status}`).to.equal(['429', '503'].includes(status));
         const isLimited = operationId === 'createRide' && ['201', '429'].includes(status);
@@ -116,7 +166,7 @@ describe('the OpenAPI document', () => {
   it('the schemas of the OpenAPI document allow unknown fields', () => {
     expect(JSON.stringify(openApi)).not.to.match(/"additionalProperties":false|unevaluatedProperties/);
     expect(isValid('NewRide', { ...newRide, surprise: true })).to.equal(true);
-    expect(isValid('Error', { error: 'x', surprise: true })).to.equal(true);
+    expect(isValid('ErrorBody', { error: 'x', surprise: true })).to.equal(true);
   });
 
   const newRide = { pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 }, fare: 1 };
@@ -150,7 +200,7 @@ describe('the OpenAPI document', () => {
 
   it('the OpenAPI document does not describe the form of a cursor, which may change', () => {
     const cursors = ['/v1/rides', '/v1/events'].map((path) =>
-      openApi.paths[path]?.get?.parameters?.find(({ name }) => ['cursor', 'after'].includes(name)),
+      openApi.partner.paths[path]?.get?.parameters?.find(({ name }) => ['cursor', 'after'].includes(name)),
     );
     for (const cursor of cursors) expect(cursor?.schema).to.deep.equal({ type: 'string' });
   });

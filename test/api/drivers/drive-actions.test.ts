@@ -18,7 +18,7 @@ const offer: Action = { id: 'a', kind: 'offer', rideId: 'ride_1', price: 25, eta
 const withdraw: Action = { id: 'b', kind: 'withdraw', rideId: 'ride_1', offerId: 'offer_1' };
 
 describe('unsent actions of a driver', () => {
-  it('unsent steps advance the ride or end it, but never move it back', () => {
+  it('unsent steps advance or end the shown ride, but never move it back', () => {
     const statusAfter = (from: ShownRide['status'], ...actions: Action[]) => withSteps(ride(from), actions)?.status;
     expect(statusAfter('driver_arriving')).to.equal('driver_arriving');
     expect(statusAfter('driver_arriving', step('arrive'))).to.equal('arrived');
@@ -42,7 +42,7 @@ describe('unsent actions of a driver', () => {
     expect(withOffers(stored, [{ ...withdraw, offerId: 'offer_2' }]).offer).to.equal(stored.offer);
   });
 
-  it('names the reason why an offer was lost, and formats the time left', () => {
+  it('lostOffer explains why an offer was lost, and timeLeft formats the time left', () => {
     const about = { rideId: 'ride_1' };
     expect(lostOffer({ ...about, outcome: 'other_driver' }, false)).to.equal('The ride went to another driver');
     expect(lostOffer({ ...about, outcome: 'cancelled', cancelledBy: 'partner' }, false)).to.equal(

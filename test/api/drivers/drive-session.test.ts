@@ -56,7 +56,7 @@ describe("a session on the driver's page", () => {
     expect((await data(browser, '/me/offline', { method: 'POST' })).body).to.deep.equal({ available: false });
   });
 
-  it('refuses an unknown key, the key of a suspended driver and a partner key, and does not show the key', async () => {
+  it('sign-in refuses unknown keys, keys of suspended drivers and partner keys, without showing the key', async () => {
     const suspended = await newGatewayDriver(api);
     await suspendDriver(suspended.driverId);
     const partner = await api.partner('live');
@@ -69,7 +69,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  it('sends a 256-bit token in an HttpOnly cookie, and stores neither token nor key in MongoDB', async () => {
+  it('the session token has 256 bits in an HttpOnly cookie; MongoDB stores neither token nor key', async () => {
     const { key } = await newGatewayDriver(api);
     const answer = await fetch(`${api.url}/drive/sign-in`, {
       method: 'POST',
@@ -108,7 +108,7 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  it('writes no driver key to a URL, cookie, page or log', async () => {
+  it('no driver key is written to a URL, cookie, page or log', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {
@@ -189,7 +189,7 @@ describe("a session on the driver's page", () => {
     });
   });
 
-  it('refuses changes from a page of another site', async () => {
+  it('changes from a page of another site are refused', async () => {
     const { browser } = await signedIn();
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
@@ -229,7 +229,7 @@ describe("a session on the driver's page", () => {
     const guesser = plainBrowser(api);
     const { key } = await newGatewayDriver(api);
     const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });
-    // A correct key does not count.
+    // A sign-in with a correct key does not count towards the limit.
     await guess(key);
     const guesses = await Promise.all(Array.from({ length: 22 }, () => guess(newDriverKey())));
     expect(guesses.filter(({ status }) => status === 429)).to.have.length(2);
@@ -242,7 +242,7 @@ describe("a session on the driver's page", () => {
     expect((await guess(key)).status).to.equal(200);
   });
 
-  it('answers errors as pages for pages, and as JSON for data', async () => {
+  it('errors are HTML on routes of pages, and JSON on routes of data', async () => {
     const { browser } = await signedIn();
     for (const [path, status] of [
       ['/drive/nothing', 404],

@@ -15,7 +15,7 @@ describe("the drivers' gateway", () => {
     call(`${api.url}${base}${path}`, { method, headers });
 
   describe('keys', () => {
-    it("accepts a driver's key in Authorization and in X-Api-Key, and prefers Authorization", async () => {
+    it("a driver's key is accepted in Authorization and in X-Api-Key; Authorization takes precedence", async () => {
       const { key, driverId } = await newGatewayDriver(api);
       const other = await newGatewayDriver(api);
       expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });
@@ -46,7 +46,7 @@ describe("the drivers' gateway", () => {
       expect(status).to.equal(401);
     });
 
-    it("a driver's key stops working on the next request after rotate, suspend or revoke, until resume", async () => {
+    it("a driver's key stops working at once after rotate, suspend or revoke; resume ends a suspension", async () => {
       const driver = await newGatewayDriver(api);
       const status = async () => (await driver.get('/me')).status;
       expect(await status()).to.equal(200);
@@ -233,7 +233,7 @@ describe("the drivers' gateway", () => {
         await post('/me/online', somewhere());
         const at = api.ctx.now();
         await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-        // All times in this report are from before the clock change.
+        // Simulates a position whose times were all written before the clock changed.
         const before = new Date(at + aheadMs);
         await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
         expect((await get('/me')).body.available).to.equal(false);
@@ -310,14 +310,14 @@ describe("the drivers' gateway", () => {
     ['post', '/ride/cancel', badSteps],
   ] as const) {
     for (const [body, field] of bodies) {
-      it(`answers 400 and names ${field} for ${method.toUpperCase()} ${path} with ${JSON.stringify(body)}`, async () => {
+      it(`${method.toUpperCase()} ${path} answers 400 and names ${field} for ${JSON.stringify(body)}`, async () => {
         const answer = await (await newGatewayDriver(api))[method](path, body);
         expect(answer.status).to.equal(400);
         expect(answer.body).to.have.all.keys('error');
         expect(answer.body.error).to.match(new RegExp(`^${field}\\b`));
       });
     }
-    it(`answers 400 to ${method.toUpperCase()} ${path} without a JSON object`, async () => {
+    it(`${method.toUpperCase()} ${path} answers 400 without a JSON object`, async () => {
       const driver = await newGatewayDriver(api);
       for (const text of ['', '{', '[]', '"x"', 'null']) {
         const answer = await driver[method](path, text);

@@ -26,7 +26,7 @@ describe('GET /requests/:rideId', () => {
     await partner.post(`/rides/${rideId}/accept`, { offerId });
   };
 
-  it('the outcome is chosen, then completed for the chosen driver, and only other_driver for the others', async () => {
+  it('the chosen driver sees the outcome `chosen`, then `completed`; the others only see `other_driver`', async () => {
     const { rideId, first, second } = await openRide();
     expect(await outcome(first, rideId)).to.deep.equal({ rideId, outcome: 'open' });
     await chosen(first, rideId);

@@ -57,7 +57,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     for (const answer of answers) {
       if (answer) expect((answer as Answer).status).to.be.oneOf([200, 201, 204, 401, 409]);
     }
-    // Does the work of the workers.
+    // Runs the job that a worker would run.
     for (const { rideId } of both) await runDispatch(api.ctx, rideId, 'driver');
     await settleDrivers(api.ctx, new Date(api.ctx.now()));
     const found = (await rides.find({ _id: { $in: both.map(({ rideId }) => rideId) } }).toArray()) as Ride[];

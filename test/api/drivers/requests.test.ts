@@ -170,7 +170,7 @@ describe('requests and offers of drivers', () => {
       }
     });
 
-    it('an offer of a driver who is on a ride answers 409 without an event; 404 stays 404', async () => {
+    it('a driver on a ride gets a 409 for an offer on an opened ride, and a 404 on an unopened one', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];

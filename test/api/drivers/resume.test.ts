@@ -82,7 +82,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     expect(await positions.findOne({ _id: driver.driverId })).to.include({ isOnline: true, available: true });
   });
 
-  it('a late goOffline of a sweep that began before the resume does not put the driver offline', async () => {
+  it('a late goOffline by a sweep from before the resume does not put the driver offline', async () => {
     const driver = await newGatewayDriver(api, { at: somewhere() });
     await suspendDriver(driver.driverId);
     const counts = (await readCounts(driver.driverId)) ?? {};
@@ -117,7 +117,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
 describe("the stored ride of a driver's position", () => {
   const api = useTestApi();
 
-  it('noteRide never replaces a newer ride of the driver, independent of clocks', async () => {
+  it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
     const before = (await readCounts(driverId)) ?? {};
     expect(await noteRide(driverId, 'ride_newer', before)).to.equal(true);
@@ -134,7 +134,7 @@ describe("the stored ride of a driver's position", () => {
     const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
     await partner.post(`/rides/${rideId}/accept`, { offerId });
     await runDispatch(api.ctx, rideId, 'driver');
-    // The position as an earlier version wrote it, on a clock that was an hour ahead.
+    // Simulates a position from an earlier version, written while the clock was an hour ahead.
     const settledAt = new Date(api.ctx.now() + 3_600_000);
     await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
     await partner.post(`/rides/${rideId}/cancel`);

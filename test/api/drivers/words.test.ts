@@ -17,7 +17,7 @@ describe("the tel: URL of a passenger on the driver's page", () => {
     ['', undefined],
   ];
   for (const [text, address] of numbers) {
-    it(`keeps only digits and a leading + of the phone number ${JSON.stringify(text)}`, () => {
+    it(`the tel: URL keeps only digits and a leading + of ${JSON.stringify(text)}`, () => {
       expect(callAddress(text)).to.equal(address);
     });
   }

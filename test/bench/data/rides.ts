@@ -106,7 +106,10 @@ function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): v
   ride.events.push(added);
 }
 
-/** Inserts without waiting for the journal, because inserts are not measured. Uses the current database by default. */
+/**
+ * Inserts rides without waiting for the journal, because these inserts are not measured. The default is the current
+ * database.
+ */
 export async function insertRides(rides: readonly Ride[], database?: string): Promise<void> {
   const db = mongoose.connection.useDb(database ?? mongoose.connection.name);
   const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;

@@ -16,7 +16,7 @@ export interface Batch {
   check(): Promise<void>;
 }
 
-/** Rides with one unsettled event each, and their jobs. */
+/** Creates rides with one unsettled event each, and the jobs of these events. */
 export async function serviceBatch(
   stack: Stack,
   receiver: BenchReceiver,
@@ -43,7 +43,7 @@ export async function serviceBatch(
   };
 }
 
-/** Jobs of the bare worker with the same bodies. */
+/** Creates jobs with the same bodies for the floor, a bare worker. */
 export async function floorBatch(bare: Queue, receiver: BenchReceiver, key: BenchKey, count: number): Promise<Batch> {
   await bare.pause();
   for (let start = 0; start < count; start += 500) {
@@ -64,7 +64,7 @@ export async function floorBatch(bare: Queue, receiver: BenchReceiver, key: Benc
 async function runJobs(queue: Queue, receiver: BenchReceiver, count: number, isDone: () => Promise<boolean>) {
   const startedAt = Date.now();
   await queue.resume();
-  // Asks only the receiver during the work, so that nothing else disturbs the measurement.
+  // Until all requests have arrived, asks only the receiver, so that nothing else disturbs the measurement.
   while ((await receiver.received()).count < count) await pause(startedAt, queue.name);
   const { lastMs } = await receiver.received();
   while ((await queue.getActiveCount()) > 0 || !(await isDone())) await pause(startedAt, queue.name);

@@ -7,7 +7,7 @@ import type { Figure } from '../report.ts';
 import { type Batch, floorBatch, serviceBatch } from './batches.ts';
 import { startReceiver } from './receiver.ts';
 
-/** After this many deliveries the cost of a process is stable. */
+/** After this many deliveries, the CPU time that a process needs for each is stable. */
 export const warmUpCount = 4_500;
 
 interface Round {
@@ -17,7 +17,7 @@ interface Round {
   others: number;
 }
 
-/** One delivery by the webhooks pool, from job to recorded outcome, against a bare worker that only posts. */
+/** Compares a delivery by the webhooks pool, from job to recorded outcome, with a bare worker that only posts. */
 export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: number): Measurement {
   return async (bench) => {
     const { stack } = bench;

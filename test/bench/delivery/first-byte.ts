@@ -10,8 +10,8 @@ import { startReceiver } from './receiver.ts';
 const perSecond = 20;
 
 /**
- * The time from an event's `at`, which is just before its commit, to its first byte at the receiver. Partners cancel
- * rides one after the other on an idle machine.
+ * Measures the time from an event's `at`, which is just before its commit, to its first byte at the receiver. On an
+ * idle machine, partners cancel one ride after the other.
  */
 export const firstByte: Measurement = async (bench) => {
   const { stack } = bench;

@@ -8,7 +8,7 @@ const certificate = path.join(certificates, 'tls-localhost-cert.pem');
 
 export interface BenchReceiver extends Program {
   url: string;
-  /** Settings with which a worker may call this receiver and trusts its certificate. */
+  /** Settings that let a worker call this receiver and trust its certificate. */
   senderEnv: NodeJS.ProcessEnv;
   received(): Promise<ReceivedCount>;
   /** Resets the count. With `record`, the receiver keeps every request from now on. */

@@ -3,7 +3,7 @@ import { newKeys } from '../data/keys.ts';
 import { serviceBatch } from './batches.ts';
 import { startReceiver } from './receiver.ts';
 
-/** Low enough that one process is limited by its receivers and not by this machine's two cores. */
+/** So low that the slow receivers limit one process, and not this machine's two cores. */
 const concurrency = 64;
 const delayMs = 200;
 

@@ -97,7 +97,7 @@ async function startAll({ stack }: Bench) {
   return { api, drivers, receiver, programs: [api, ...pools, drivers, receiver] };
 }
 
-/** The number of drivers that the rides were opened to, in total. */
+/** Counts how many drivers the rides were opened to, in total. */
 async function countAskedDrivers(rideIds: string[]): Promise<number> {
   const found = await rides.find({ _id: { $in: rideIds } }, { projection: { asked: 1 } }).toArray();
   return found.reduce((sum, { asked = [] }) => sum + asked.length, 0);

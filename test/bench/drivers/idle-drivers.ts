@@ -9,8 +9,8 @@ import { putOnline } from './fleet.ts';
 const readCommands = ['find', 'aggregate', 'getMore', 'count', 'distinct'];
 
 /**
- * Reads in MongoDB each second that are caused by 1,000 online drivers, who report every 5 s, hold streams and get no
- * request.
+ * Measures the reads per second that 1,000 online drivers cause in MongoDB. They report every 5 s, hold streams and get
+ * no request.
  */
 export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   const count = 1_000;
@@ -39,7 +39,7 @@ export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   ];
 };
 
-/** Commands a second from MongoDB's own counters, over the next `seconds`. */
+/** The commands per second during the next `seconds`, from MongoDB's own counters. */
 async function commandsASecond(seconds: number): Promise<{ reads: number; updates: number }> {
   const before = await commandTotals();
   await setTimeout(seconds * 1_000);

@@ -26,8 +26,8 @@ const crowds: Crowd[] = [
 ];
 
 /**
- * Time of the search for a dispatch round's drivers among 100,000, from inside the crowd, from its edge and from 2 km
- * away.
+ * Measures the search for a dispatch round's drivers among 100,000 drivers, for a pickup inside the crowd, at its edge
+ * and 2 km away.
  */
 export const nearest: Measurement = async ({ stack, quick, rounds, say }) => {
   const count = quick ? 20_000 : 100_000;

@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import mongoose from 'mongoose';
 
-/** The database of a floor: native driver, no models. Writes wait for the journal, as in the service. */
+/**
+ * Connects a floor to its database, with the native driver and without models. Writes wait for the journal, as in the
+ * service.
+ */
 export async function connect(): Promise<mongoose.mongo.Db> {
   const url = process.env.MONGO_URL ?? '';
   return (await mongoose.mongo.MongoClient.connect(url, { writeConcern: { w: 1, journal: true } })).db();

@@ -24,7 +24,8 @@ export type FleetResult = {
   created: number;
   accepted: number;
   /**
-   * By ride id, for rides since the last `forget`: the times from sending the creation until each driver was notified.
+   * For each ride since the last `forget`, by ride id: the times from sending the creation until each driver was
+   * notified.
    */
   notifiedMs: Record<string, number[]>;
   figures: Fleet['figures'];

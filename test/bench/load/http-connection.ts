@@ -45,7 +45,7 @@ export function httpConnection(port: number): HttpConnection {
   };
 }
 
-/** Parses a complete reply, or undefined if a part is still missing. All replies have a Content-Length. */
+/** Parses a complete reply. Returns undefined while a part is missing. All replies have a Content-Length. */
 function wholeReply(received: Buffer): Reply | undefined {
   const headLength = received.indexOf('\r\n\r\n');
   if (headLength < 0) return undefined;

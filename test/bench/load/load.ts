@@ -12,7 +12,7 @@ export type ClosedLoad = {
   seconds: number;
   /** Requests as raw HTTP, sent in turn. */
   requests: string[];
-  /** How often each may be sent. Creations are limited, because each has a key with a limit. */
+  /** How often each request may be sent. Creations need this, because their keys have a creation limit. */
   usesOfEach?: number;
 };
 

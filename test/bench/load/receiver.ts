@@ -7,7 +7,8 @@ import { answer } from '../measured/ipc.ts';
 
 /**
  * A partner's receiver. It uses raw sockets to need as little as possible of the CPU that it shares with the service.
- * It answers 200 after DELAY_MS and closes. With TLS_CERT and TLS_KEY (files) it uses TLS.
+ * It answers 200 after DELAY_MS and closes. It uses TLS if TLS_CERT and TLS_KEY name the files of a certificate and its
+ * key.
  */
 const { DELAY_MS = '0', TLS_CERT, TLS_KEY } = process.env;
 const delayMs = Number(DELAY_MS);

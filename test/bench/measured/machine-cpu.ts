@@ -27,14 +27,14 @@ export function cpuUsOf(pid: number): number {
 
 function timesNow(pids: readonly number[]): Times {
   const line = fs.readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '';
-  // The first two fields already include the time of guests.
+  // `user` and `nice` already include the time of virtual guests.
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, ...rest] = line.split(/\s+/).slice(1, 9).map(Number);
   const busy = user + nice + system + sum(rest);
   return { busy, total: busy + idle + iowait, ours: sum(pids.map(ticksOf)) };
 }
 
 function ticksOf(pid: number): number {
-  // User and system time are counted from the end of the name, which is in parentheses.
+  // The fields are counted from the end of the process name, which is in parentheses and may contain spaces.
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }

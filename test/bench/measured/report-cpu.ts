@@ -5,7 +5,7 @@ import { answer } from './ipc.ts';
  * microseconds; /proc has only hundredths of a second.
  */
 answer('cpu', () => process.cpuUsage());
-// Only `--profile` needs this. Otherwise the inspector is not loaded.
+// Loads the inspector only here, because only `--profile` needs it.
 answer('start-profile', async () => (await import('./cpu-profile.ts')).startProfile());
 answer('stop-profile', async () => (await import('./cpu-profile.ts')).stopProfile());
 answer('memory', () => process.memoryUsage.rss());

@@ -17,7 +17,7 @@ const goal = '<= 300';
 
 interface FilledAccount {
   keys: readonly BenchKey[];
-  /** Ids spread over the whole lists. */
+  /** Ids from every part of the lists, from the newest to the oldest. */
   rideIds: readonly string[];
   attemptIds: readonly string[];
   cookie: string;

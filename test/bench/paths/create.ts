@@ -4,10 +4,10 @@ import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { type ApiPath, apiPath, type PreparedLoad, type Who } from './api-path.ts';
 
-/** Creations of each key: below its limit of 30 a minute. Every round has new keys. */
+/** Number of creations with each key, below its limit of 30 a minute. Every round has new keys. */
 export const usesOfEach = 25;
-/** A higher rate than any floor has reached. The load stops if the keys are used up. */
-const mostPerSecond = 6_000;
+/** The prepared keys suffice for this rate, which no floor has reached. The load stops if they are used up. */
+const maxRatePerSecond = 6_000;
 
 /** Creations with live keys: one insert and one job each, in the service and in the floor. */
 export const createPath: ApiPath = {
@@ -24,7 +24,7 @@ async function prepareCreations({ stack }: Bench, who: Who, seconds: number): Pr
   const countJobs = () =>
     who === 'service' ? stack.redis.llen('{rides:dispatch}:dispatch:wait') : stack.redis.zcard('floor:delayed');
   const logOf = ({ keyId }: BenchKey) => `${who === 'service' ? 'rides' : 'floor'}:created:${keyId}`;
-  const keys = await newKeys(Math.ceil((mostPerSecond * seconds) / usesOfEach), 'live');
+  const keys = await newKeys(Math.ceil((maxRatePerSecond * seconds) / usesOfEach), 'live');
   const jobsBefore = await countJobs();
   return {
     requests: keys.map((key) => creation(key)),

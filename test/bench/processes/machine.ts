@@ -6,7 +6,7 @@ import { median, percentile } from '../statistics.ts';
 const numbers = 16 * 1024 * 1024;
 const readsAtATime = 2_000;
 /** Reads that take more than this multiple of the median count as held up. */
-const heldUp = 2;
+const slowFactor = 2;
 
 /**
  * Measures the machine itself with a program that only reads memory. The host of a virtual machine may delay memory
@@ -21,7 +21,7 @@ export const machine: Measurement = async ({ quick, rounds, say }) => {
     say(`the machine itself: round ${round}`);
     const times = await timesOfReads(memory, quick ? 4_000 : 8_000);
     const usual = median(times);
-    const late = times.filter((ms) => ms > heldUp * usual);
+    const late = times.filter((ms) => ms > slowFactor * usual);
     medians.push(usual * 1_000);
     slowest.push(percentile(times, 0.999));
     shares.push((100 * sum(late)) / sum(times));

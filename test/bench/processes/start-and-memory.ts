@@ -3,7 +3,7 @@ import type { Measurement } from '../bench.ts';
 
 const mega = 1_048_576;
 
-/** The time from the start of an API process until it reports `ready`, which it does when it listens. */
+/** The time from the start of an API process until it listens and reports `ready`. */
 export const apiStart: Measurement = async ({ stack, rounds, say }) => {
   const seconds: number[] = [];
   for (let round = 0; round <= rounds; round++) {

@@ -13,8 +13,8 @@ import { biddingRide, insertRides } from '../data/rides.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 import { actor, type Stack } from '../stack.ts';
 
-/** Operations in one command. About this many share a command while the machine is busy with whole rides. */
-const atATime = 8;
+/** Operations in each command: about as many as share one in the service when whole rides keep the machine busy. */
+const operationsPerCommand = 8;
 
 const operations = ['a step, read and written', 'a claim', 'the settling of the last event', 'a reading'] as const;
 
@@ -59,8 +59,8 @@ async function costsOf(stack: Stack, count: number): Promise<{ costs: number[]; 
   const costOf = async (run: (some: Ride[]) => Promise<unknown[]>): Promise<number> => {
     const before = cpuUsOf(stack.mongo.pid);
     let done = 0;
-    for (let start = 0; start < count; start += atATime) {
-      done += (await run(made.slice(start, start + atATime))).filter(Boolean).length;
+    for (let start = 0; start < count; start += operationsPerCommand) {
+      done += (await run(made.slice(start, start + operationsPerCommand))).filter(Boolean).length;
     }
     assertCount(count, done, 'operations that did their work');
     return (cpuUsOf(stack.mongo.pid) - before) / count;

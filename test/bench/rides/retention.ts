@@ -17,12 +17,12 @@ import { cpuByProgram } from './cpu-by-program.ts';
 
 const eventsOfEach = 5;
 const perSecond = 60;
-/** A starting process needs a second of CPU. These seconds are excluded from both figures. */
+/** These first seconds are excluded from both figures, because a starting process needs a second of CPU time. */
 const startSeconds = 6;
 
 /**
  * Creations while the retention erases rides that are 31 days old and deletes rides that are 400 days old, compared
- * with creations while the same worker process must not run it. Each of these rides has five attempts.
+ * with creations while a lease keeps the same worker process from running it. Each of these rides has five attempts.
  */
 export const retention: Measurement = async ({ stack, say, quick }) => {
   const [size, seconds] = quick ? [4_000, 6] : [40_000, 40];

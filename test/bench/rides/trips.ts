@@ -14,7 +14,7 @@ interface Step {
 export interface Trips {
   completed: number;
   delivered: number;
-  /** The figures of steps done and deliveries recorded in [fromMs, toMs), in Unix ms. */
+  /** The figures of the steps that were done, and the deliveries that were recorded, in [fromMs, toMs) (Unix ms). */
   between(
     fromMs: number,
     toMs: number,

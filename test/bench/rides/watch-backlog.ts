@@ -18,7 +18,7 @@ export function watchBacklog() {
   const lastLate = () => samples.findLast(({ late }) => late > 0)?.at ?? 0;
   return {
     most: () => Math.max(...samples.map(({ late }) => late)),
-    /** When a timer was last late (Unix ms). */
+    /** When a timer was last seen to be late (Unix ms). */
     goneAt: lastLate,
     /** Waits until every ride has ended and every event is settled. Throws after `withinMs`. */
     async waitUntilGone(withinMs: number) {

@@ -13,11 +13,11 @@ import { cpuByProgram } from './cpu-by-program.ts';
 import { readTrips, type Trips } from './trips.ts';
 import { watchBacklog } from './watch-backlog.ts';
 
-/** Duration of a test ride at real speed. Only after this time are rides in all steps at the same time. */
+/** Duration of a test ride at real speed. After this time there are rides at every step. */
 const rideSeconds = 14;
 const eventsOfEach = 5;
 /**
- * The offered rate is a little higher than the goal, so that rides that end just after the last second do not decide.
+ * The offered rate is a little higher than the goal, so that rides that end just after the last second do not miss it.
  */
 const margin = 1.02;
 

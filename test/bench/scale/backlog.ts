@@ -18,7 +18,7 @@ import { producer, type Stack } from '../stack.ts';
 const processCounts = [1, 16];
 const settleMs = 5_000;
 /** Tolerated difference from the order of age: twice the pool's default of 500 concurrent attempts. */
-const outOfTurn = 1_000;
+const rankTolerance = 1_000;
 
 /**
  * Rides with unsettled events while the webhooks pool is down: the cost of sweeping in that time, with one worker
@@ -70,19 +70,24 @@ export const backlog: Measurement = async (bench) => {
       others: othersDuring,
       goal: '>= 0.9',
     },
-    { name: 'backlog worked off, furthest out of turn', unit: 'rides', service: [furthest], goal: `<= ${outOfTurn}` },
+    {
+      name: 'backlog worked off, furthest out of turn',
+      unit: 'rides',
+      service: [furthest],
+      goal: `<= ${rankTolerance}`,
+    },
   ];
 };
 
 const startOther = (stack: Stack, number: number): Promise<Program> =>
   stack.start(`bidding-${number}`, 'workers/main.js', { args: ['bidding'] });
 
-/** Waits for the first sweep, which is a full one, as always with an empty Redis. It is not measured. */
+/** Waits for the first sweep, which is not measured: Redis is empty, so it is a full one. */
 async function waitUntilSwept({ redis }: Stack): Promise<void> {
   while ((await redis.get(sweptAtKey)) === null) await setTimeout(100);
 }
 
-/** Inserts the oldest ride first, a millisecond apart. All are older than the sweeper's tolerance. */
+/** Inserts rides, the oldest first, with times a millisecond apart. All are older than the sweeper's tolerance. */
 async function addBacklog(stack: Stack, keys: readonly BenchKey[], size: number): Promise<void> {
   const newestMs = Date.now() - 60_000;
   for (let start = 0; start < size; start += 1_000) {
@@ -111,7 +116,8 @@ async function sweepingCost(bench: Bench, processes: readonly Program[], size: n
   const progress = await stack.redis.get(progressKey);
   const during = await measureCpu(stack, processes, seconds);
   if ((await stack.redis.get(progressKey)) === progress) throw new Error('backlog: no process sweeps');
-  // The CPU use of a process falls in its first minutes, so the average of before and after is compared.
+  // The CPU use of a process falls in its first minutes, so the CPU use without sweeps is the average of a measurement
+  // before and one after.
   const after = await withoutSweeps(stack, processes, seconds / 4);
   const percent = (who: keyof CpuUse) => [(during[who] - (before[who] + after[who]) / 2) * 100];
   const figure = (what: string, service: number[], goal?: Figure['goal']): Figure => {

@@ -18,9 +18,9 @@ export interface FilledDatabase {
 
 const keyCount = 1_000;
 const sampleSize = 2_000;
-/** Age of the newest event, so that the event feed shows all events. */
+/** The newest event is this old, so that the event feed shows all events. */
 const minuteMs = 60_000;
-/** Overdue timers and unsettled events in each database, which every sweep finds. */
+/** Number of overdue timers and unsettled events in each database. Every sweep finds them. */
 export const overdue = { timers: 50, deliveries: 50 };
 const overdueMs = 60_000;
 

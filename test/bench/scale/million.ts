@@ -34,9 +34,9 @@ const reads: Record<string, (sample: Sample) => string> = {
 };
 
 /**
- * Retrieve, offers, pages of the lists and of the event feed, and a sweep in a collection of more than a million rides,
- * compared with a collection of ten thousand (the floor). The two are measured alternately. Each has its own database
- * on the same server and its own API process. The cost is the CPU time of process and server.
+ * Measures retrieve, offers, pages of the lists and of the event feed, and a sweep in a collection of more than a
+ * million rides, alternately with a collection of ten thousand (the floor). Each has its own database on the same
+ * server and its own API process. The cost is the CPU time of process and server.
  */
 export const million: Measurement = async (bench) => {
   const { stack, say, quick } = bench;

@@ -18,7 +18,7 @@ export interface AskedEvidence {
 }
 
 /**
- * Violations by resends and test events: each must be sent once, recorded, marked, and sent no more often than
+ * Violations in resends and test events: each must be sent once, recorded, marked, and sent no more often than
  * requested.
  */
 export function askedViolations(evidence: AskedEvidence): string[] {
@@ -76,7 +76,8 @@ function orderViolations(attempts: readonly AttemptRecord[]): string[] {
 const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'test event'].includes(button);
 
 /**
- * Checks presses by effect. An effect has several presses if two people press the button at the same moment.
+ * Checks that each effect occurred once. An effect has several presses if two people press the button at the same
+ * moment.
  */
 function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
   const effects = groupBy(presses.filter(isAsking), ({ effect }) => effect);

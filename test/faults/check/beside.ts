@@ -57,7 +57,7 @@ interface Run {
   faults: readonly Fault[];
 }
 
-/** Violations of the promises that concern neither the five operations, nor deliveries, nor drivers. */
+/** Violations of all promises except those about the five operations, deliveries and drivers. */
 export function besideViolations(beside: BesideEvidence, { rides, receipts, journal, faults }: Run): string[] {
   return [
     ...feedViolations(beside.feeds, rides, faults),

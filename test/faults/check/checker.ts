@@ -10,7 +10,10 @@ import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { requestViolations } from './requests.ts';
 
-/** The evidence of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
+/**
+ * The evidence of a run: MongoDB's contents, the receivers' logs, the partners' journals, and the collected texts, such
+ * as logs.
+ */
 export interface Evidence {
   rides: Ride[];
   receipts: Receipt[];

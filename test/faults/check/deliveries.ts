@@ -6,7 +6,7 @@ import type { Manner, Receipt } from '../world/receivers.ts';
 const attemptMs = 8_000;
 const settlingMs = 2_000;
 
-/** Violations by the deliveries of a ride. `receipts` are those of this ride, in the order of their arrival. */
+/** Violations in the deliveries of a ride. `receipts` are those of this ride, in the order of their arrival. */
 export function deliveryViolations(
   ride: Ride,
   receipts: readonly Receipt[],
@@ -43,8 +43,8 @@ export function deliveryViolations(
 }
 
 /**
- * A second attempt is excused only by a fault that can prevent recording the first one's outcome: of a worker or
- * MongoDB.
+ * Only a fault of a worker or of MongoDB excuses a second attempt, because it can prevent recording the outcome of the
+ * first one.
  */
 export function excuseOf(attempt: Receipt, faults: readonly Fault[]): Fault | undefined {
   const until = (attempt.answeredAt ?? attempt.receivedAt + attemptMs) + settlingMs;

@@ -3,7 +3,7 @@ import type { Suspension } from '../load/fleet.ts';
 import { type DriverEvidence, timeOf } from './live-history.ts';
 import { faultOf } from './requests.ts';
 
-/** Violations by answers of the drivers' gateway, including answers that contradict the stored ride. */
+/** Violations in answers of the drivers' gateway, including answers that contradict the stored ride. */
 export function answerViolations({ fleet: { calls, suspensions }, rides, faults }: DriverEvidence): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   return calls.flatMap((call) => {
@@ -25,7 +25,7 @@ const expectedStatuses: Record<DriverCall['operation'], readonly number[]> = {
   report: [204],
   requests: [200],
   ride: [200],
-  // The driver saw the ride among the open requests, so a 404 is always wrong.
+  // A 404 is always wrong, because the driver saw the ride among the open requests.
   offer: [201, 409],
   withdraw: [204, 409],
   arrive: [200, 409],

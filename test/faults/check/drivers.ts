@@ -68,7 +68,7 @@ function twoAtATime(driverId: string, rides: readonly Ride[]): string[] {
     .filter(({ driver }) => driver?.driverId === driverId)
     .flatMap((ride) => ({ ride, ...(tripOf(ride) ?? { from: 0, until: 0 }) }))
     .sort((a, b) => a.from - b.from);
-  // Events of a ride in the same millisecond are stored 1 ms apart, so times may be a few ms too late.
+  // A stored time may be a few ms too late, because events of a ride in the same millisecond are stored 1 ms apart.
   return trips.flatMap(({ ride, from }, index) => {
     const before = trips[index - 1];
     return before && from < before.until - 3 ? [`${driverId} is on ${before.ride._id} and on ${ride._id}`] : [];

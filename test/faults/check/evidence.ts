@@ -84,6 +84,6 @@ function secretsOf(world: World): Evidence['secrets'] {
       { what: 'a signing secret', value: signingSecret },
     ]),
   ];
-  // A key that no page has shown has an empty value here.
+  // A key that no page has shown has an empty value, which every text contains.
   return secrets.filter(({ value }) => value !== '');
 }

@@ -3,11 +3,11 @@ import type { Fault } from '../faults-log.ts';
 import type { FeedReader } from '../load/feed-readers.ts';
 import { faultOf } from './requests.ts';
 
-/** Longest wait of a long poll for events. The answer follows soon after. */
+/** Longest wait of a long poll for events. The answer comes soon after that. */
 const pollMs = 2_000;
 
 /**
- * Violations by event feeds: a reader that follows the cursor must get every event of the key exactly once, the events
+ * Violations in event feeds: a reader that follows the cursor must get every event of the key exactly once, the events
  * of a ride in order, and the same order as all other readers.
  */
 export function feedViolations(

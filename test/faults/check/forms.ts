@@ -17,7 +17,7 @@ export interface FormEvidence {
 }
 
 /**
- * Violations by dashboard forms: a form has one effect and one audit entry, even if several people send it several
+ * Violations in dashboard forms: a form has one effect and one audit entry, even if several people send it several
  * times.
  */
 export function formViolations(evidence: FormEvidence): string[] {
@@ -37,7 +37,7 @@ export function formViolations(evidence: FormEvidence): string[] {
   ];
 }
 
-/** The final statuses that a person can use. The second of two people may get a 409. */
+/** The allowed final statuses for each button. The second of two people who press it may get a 409. */
 const expected: Record<Button, readonly number[]> = {
   code: [303],
   'create key': [200],

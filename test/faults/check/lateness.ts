@@ -71,16 +71,16 @@ function attemptsOf(ride: Ride, firstReceived: ReadonlyMap<string, number>): Wor
     if (!delivery) return [];
     const dueAt = Math.max(at.getTime(), settledBefore);
     settledBefore = delivery.at.getTime() + delivery.durationMs;
-    // Only the last attempt is recorded; an earlier one may have been in flight when a fault hit it.
+    // The record is of the last attempt; a fault may have interrupted an earlier one, which only the receiver has seen.
     const doneAt = Math.min(delivery.at.getTime(), firstReceived.get(`${ride._id}_${seq}`) ?? Number.POSITIVE_INFINITY);
     return [{ rideId: ride._id, what: `event ${seq}`, dueAt, doneAt }];
   });
 }
 
 /**
- * The work that was done latest after an outage, and its delay in ms. The delay counts from the end of the outage, or
- * from the due time if that is later, and only up to the next outage. Work that was due more than `withinMs` after the
- * end is ignored.
+ * Finds the work with the longest delay after an outage, and its delay in ms. The delay counts from the end of the
+ * outage, or from the due time if that is later, and only up to the next outage. Work that was due more than `withinMs`
+ * after the end is ignored.
  */
 export function latestAfter(
   outages: readonly Fault[],
@@ -101,8 +101,8 @@ export function latestAfter(
 }
 
 /**
- * The longest time, in ms, without progress in one piece of work. Progress is its due time, its end, and the marks in
- * between (an attempt at it, or another kill).
+ * The longest time, in ms, without progress in one piece of work. The times of progress are its due time, its end, and
+ * the marks in between (an attempt, or another kill).
  */
 export function longestStandstill(works: readonly Work[], marksOf: (work: Work) => readonly number[]): number {
   let longestMs = 0;

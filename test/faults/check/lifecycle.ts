@@ -11,7 +11,7 @@ const next: Record<RideStatus, readonly RideStatus[]> = {
   cancelled: [],
 };
 
-/** Violations of the lifecycle by a ride, one line each. */
+/** Violations of the lifecycle in a ride's events, one line each. */
 export function lifecycleViolations(ride: Ride): string[] {
   const violations: string[] = [];
   const say = (what: string) => violations.push(`${ride._id}: ${what}`);

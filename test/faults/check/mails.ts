@@ -14,7 +14,7 @@ export interface MailEvidence {
 /** Longest time for one try to send a mail and to record it. */
 const tryMs = 30_000;
 
-/** Violations by mails: each accepted mail must be sent and recorded, and may be sent twice only after a fault. */
+/** Violations in mails: each accepted mail must be sent and recorded, and may be sent twice only after a fault. */
 export function mailViolations({ mails, received, presses, faults }: MailEvidence): string[] {
   const copies = groupBy(received, idOf);
   const rows = new Map(mails.map((row) => [row._id, row]));

@@ -49,8 +49,8 @@ export async function gatherPast(past: Past): Promise<PastEvidence> {
 }
 
 /**
- * Waits until all old rides are summed, erased and deleted as required, or `maxMs` has passed. The checker reports the
- * rest.
+ * Waits until all old rides are summed, erased and deleted as required, or `maxMs` has passed. The checker reports what
+ * is missing then.
  */
 export async function settlePast(
   world: Pick<World, 'past' | 'redis' | 'redisGroup'>,
@@ -73,7 +73,7 @@ export async function settlePast(
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
 
 /**
- * Violations by sums, statements or retention. `receipts` are all events that receivers got. MongoDB's times are not
+ * Violations in sums, statements or retention. `receipts` are all events that receivers got. MongoDB's times are not
  * compared if its clock was stepped.
  */
 export function pastViolations(

@@ -7,7 +7,7 @@ const hangMs = 5_000;
 /** Time until all is normal after MongoDB returns: the waiting requests then arrive all at once. */
 const recoveryMs = 10_000;
 
-/** Violations by answers to partners, including answers that contradict the stored rides. */
+/** Violations in answers to partners, including answers that contradict the stored rides. */
 export function requestViolations(
   journal: readonly Call[],
   rides: readonly Ride[],
@@ -45,7 +45,8 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
 };
 
 /**
- * The fault of any API answer: too slow, missing, a 5xx without an excuse, or no JSON. Undefined for a correct answer.
+ * Names what is wrong with an API answer: too slow, missing, a 5xx without an excuse, or no JSON. Undefined if it is
+ * correct.
  */
 export function faultOf(call: Answer & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
   const fault = serverFaultOf(call, faults, waitMs);

@@ -5,12 +5,13 @@ import type { FleetDriver } from '../world/world.ts';
 import { biddingEndOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
 
 /**
- * A ride with this many offers need not be opened to more drivers; a driver with this many requests need not be asked.
+ * A ride with this many offers need not be opened to more drivers, and no ride need be opened to a driver with this
+ * many requests.
  */
 const enough = 5;
 
 /**
- * Violations by the dispatch rounds of live rides: a ride is opened only to drivers who are online and whose car fits,
+ * Violations in the dispatch rounds of live rides: a ride is opened only to drivers who are online and whose car fits,
  * and, if no fault delays the rounds, finally to every driver who is online and free.
  */
 export function roundViolations(evidence: DriverEvidence): string[] {
@@ -61,10 +62,10 @@ const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>
 interface Online {
   /** When the driver asked to go online. */
   asked: number;
-  /** The driver is certainly online from here until `until`. */
+  /** The driver is certainly online from this time until `until`. */
   from: number;
   until: number;
-  /** The driver is certainly offline after this. */
+  /** The driver is certainly offline after this time. */
   left: number;
 }
 
@@ -76,7 +77,7 @@ function onlineTimes({ driverId }: FleetDriver, { calls, suspensions }: FleetLog
     (call) => call.driverId === driverId && isAvailability(call),
   )) {
     const last = times.at(-1);
-    // A request without an answer may have had its effect at any time while it was in flight.
+    // A request without an answer may have taken effect at any time while it was in flight.
     if (operation === 'online' && status !== 401) {
       if (last) last.until = Math.min(last.until, at);
       times.push({ asked: at, from: status === 200 ? at + ms : never, until: never, left: never });

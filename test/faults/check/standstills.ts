@@ -1,7 +1,7 @@
 import { type Fault, outside, type TimeSpan } from '../faults-log.ts';
 
 /** The result of a run is worthless if the machine stood still for longer than this. */
-const mostMs = 15_000;
+const maxTotalMs = 15_000;
 
 /**
  * Standstills excuse the work that they delay. So that they hide no bug, a run with too many of them counts as a
@@ -9,7 +9,9 @@ const mostMs = 15_000;
  */
 export function standstillViolations(standstills: readonly Fault[], made: readonly Fault[]): string[] {
   const { ms } = standstillTotal(standstills, made);
-  return ms > mostMs ? [`the machine stood still for ${inSeconds(ms)}: repeat the run with nothing else running`] : [];
+  return ms > maxTotalMs
+    ? [`the machine stood still for ${inSeconds(ms)}: repeat the run with nothing else running`]
+    : [];
 }
 
 /** The part of a run's summary about standstills; empty if there were none. */

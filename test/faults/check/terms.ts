@@ -4,7 +4,7 @@ import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
-/** Violations by auto-accept, raised fares and manual steps (contract, sections 10.4 to 10.6). */
+/** Violations in auto-accept, raised fares and manual steps (contract, sections 10.4 to 10.6). */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');

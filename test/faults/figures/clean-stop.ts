@@ -9,7 +9,8 @@ import { inWorld, numbers, sum } from './in-world.ts';
 
 const longestMs = 10_000;
 /**
- * BullMQ reports the job of a killed worker as stalled after its lock has expired (8 s), at the next check (every 2 s).
+ * Time until BullMQ reports the job of a killed worker as stalled: the lock expires after 8 s, and checks run every 2
+ * s.
  */
 const stallShowsMs = 11_000;
 
@@ -84,7 +85,8 @@ async function stopUnder(world: World, circumstance: Circumstance, created: Set<
   await load.stop();
   for (const rideId of load.created) created.add(rideId);
   await Promise.all([...world.apis, ...world.workers].map((process) => process.start()));
-  // Jobs that an outage interrupted are reported as stalled later. So `measure` makes all stops without a fault first.
+  // Jobs that an outage interrupted are reported as stalled only later. So `measure` first makes all stops without a
+  // fault.
   await setTimeout(circumstance === calm ? stallShowsMs : 1_000);
   const stalled = await stalledJobs(world, since);
   const violations = [

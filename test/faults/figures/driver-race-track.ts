@@ -131,7 +131,7 @@ function problemsOf(found: RideState[], isSuspended: boolean): string[] {
   return problems;
 }
 
-/** Returns the same key for 30 creations, its limit in a minute, and then a new one. */
+/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
 function keysInTurn(world: World): () => Promise<string> {
   let key = Promise.resolve('');
   let used = creationsOfKey;

@@ -1,10 +1,10 @@
 import type { Figure } from '../figure.ts';
 import { seededRandom } from '../random.ts';
 import { driverRaceTrack } from './driver-race-track.ts';
-import { inWorld, numbers, sideBySide } from './in-world.ts';
+import { inWorld, numbers, runConcurrently } from './in-world.ts';
 
 const settings = { BIDDING_TIMEOUT_MS: '120000', LOG_LEVEL: 'warn' };
-const atOnce = 12;
+const concurrency = 12;
 
 export const driverRaces: Figure = {
   name: 'driver-races',
@@ -16,7 +16,7 @@ export const driverRaces: Figure = {
     const { measured, crashes } = await inWorld(options, async (world) => {
       const track = driverRaceTrack(world, seededRandom(run.seed));
       let raced = 0;
-      await sideBySide(numbers(count), atOnce, async () => {
+      await runConcurrently(numbers(count), concurrency, async () => {
         await track.race();
         raced += 1;
         if (raced % 1_000 === 0) run.say(`${raced} of ${count} races`);
@@ -25,7 +25,7 @@ export const driverRaces: Figure = {
       return track;
     });
     const { violations, outcomes } = measured;
-    // If one of these outcomes never occurs, the moves did not really race.
+    // Every one of these outcomes must occur; otherwise the moves did not really race.
     for (const outcome of ['one ride', 'one after the other', 'no ride']) {
       if (!outcomes.has(outcome)) violations.push(`never: ${outcome}`);
     }

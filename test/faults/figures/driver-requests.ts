@@ -11,7 +11,7 @@ import { type HttpAnswer, httpClient, NoAnswer } from './http-client.ts';
 import { inWorld, numbers } from './in-world.ts';
 
 const settings = { LOG_LEVEL: 'warn', BIDDING_TIMEOUT_MS: '120000' };
-const atOnce = 100;
+const batchSize = 100;
 const driverCount = 20;
 const place = { lat: 40.758, lng: -73.9855 };
 
@@ -35,7 +35,7 @@ export const driverRequests: Figure = {
 };
 
 async function sendAll(run: FigureRun, world: World, count: number) {
-  const clients = world.apis.map(({ url }) => httpClient(url, atOnce / 2));
+  const clients = world.apis.map(({ url }) => httpClient(url, batchSize / 2));
   const send = (index: number, bytes: string | Buffer, isHead = false): Promise<HttpAnswer> =>
     (clients[index % clients.length] as (typeof clients)[number]).send(bytes, { isHead });
   const drivers = await Promise.all(numbers(driverCount).map(() => createDriver(person)));
@@ -56,7 +56,7 @@ async function sendAll(run: FigureRun, world: World, count: number) {
     }
   }
 
-  const batch = fc.array(gatewayRequest, { minLength: atOnce, maxLength: atOnce });
+  const batch = fc.array(gatewayRequest, { minLength: batchSize, maxLength: batchSize });
   const property = fc.asyncProperty(batch, async (requests) => {
     const { key: partner } = await world.newKey({ mode: 'live', manner: 'none' });
     const online = { method: 'POST', path: '/drivers/v1/me/online', body: place };
@@ -77,7 +77,10 @@ async function sendAll(run: FigureRun, world: World, count: number) {
     failures.push(...problems.flatMap((problem) => problem ?? []).slice(0, 1));
     return problems.every((problem) => problem === undefined);
   });
-  const { counterexample, failed } = await fc.check(property, { seed: run.seed, numRuns: Math.ceil(count / atOnce) });
+  const { counterexample, failed } = await fc.check(property, {
+    seed: run.seed,
+    numRuns: Math.ceil(count / batchSize),
+  });
   if (failed) failures.push(`smallest: ${JSON.stringify(counterexample?.[0]).slice(0, 2_000)}`);
   for (const client of clients) client.close();
   return { seen, failures, sent };

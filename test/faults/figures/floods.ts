@@ -19,7 +19,7 @@ export const floods: Figure = {
   promise: 'Idle and slow clients do not slow down other clients',
   goal: '10,000 idle and 1,000 slow connections: healthy requests p99 at most 200 ms, each slow one cut within 15 s',
   async measure(run) {
-    const room = mostFiles() - otherFiles;
+    const room = maxOpenFiles() - otherFiles;
     const slow = run.short ? 200 : 1_000;
     const wanted = run.short ? 2_000 : 10_000;
     const idle = Math.max(0, Math.min(wanted, Math.floor(room / 1.35) - slow));
@@ -42,7 +42,7 @@ export const floods: Figure = {
       ...(flood.leastSlow < slow ? [`only ${flood.leastSlow} of ${slow} slow connections were kept open`] : []),
       ...(Object.keys(flood.cut).length === 0 ? ['no slow connection was cut'] : []),
     ];
-    const limited = idle < wanted ? ` (a process may open ${mostFiles()} files)` : '';
+    const limited = idle < wanted ? ` (a process may open ${maxOpenFiles()} files)` : '';
     const reached =
       `p99 ${p99.toFixed(0)} ms (p50 ${quantile(healthy, 0.5).toFixed(0)}, longest ${Math.max(...healthy).toFixed(0)}) of ` +
       `${healthy.length.toLocaleString('en')} healthy requests, half of them on new connections, beside at least ` +
@@ -53,8 +53,10 @@ export const floods: Figure = {
   },
 };
 
-/** The limit of open files. Node raises its own to the hard limit. Without /proc, a usual value is assumed. */
-function mostFiles(): number {
+/**
+ * The limit of open files. It is the hard limit, to which Node raises its own. Without /proc, a usual value is assumed.
+ */
+function maxOpenFiles(): number {
   if (!fs.existsSync('/proc/self/limits')) return 10_240;
   return Number(/Max open files\s+\d+\s+(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 10_240);
 }

@@ -8,7 +8,7 @@ import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { inWorld, numbers } from './in-world.ts';
 
-/** Each ride has three offers and ends completed. */
+/** Each ride has three offers and is completed. */
 const eventsOfRide = 7;
 const ridesPerSecond = 60;
 /** With this many keys, each stays under its limits of 30 creations a minute and 300 an hour. */
@@ -17,7 +17,7 @@ const longestBacklog = 200;
 const biddingTimeoutMs = ({ short }: FigureRun) => (short ? 8_000 : 20_000);
 const mostGrowth = 0.1;
 
-/** Makes a process collect garbage on SIGUSR2; the memory that remains is really in use. */
+/** Makes a process collect garbage on SIGUSR2, so that the remaining memory is really in use. */
 const collector = `process.on('SIGUSR2', () => gc())`;
 const nodeArgs = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(collector)}`];
 
@@ -29,8 +29,8 @@ export const growth: Figure = {
   promise: 'Finished work leaves nothing in the memory of the processes or in Redis',
   goal: 'memory and Redis within 10 % after 100,000 events, once the last timers have fired',
   async measure(run) {
-    // Long enough to fill the connection pools, the compiled code, the finished jobs that are kept and the queues'
-    // event streams.
+    // This many events fill the connection pools, the compiled code, the list of finished jobs and the queues' event
+    // streams.
     const warmUp = run.short ? 1_000 : 20_000;
     const events = run.short ? 5_000 : 100_000;
     const settings = { SIMULATION_SPEED: '10', BIDDING_TIMEOUT_MS: `${biddingTimeoutMs(run)}`, LOG_LEVEL: 'warn' };
@@ -110,8 +110,8 @@ async function settledEvents(): Promise<number> {
 }
 
 /**
- * The lowest of several readings, after the last bidding timer has fired and garbage is collected: without that, V8
- * does not shrink its heap. The logs of the rate limit live for an hour by design, so they are deleted from Redis
+ * The lowest of several readings, after the last bidding timer has fired. Garbage is collected first, because otherwise
+ * V8 does not shrink its heap. The logs of the rate limit live for an hour by design, so they are deleted from Redis
  * first.
  */
 async function memoryAtRest(world: World, run: FigureRun): Promise<Memory> {

@@ -92,7 +92,10 @@ async function deafHost(): Promise<Phase> {
   return { what: 'connect: no answer', attempt: to(`http://127.0.0.1:${Number(line)}`), end: close };
 }
 
-/** The time limit covers all phases together: here 0.8 s of DNS, then endless headers. */
+/**
+ * A receiver that is slow in two phases, 0.8 s of DNS and then endless headers, because one time limit covers all
+ * phases.
+ */
 async function slowEverywhere(): Promise<Phase> {
   const receiver = await startReceiver({ raw: true, answer: trickle('X: y\r\n', 'HTTP/1.1 200 OK\r\n') });
   const nameServer = await startNameServer((question) => (question === 'A' ? ['127.0.0.1'] : null), 800);

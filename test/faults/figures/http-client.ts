@@ -107,8 +107,8 @@ function exchange(socket: net.Socket, bytes: string | Buffer, isHead: boolean): 
 }
 
 /**
- * Parses an answer, and skips 1xx answers before it. These bytes must not contain a second answer. The end of an answer
- * is known, because all answers of the service except 204 have a length.
+ * Parses an answer, and skips 1xx answers before it. The bytes must not contain a second answer. All answers of the
+ * service except a 204 have a length, so the end is known.
  */
 function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' | 'head' | 'text'> | 'more' | 'wrong' {
   const headEnd = bytes.indexOf('\r\n\r\n');

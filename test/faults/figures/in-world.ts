@@ -35,13 +35,13 @@ export async function withContext<T>(world: World, use: (ctx: Context) => Promis
   }
 }
 
-/** Runs `work` for each item, `atOnce` at a time. */
-export async function sideBySide<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>) {
+/** Runs `work` for each item, `concurrency` at a time. */
+export async function runConcurrently<T>(items: readonly T[], concurrency: number, work: (item: T) => Promise<void>) {
   const rest = items.values();
   const lane = async () => {
     for (const item of rest) await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: concurrency }, lane));
 }
 
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

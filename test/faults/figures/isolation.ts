@@ -8,7 +8,7 @@ import { rideIn } from '../../support/rides.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { type HttpRequest, requestText } from './http-client.ts';
-import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';
+import { inWorld, numbers, runConcurrently, withContext } from './in-world.ts';
 import { rawExchange } from './raw-exchange.ts';
 
 /** A ride of the owner, in one status and with a real offer. */
@@ -50,7 +50,7 @@ async function compareAll(world: World, ctx: Context, rounds: number) {
     const cases = world.apis.flatMap(({ url }) =>
       ['/v1', '/api/v1'].flatMap((base) => strangers.flatMap((key) => owned.map((ride) => ({ url, base, key, ride })))),
     );
-    await sideBySide(cases, 4, async ({ url, base, key, ride }) => {
+    await runConcurrently(cases, 4, async ({ url, base, key, ride }) => {
       const idOfNone = newRideId(Date.now());
       for (const { name, request } of operations(ride.offerId)) {
         const reference = await wholeAnswer(url, request(base, idOfNone, key));
@@ -68,7 +68,7 @@ async function compareAll(world: World, ctx: Context, rounds: number) {
       compared += 1;
       violations.push(...(await foreignOffer(world, owner.key, here.rideId, there.offerId)));
     }
-    // The owner must see all rides; identical 404s for everybody would prove nothing.
+    // First checks that the owner sees all rides, because identical 404s for everybody would prove nothing.
     for (const ride of owned) {
       const own = await wholeAnswer(world.apis[0]?.url ?? '', requestText(get('/v1', ride.rideId, owner.key)));
       if (!own.startsWith('HTTP/1.1 200 ')) violations.push(`the owner’s own ride is answered ${first(own)}`);

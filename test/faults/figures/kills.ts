@@ -17,7 +17,7 @@ export const kills: Figure = {
     const hits = new Map(allKills.map((kill) => [kill, 0]));
     const { evidence, violations } = await runUnderFaults({
       run,
-      // Long bidding, so that its end does not hide a late step.
+      // The bidding is long, so that its end does not hide a late step.
       world: { settings: { BIDDING_TIMEOUT_MS: '30000' } },
       async faults(arena) {
         const order = [];
@@ -44,8 +44,8 @@ export const kills: Figure = {
 const standstillIn = (evidence: Evidence): number => longestStandstill(workOfAll(evidence), marksIn(evidence));
 
 /**
- * The events that restart the time of a piece of work. With a kill every two seconds, the process that resumes the work
- * may be killed too, which restarts its time; so does each attempt that reaches the receiver.
+ * The times from which the wait for a piece of work counts again: each kill, because kills come every two seconds and
+ * may hit the process that resumes the work, and each attempt that reaches the receiver.
  */
 function marksIn({ faults, receipts }: Evidence): (work: Work) => number[] {
   const sends = faults.filter(({ name }) => name?.startsWith('webhooks')).map(({ from }) => from);

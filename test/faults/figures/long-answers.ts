@@ -15,7 +15,7 @@ const atATime = 50;
 interface LongAnswer {
   what: string;
   head: string;
-  /** Written repeatedly until the connection closes, or once if `isOnce`. */
+  /** This part is written repeatedly until the connection closes, or only once if `isOnce`. */
   rest: string | Buffer;
   isOnce?: boolean;
   outcome: string;

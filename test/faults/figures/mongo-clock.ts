@@ -36,7 +36,7 @@ export const mongoClock: Figure = {
       world: { hasSteppableMongo: true },
       perSecond: 6,
       withPeople: true,
-      // No drivers: the checker compares their history with this machine's clock.
+      // This run has no drivers, because the checker compares their history with this machine's clock.
       drivers: 0,
       async faults(arena) {
         for (let time = 0; time < times; time++) {

@@ -21,7 +21,7 @@ export const kinds = {
   withdrawal: 10,
   /** Partners act when the bidding time ends. */
   expiry: 10,
-  /** Partners act when the simulator accepts for them. Some also cancel later, during the trip. */
+  /** Partners act at the moment when the simulator accepts for them. Some also cancel later, during the trip. */
   simulator: 15,
 };
 export type Kind = keyof typeof kinds;
@@ -123,7 +123,7 @@ async function withdraw(ctx: Context, rideId: string, offerId: string): Promise<
   });
 }
 
-/** Returns the same key for 30 creations, its limit in a minute, and then a new one. */
+/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
 function keysInTurn(world: World, mode: 'live' | 'test'): () => Promise<string> {
   let key = Promise.resolve('');
   let used = creationsOfKey;

@@ -18,7 +18,7 @@ const order: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress
 /** Tolerated difference between a time read in the database and one read here. */
 const clockSlackMs = 5;
 
-/** Violations by a ride after its race: double accepts, answers that contradict the stored ride, illegal steps. */
+/** Violations in a ride after its race: double accepts, answers that contradict the stored ride, illegal steps. */
 export function raceViolations(ride: Ride, answers: readonly RaceAnswer[]): string[] {
   return [...contradictions(ride, answers), ...pathViolations(ride)].map((what) => `${ride._id}: ${what}`);
 }

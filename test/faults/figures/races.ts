@@ -3,14 +3,14 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Figure } from '../figure.ts';
 import { seededRandom } from '../random.ts';
-import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';
+import { inWorld, numbers, runConcurrently, withContext } from './in-world.ts';
 import { type Kind, kinds, raceTrack } from './race-track.ts';
 import { type RaceAnswer, raceViolations } from './race-verdict.ts';
 
 const biddingTimeoutMs = 5_000;
 const settings = { BIDDING_TIMEOUT_MS: `${biddingTimeoutMs}`, SIMULATION_SPEED: '10', LOG_LEVEL: 'warn' };
 /** Concurrent races of each kind. Races that mostly wait cost little. */
-const atOnce: Record<Kind, number> = { partners: 28, withdrawal: 4, expiry: 120, simulator: 16 };
+const concurrency: Record<Kind, number> = { partners: 28, withdrawal: 4, expiry: 120, simulator: 16 };
 
 export const races: Figure = {
   name: 'races',
@@ -25,7 +25,7 @@ export const races: Figure = {
         const track = raceTrack(world, ctx, seededRandom(run.seed));
         await Promise.all(
           Object.entries(kinds).map(([kind, share]) =>
-            sideBySide(numbers((count * share) / 100), atOnce[kind as Kind], async () => {
+            runConcurrently(numbers((count * share) / 100), concurrency[kind as Kind], async () => {
               await track.race(kind as Kind);
               raced += 1;
               if (raced % 2_000 === 0) run.say(`${raced} of ${count} races`);
@@ -66,7 +66,7 @@ async function checkRides(answers: ReadonlyMap<string, RaceAnswer[]>) {
   }
   const stored = [...outcomes.values()].reduce((total, times) => total + times, 0);
   if (stored !== answers.size) violations.push(`${answers.size} rides were created, ${stored} are stored`);
-  // If one of these is never first, the requests did not really race.
+  // Each of these must be the first in some race; otherwise the requests did not really race.
   for (const outcome of ['partner’s accept', 'partner’s cancel', 'timeout', 'simulator’s accept']) {
     if (!outcomes.has(outcome)) violations.push(`never first: ${outcome}`);
   }

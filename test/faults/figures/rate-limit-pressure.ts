@@ -11,7 +11,10 @@ import { numbers } from './in-world.ts';
 const limit = 30;
 const windowMs = 60_000;
 const keyCount = 3;
-/** Interval of creations of each key: short enough that a freed place in the limit is used within some ms. */
+/**
+ * Each key sends a creation at this interval, which is so short that a place in the limit is used a few ms after it
+ * becomes free.
+ */
 const everyMs = 20;
 /**
  * Tolerated difference between a ride's createdAt and its charge, which are read one after the other from different
@@ -20,9 +23,9 @@ const everyMs = 20;
 const toleranceMs = 250;
 
 /**
- * Sends creations steadily and checks that no 60 s contain more than 30. The charges' scores, by Redis's clock, decide.
- * A creation's Idempotency-Key is also the name of its charge, which matches each ride with its charge. The rides'
- * createdAt must agree, except for the time between charge and insert.
+ * Sends creations steadily and checks that no 60 s contain more than 30. The scores of the charges, which have Redis's
+ * time, decide. A creation's Idempotency-Key is also the name of its charge, so each ride can be compared with its
+ * charge: createdAt may differ only by the time between charge and insert.
  */
 export async function steadyPressure(world: World, forMs: number): Promise<Part> {
   const keys = await Promise.all(numbers(keyCount).map(() => world.newKey({ mode: 'live', manner: 'none' })));
@@ -82,8 +85,8 @@ async function checkKey(redis: Redis, keyId: string, answered: ReadonlySet<strin
       violations.push(`${ride._id} is far from its charge`);
   }
   for (const member of chargedAt.keys()) if (!answered.has(member)) violations.push('a charge has no 201');
-  const leastMs = leastSpan([...chargedAt.values()]);
-  const leastCreatedMs = leastSpan(stored.map(({ createdAt }) => createdAt.getTime()));
+  const leastMs = shortestSpan([...chargedAt.values()]);
+  const leastCreatedMs = shortestSpan(stored.map(({ createdAt }) => createdAt.getTime()));
   if (leastMs < windowMs) violations.push(`31 charges within ${leastMs} ms`);
   if (leastCreatedMs < windowMs - toleranceMs) violations.push(`31 rides within ${leastCreatedMs} ms`);
   const fit = limit * Math.ceil(forMs / windowMs);
@@ -92,7 +95,7 @@ async function checkKey(redis: Redis, keyId: string, answered: ReadonlySet<strin
 }
 
 /** The shortest time between an entry and the 30th entry after it, in ms. */
-function leastSpan(times: number[]): number {
+function shortestSpan(times: number[]): number {
   const sorted = times.sort((a, b) => a - b);
   return Math.min(...sorted.slice(limit).map((at, index) => at - (sorted[index] ?? 0)));
 }

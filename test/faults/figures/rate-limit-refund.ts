@@ -35,7 +35,7 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
     await died;
     await setTimeout(500);
     const charged = await redis.zcard(log);
-    // These creations fail before they are charged.
+    // These creations come during the outage, and fail before they are charged.
     const late = await createAtOnce(world, key, 8);
     const answers = [...(await failed), ...late];
     const made = answers.filter(({ status }) => status === 201).length;
@@ -64,7 +64,7 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
   return { reached, violations };
 }
 
-/** The number of charges, once it equals the number of stored rides, or after 10 s. */
+/** Waits until there are as many charges as stored rides, at most 10 s. Resolves with the number of charges. */
 async function chargesLeft(redis: Redis, log: string, stored: number): Promise<number> {
   const deadline = performance.now() + 10_000;
   let left = await redis.zcard(log);

@@ -6,7 +6,7 @@ import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { createAtOnce, type Part } from './create-at-once.ts';
 import type { HttpAnswer } from './http-client.ts';
-import { inWorld, numbers, sideBySide } from './in-world.ts';
+import { inWorld, numbers, runConcurrently } from './in-world.ts';
 import { steadyPressure } from './rate-limit-pressure.ts';
 import { refundAfterOutage } from './rate-limit-refund.ts';
 
@@ -35,13 +35,13 @@ export const rateLimit: Figure = {
 };
 
 /**
- * Sends 300 concurrent creations for each of several keys, or 100 that are each sent three times. Two keys at a time.
+ * Sends 300 concurrent creations with each of several keys, or 100 creations three times each. Uses two keys at a time.
  */
 async function bursts(world: World, run: FigureRun, { isRepeated }: { isRepeated: boolean }): Promise<Part> {
   const keyCount = run.short ? 3 : 20;
   const violations: string[] = [];
   const redis = new Redis(world.redis.url);
-  await sideBySide(numbers(keyCount), 2, async () => {
+  await runConcurrently(numbers(keyCount), 2, async () => {
     const { keyId, key } = await world.newKey({ mode: 'live', manner: 'none' });
     const nameOf = (index: number) => (isRepeated ? `creation-${Math.floor(index / 3)}` : undefined);
     const answers = await createAtOnce(world, key, burst, nameOf);

@@ -10,7 +10,10 @@ import { type Arena, makeFault } from '../rounds/arena.ts';
 import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 import { creationsDuring, missingWorkers } from './redis-outages.ts';
 
-/** If Redis refuses a job during a move, the sweeper adds it after a grace period of 10 s. */
+/**
+ * Time limit for work to continue: if Redis refuses a job during a move, the sweeper adds it after a grace time of 10
+ * s.
+ */
 const resumedWithinMs = 15_000;
 const trials = 6;
 const keysAtOnce = 20;

@@ -5,11 +5,12 @@ import type { Figure } from '../figure.ts';
 import { oneOf, type Random, seededRandom } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { type HttpAnswer, type HttpConnection, type HttpRequest, httpConnection, smallRide } from './http-client.ts';
-import { inWorld, numbers, sideBySide } from './in-world.ts';
+import { inWorld, numbers, runConcurrently } from './in-world.ts';
 
-const atOnce = 6;
-/** Requests of each connection before the revoke, and requests that start after its answer. */
+const concurrency = 6;
+/** Number of requests on each connection before the key is revoked. */
 const requestsBefore = 2;
+/** Number of requests on each connection that start after the answer to the revocation. */
 const requestsAfter = 3;
 
 /**
@@ -29,7 +30,7 @@ export const revocation: Figure = {
     const random = seededRandom(run.seed);
     const done: Trial[] = [];
     const { crashes } = await inWorld({ build: run.build, apis: 4, pools: [] }, (world) =>
-      sideBySide(numbers(trials), atOnce, async (trial) => {
+      runConcurrently(numbers(trials), concurrency, async (trial) => {
         done.push(await tryOne(world, random, trial % 2 === 0 ? 'revoke' : 'rotate'));
         if (done.length % 250 === 0) run.say(`${done.length} of ${trials} trials`);
       }),

@@ -45,8 +45,8 @@ async function measureIn(world: World, { short, say }: FigureRun): Promise<Figur
         await setTimeout(Math.max(0, startedAt + everyMs * (made + index / keys.length) - performance.now()));
       }
     });
-  // Such a ride has an event after 1 s and one after 9 s, so an attempt hangs nearly all the time, at little cost to
-  // the machine.
+  // In this scenario a ride has an event after 1 s and one after 9 s, so an attempt hangs nearly all the time, at
+  // little cost to the machine.
   const hangs = { 'X-Service-Test-Scenario': 'no_auto_accept' };
   await Promise.all([...createSteadily(hanging, hangs), ...createSteadily(prompt)]);
   say(`all rides created after ${Math.round(performance.now() - startedAt)} ms`);

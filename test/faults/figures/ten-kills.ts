@@ -15,7 +15,7 @@ export const tenKills: Figure = {
   goal: 'the ride resumes within 15 s of each kill, and ends',
   async measure(run) {
     const kills = run.short ? 2 : 10;
-    // Long bidding, so that it does not end before the simulator's step.
+    // The bidding is so long that it does not end before the simulator's step.
     const settings = { BIDDING_TIMEOUT_MS: '600000' };
     const world = await startWorld({ build: run.build, wired: true, seed: run.seed, settings });
     try {

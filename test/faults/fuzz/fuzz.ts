@@ -12,7 +12,7 @@ import { fuzzTarget, type Target } from './target.ts';
 /** Largest size of a batch. The average is half of it, because the size is random. */
 const batchOf = { wellFormed: 100, malformed: 400 };
 const batchesOfPart = 100;
-/** Batches of well-formed requests for each batch of malformed ones; about 15 % of the cases are then malformed. */
+/** Number of well-formed batches for each malformed one, with which about 15 % of the cases are malformed. */
 const batchesForOne = 22;
 const mostFailures = 5;
 

@@ -9,7 +9,8 @@ export interface Malformed {
   kind: string;
   text: string;
   /**
-   * Two parsers may disagree about the end of the request: it must be refused, and the bytes after it never answered.
+   * Set if two parsers may disagree about the end of the request. It must be refused, and the bytes after it never
+   * answered.
    */
   isAmbiguous?: boolean;
   /** The client closes the connection after this many bytes of a longer request. */

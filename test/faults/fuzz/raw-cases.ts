@@ -2,15 +2,15 @@ import net from 'node:net';
 import { formProblem } from '../../support/answer-form.ts';
 import type { Malformed } from './malformed.ts';
 
-/** The client considers the answer complete after this time without a byte. */
-const quietMs = 700;
+/** Without a byte for this time, the client considers the answer complete. */
+const endOfAnswerMs = 700;
 const longestMs = 20_000;
 
 export interface RawOutcome {
   problem?: string;
   /** Ids of rides whose creation was answered 201. */
   rideIds: string[];
-  /** All answers were refusals, or there was none. Then no part of the bytes may be stored. */
+  /** True if every answer was a refusal, or if there was none. Then no part of the bytes may be stored. */
   isRefused: boolean;
 }
 
@@ -57,7 +57,7 @@ function exchange(url: string, bytes: Buffer): Promise<string | 'hangs'> {
       socket.destroy();
       resolve('hangs');
     }, longestMs);
-    const quiet = setTimeout(() => socket.end(), quietMs);
+    const quiet = setTimeout(() => socket.end(), endOfAnswerMs);
     socket
       .on('data', (chunk) => {
         chunks.push(chunk);

@@ -28,8 +28,9 @@ export interface Target {
   refused: Set<string>;
   /** Prepares a key for the next batch: with a new ride and a reset creation limit. */
   nextBatch(): Promise<NewKey>;
-  /** `tryRequest` and `tryBytes` resolve with the problem of the answer, if it has one. */
+  /** Sends a well-formed request. Resolves with the problem of the answer, if it has one. */
   tryRequest(key: NewKey, generated: AnyRequest): Promise<string | undefined>;
+  /** Sends malformed bytes. Resolves with the problem of the answer, if it has one. */
   tryBytes(key: NewKey, generated: Malformed): Promise<string | undefined>;
   close(): void;
 }

@@ -19,14 +19,14 @@ export interface Crowd {
 export interface CrowdOptions {
   /** Longest pause of a person between two tasks. */
   pauseMs?: number;
-  /** Adds no further old rides, so that the sums and the retention need to run only once. */
+  /** If true, no further old rides are added, so that the sums and the retention need to run only once. */
   hasOneTurn?: boolean;
 }
 
-/** A worker process checks at least every 75 s if the sums or the retention are due. */
-const turnsMs = 120_000;
-/** The first run starts with the process. */
-const turnMs = 15_000;
+/** Time limit for the sums and the retention: a worker process checks at least every 75 s whether they are due. */
+const turnTimeoutMs = 120_000;
+/** The same limit with `hasOneTurn`: the first run starts with the worker process. */
+const firstTurnTimeoutMs = 15_000;
 
 /** Starts people on the dashboard, two feed readers for each key, and a task that adds old rides. */
 export function startCrowd(
@@ -47,7 +47,7 @@ export function startCrowd(
       await adding;
       const [presses] = await Promise.all([
         people.stop(),
-        settlePast(world, hasOneTurn ? turnMs : turnsMs, !hasOneTurn),
+        settlePast(world, hasOneTurn ? firstTurnTimeoutMs : turnTimeoutMs, !hasOneTurn),
       ]);
       return presses;
     },

@@ -59,9 +59,9 @@ interface Work {
   random: Random;
   /** Longest pause of the driver between two polls. */
   pauseMs: number;
-  /** Follows a stream and polls little; otherwise only polls. */
+  /** If true, the driver follows a stream and polls little; otherwise it only polls. */
   streams: boolean;
-  /** Goes offline immediately, and then only reports positions. */
+  /** If true, the driver goes offline immediately, and then only reports positions. */
   isParked: boolean;
   staysOnline: boolean;
   stopping: AbortSignal;
@@ -120,7 +120,7 @@ export function driverAtWork(work: Work): DriverAtWork {
         else for (let shown = await stream.next(); shown; shown = await stream.next()) note(shown, 'stream', askedAt);
         stopping.removeEventListener('abort', end);
       } catch {
-        // The API process was stopped or killed; reconnect.
+        // The API process was stopped or killed, so the driver reconnects.
       }
       await pause(300);
     }
@@ -187,7 +187,7 @@ export function driverAtWork(work: Work): DriverAtWork {
       await shift();
       await goOffline();
       await pause(between(random, 500, 5_000));
-      // A partner may have accepted an offer in the meantime: offers stay open while their driver is offline.
+      // Offers stay open while their driver is offline, so a partner may have accepted one in the meantime.
       await look();
       if (!work.isParked && !stopping.aborted) await goOnline();
     }

@@ -23,7 +23,7 @@ export interface FeedReaders {
 }
 
 /** Feeds show events 3 s after their time. After this longer time, an empty page means the end of the feed. */
-const quietMs = 4_000;
+const endOfFeedMs = 4_000;
 
 /**
  * Starts two readers for each key, one from the first event and one from now. They use random API processes and long
@@ -48,7 +48,7 @@ export function startFeedReaders(world: World, keys: readonly NewKey[], random: 
       for (const { rideId, seq, at } of page?.events ?? []) reader.events.push({ rideId, seq, at, seenAt: Date.now() });
       cursor = page?.cursor ?? cursor;
       const isAtEnd = page && page.events.length === 0 && !page.hasMore;
-      if (isAtEnd && askedAt > stoppedAt + quietMs) return;
+      if (isAtEnd && askedAt > stoppedAt + endOfFeedMs) return;
       if (!page || !wait || stoppedAt < askedAt) await setTimeout(300);
     }
   }

@@ -14,10 +14,10 @@ export interface Suspension {
   driverId: string;
   /** When the suspension was requested. */
   askedAt: number;
-  /** The driver is certainly suspended from here until `until`, when the end of the suspension was requested. */
+  /** The driver is certainly suspended from this time until `until`, when the end of the suspension was requested. */
   from: number;
   until: number;
-  /** The driver is certainly no longer suspended after this. */
+  /** The driver is certainly no longer suspended after this time. */
   liftedAt: number;
 }
 

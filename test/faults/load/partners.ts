@@ -30,7 +30,7 @@ const everyScenario: readonly TestScenario[] = [
 export interface PartnersOptions {
   scenarios?: readonly TestScenario[];
   /** Limit of rides in use at the same time, so that a slow machine is not overloaded. */
-  atOnce?: number;
+  maxRidesInUse?: number;
   /** The keys are live keys: their partners wait for drivers, and request cars of every kind. */
   areLive?: boolean;
   /** Share of rides on which the partner accepts an offer. A fifth of all rides is cancelled. */
@@ -49,7 +49,7 @@ export function startPartners(
   perSecond: number,
   {
     scenarios = everyScenario,
-    atOnce = Number.POSITIVE_INFINITY,
+    maxRidesInUse = Number.POSITIVE_INFINITY,
     areLive = false,
     acceptShare = 0.3,
     sideShare = 0,
@@ -138,7 +138,7 @@ export function startPartners(
   const starting = (async () => {
     // Without keys there are no partners.
     while (!stopped && keys.length > 0) {
-      while (inUse.size >= atOnce) await Promise.race(inUse);
+      while (inUse.size >= maxRidesInUse) await Promise.race(inUse);
       started += 1;
       const use = useRide(`${areLive ? 'live' : 'request'}-${started}`);
       inUse.add(use);

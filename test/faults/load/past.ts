@@ -28,7 +28,7 @@ export interface Past {
   /** Ended 420 days ago: must be deleted in the run of the retention that follows the sums. */
   toDelete: Ride[];
   hasSecondTurn: boolean;
-  /** Live trips of earlier months: must remain, as lines of statements. */
+  /** Live trips of earlier months: must remain as lines of statements. */
   trips: Ride[];
 }
 
@@ -101,7 +101,7 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
   for (const kind of Object.keys(added) as (keyof typeof added)[]) past[kind].push(...added[kind]);
   await keyRecords.insertMany(summed);
   await AccountModel.create({ _id: accountId, email: `${accountId}@partner.example`, createdAt: new Date() });
-  // The sender needs the key of these rides, so the key stays.
+  // The key of these rides is not deleted, because the sender needs it.
   const unsent = many(3, (index) => old(40 + index)).map((ride) => pastRide(sending, ride));
   await rides.insertMany(unsent);
   past.unsent.push(...unsent);

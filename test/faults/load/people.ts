@@ -162,7 +162,7 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
 
   async function repeat(task: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A task that fails during an outage of MongoDB is abandoned; its presses are in the log.
+      // A task that fails during an outage of MongoDB is abandoned. Its presses are already in the log.
       await task().catch(() => {});
       await setTimeout(between(random, pauseMs / 4, pauseMs), undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -3,7 +3,7 @@ import type { PoolName } from '../../../shared/base/queues.ts';
 import type { WorldProcess } from '../world/world.ts';
 import type { Arena } from './arena.ts';
 
-/** Docker and systemd kill a process that needs much longer. */
+/** A process must end within this time after SIGTERM. Docker and systemd kill processes that need much longer. */
 const endsWithinMs = 10_000;
 
 /**

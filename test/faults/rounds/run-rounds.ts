@@ -29,7 +29,7 @@ export interface FaultRunOptions {
   withPeople?: boolean;
   /** Number of drivers. Without drivers the run has no live rides. */
   drivers?: number;
-  /** Makes the faults while partners send requests. */
+  /** Makes the faults. Partners send requests in the meantime. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
   /** Finds further violations, in addition to the checker's. */
   check?(evidence: Evidence): string[];
@@ -40,17 +40,20 @@ export interface FaultRunResult {
   violations: string[];
 }
 
-/** If the receiver is silent, the last event of a ride is sent up to a minute after the ride's end. */
-const quietMs = 150_000;
+/**
+ * Time limit for all work to end. To a silent receiver, the last event of a ride is sent up to a minute after the
+ * ride's end.
+ */
+const allDoneTimeoutMs = 150_000;
 /** Time in which live rides continue after the last fault. */
 const calmMs = 30_000;
-/** With more rides, all drivers would always have the maximum of five open requests. */
+/** Creations of live rides per second. With more, all drivers would always have the maximum of five open requests. */
 const livePerSecond = 0.8;
 const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
- * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most `quietMs`), gathers
- * the evidence and runs the checker, which also reports work that is not done.
+ * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most
+ * `allDoneTimeoutMs`), gathers the evidence and runs the checker, which also reports work that is not done.
  */
 export async function runUnderFaults({
   run,
@@ -92,12 +95,13 @@ export async function runUnderFaults({
     await faults(arena, partners);
     await setTimeout(1_000);
     const journal = await partners.stop();
-    // Silent receivers need this time anyway. In it no fault excuses a missing dispatch round.
+    // During this time there is no fault that could excuse a missing dispatch round. Silent receivers need the time
+    // anyway.
     await setTimeout(calmMs);
     journal.push(...(await live.stop()));
     const presses = await crowd?.goHome();
     run.say(`${journal.length} requests made; waiting until all work is done`);
-    await world.quiet(quietMs);
+    await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
     const feeds = await crowd?.readToEnd();
     await watch.stop();

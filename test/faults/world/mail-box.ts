@@ -5,7 +5,7 @@ export interface MailBox {
   url: string;
   /** All accepted mails. */
   readonly mails: ReceivedMail[];
-  /** Stops the server, runs `work`, and restarts the server on the same port. */
+  /** Stops the mail server, runs `work`, and then restarts the server on the same port. */
   away(work: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }

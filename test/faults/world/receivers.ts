@@ -44,7 +44,10 @@ export interface Receivers {
 /** The query of a webhook URL may contain a secret of the receiver, so no log may contain it. */
 export const canaryOfUrls = 'CANARY-url-query';
 
-/** Tolerance of the signature's time: more than the age of a claim, much less than the hour of a wrong clock. */
+/**
+ * Tolerated age of a signature: more than the age of a claim, but much less than the hour by which a wrong clock
+ * differs.
+ */
 const signatureAgeMs = 60_000;
 
 /** Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key. */
@@ -70,7 +73,7 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
     });
   }
 
-  // Ignores errors, because senders are killed in the middle of a request.
+  // Ignores errors, because the suite kills senders in the middle of a request.
   const server = createServer((request, response) => void receive(request, response).catch(() => {}));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

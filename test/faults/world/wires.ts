@@ -51,7 +51,7 @@ export interface Wires {
    * Returns a function that disarms it.
    */
   arm(place: Place, trip: () => void): () => void;
-  /** When this process last tried to claim an event of a ride (Unix ms), by ride id. */
+  /** By ride id: when the process last tried to claim an event of the ride (Unix ms). */
   claimed: Map<string, number>;
   close(): void;
 }

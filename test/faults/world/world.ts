@@ -19,7 +19,7 @@ import { type ServiceProcess, serviceProcess } from '../../support/service-proce
 import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
 import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
-import { leftToDo } from './left-to-do.ts';
+import { countOpenWork } from './left-to-do.ts';
 import { type MailBox, startMailBox } from './mail-box.ts';
 import { type Manner, type Receivers, startReceivers } from './receivers.ts';
 import { poolsOfProcesses, settingsOf, type WorldOptions } from './settings.ts';
@@ -83,8 +83,8 @@ export interface World {
   /** Creates a further worker process for several pools. The caller starts and stops it. `shiftMs` shifts its clock. */
   moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): WorldProcess;
   /**
-   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number that still
-   * has.
+   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number of those
+   * that have.
    */
   quiet(maxMs: number): Promise<number>;
   /** Stops everything and deletes the folder, unless `keep`. Resolves with how and when each process ended. */
@@ -210,7 +210,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     async quiet(maxMs) {
       const deadline = Date.now() + maxMs;
       for (;;) {
-        const left = await leftToDo(past.keyIds);
+        const left = await countOpenWork(past.keyIds);
         if (left === 0 || Date.now() > deadline) return left;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }

@@ -37,7 +37,7 @@ describe('limits of sign-in codes', () => {
       expect(await outcome(email, browser, code)).to.equal('right');
     });
 
-    it('wrong tries count over several codes, and a correct code in between does not count', async () => {
+    it('wrong tries of several codes add up, and a correct code in between does not change their number', async () => {
       const [email, browser, other] = [someone(), aBrowser(), aBrowser()];
       const code = await codeFor(email, browser);
       await tryWrong(email, browser, code, 4);
@@ -60,7 +60,7 @@ describe('limits of sign-in codes', () => {
           if (made.result === 'wrong') entered.push(nowMs);
           else if (made.result === 'too many') nowMs += made.freesMs;
         }
-        // Waits, because an address gets only five mails an hour.
+        // Tries only every 12 minutes, because an address gets only five mails an hour.
         nowMs += 12 * minuteMs;
       }
       return entered;
@@ -237,7 +237,7 @@ describe('limits of sign-in codes', () => {
       expect(await stored()).to.deep.equal(before);
     });
 
-    it('codes that are refused for their address are not charged to the client', async () => {
+    it('a code that the limit of its address refuses is not charged to the client', async () => {
       const [email, client] = [someone(), randomBase62(8)];
       await Promise.all(Array.from({ length: 15 }, () => ask(email, aBrowser(), startMs, client)));
       for (let asked = 0; asked < 40; asked++) await ask(email, aBrowser(), startMs, client);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AccountModel, operatorEmail, readEmail } from '../../../shared/accounts/account.ts';
+import { AccountModel, operatorEmail, parseEmail } from '../../../shared/accounts/account.ts';
 import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import {
   codeLifetimeMs,
@@ -8,7 +8,7 @@ import {
   newCode,
   noteSignedIn,
   openLink,
-  readCode,
+  parseCode,
   signInLifetimeMs,
 } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
@@ -172,8 +172,8 @@ describe('sign-in codes', () => {
     });
   });
 
-  it('readEmail returns a valid address in lower case, but not the address of the operator', () => {
-    expect(readEmail('  Dana@Partner.Example ')).to.equal('dana@partner.example');
+  it('parseEmail returns a valid address in lower case, but not the address of the operator', () => {
+    expect(parseEmail('  Dana@Partner.Example ')).to.equal('dana@partner.example');
     for (const typed of [
       '',
       'dana',
@@ -183,16 +183,16 @@ describe('sign-in codes', () => {
       'a@b.example, c@d.example',
       'a b@c.example',
     ])
-      expect(readEmail(typed), typed).to.equal(null);
-    expect(readEmail('a@b.example\r\nBcc: c@d.example')).to.equal(null);
-    expect(readEmail(`${'a'.repeat(250)}@b.example`)).to.equal(null);
+      expect(parseEmail(typed), typed).to.equal(null);
+    expect(parseEmail('a@b.example\r\nBcc: c@d.example')).to.equal(null);
+    expect(parseEmail(`${'a'.repeat(250)}@b.example`)).to.equal(null);
   });
 
-  it('readCode accepts six digits with spaces and hyphens, and rejects other texts', () => {
+  it('parseCode accepts six digits with spaces and hyphens, and rejects other texts', () => {
     for (const typed of ['123456', '123 456', ' 123-456 ', '１２３４５６', '123\u00a0456']) {
-      expect(readCode(typed), typed).to.equal('123456');
+      expect(parseCode(typed), typed).to.equal('123456');
     }
-    for (const typed of ['', '12345', '1234567', 'abcdef', '12 34 5x']) expect(readCode(typed), typed).to.equal(null);
+    for (const typed of ['', '12345', '1234567', 'abcdef', '12 34 5x']) expect(parseCode(typed), typed).to.equal(null);
   });
 
   it('a device cookie is valid only for its address, with every listed SECRETS_KEY', () => {

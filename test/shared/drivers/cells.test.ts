@@ -30,7 +30,7 @@ describe('cells', () => {
           fc.integer({ min: 0, max: 359 }),
           (middle, share, heading) => {
             const place = pointAt(middle, radiusKm * share, heading);
-            // pointAt rounds, and stays a centimetre away from the poles.
+            // Skips places outside of the circle: pointAt rounds, and stays a centimetre away from the poles.
             fc.pre(haversineKm(middle, place) <= radiusKm);
             const covered = new Set(ringsAround(middle, radiusKm).flat());
             expect(cellsAt(place).some((cell) => covered.has(cell))).to.equal(true);

@@ -55,7 +55,7 @@ describe('the command line of operators', () => {
   });
 
   for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
-    it(`prints the usage with an example in 60 columns for "${argv.join(' ')}"`, async () => {
+    it(`"${argv.join(' ')}" prints the usage in 60 columns, with an example`, async () => {
       const { code, out, err } = await run(argv);
       const lines = out.join('\n').split('\n');
       expect({ code, err }).to.deep.equal({ code: 0, err: [] });
@@ -91,7 +91,7 @@ describe('the command line of operators', () => {
     ['resend', '--since', '2026-11-05T10:05Z', '--until', '2026-11-05T09:30Z'],
     ['sweep', '--send'],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 2 and the usage`, async () => {
+    it(`"${argv.join(' ')}" exits with code 2 and prints the usage`, async () => {
       const { code, out, err } = await run(argv);
       expect({ code, out }).to.deep.equal({ code: 2, out: [] });
       expect(err.join('\n')).to.match(/^ops: .+\nUsage: /);
@@ -103,7 +103,7 @@ describe('the command line of operators', () => {
     ['erase', 'ride_unknown'],
     ['suspend', 'key', 'key_unknown'],
   ]) {
-    it(`ends "${argv.join(' ')}" with exit code 1 and one line`, async () => {
+    it(`"${argv.join(' ')}" exits with code 1 and prints one line`, async () => {
       const { code, out, err } = await run(argv);
       expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
       expect(err[0]).to.match(/^ops: [^\n]+$/);

@@ -130,7 +130,7 @@ describe('the bodies of events', () => {
     expect([1, 2].map((seq) => bodyOf(ride, seq).at - lastEventAt.getTime())).to.deep.equal([1, 2]);
   });
 
-  it('shows no phone number of a driver before an offer is accepted', async () => {
+  it("no event shows a driver's phone number before an offer is accepted", async () => {
     const rideId = await newRide(ctx);
     await offerOn(ctx, rideId, { driver });
     expect((await storedRide(rideId)).events[0]?.body).not.to.contain(driver.phone);

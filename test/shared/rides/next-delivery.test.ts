@@ -28,7 +28,7 @@ describe('the job of the next delivery', () => {
   };
   const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', { rideId, seq: 2 });
 
-  it('a change adds the job of its event if the earlier events are settled while it is decided', async () => {
+  it('a change adds the job of its event if earlier events are settled between its read and its write', async () => {
     const { _id } = await acceptWhileSettling();
     expect(await storedRide(_id)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
     expect((await nextJobOf(_id))?.data).to.include({ rideId: _id, seq: 2 });

@@ -7,7 +7,7 @@ import { storedRide } from '../../support/stored-rides.ts';
 describe('readRide', () => {
   const ctx = useTestContext();
 
-  it("reads all fields of a ride except its events, and MongoDB's clock", async () => {
+  it("readRide returns MongoDB's time, and all fields of a ride except its events", async () => {
     const { rideId } = await rideIn(ctx, 'in_progress');
     const read = await readRide({ rideId, owner: 'anyone' });
     const { events, ...state } = await storedRide(rideId);

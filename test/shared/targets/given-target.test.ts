@@ -12,7 +12,7 @@ describe('checkGivenTarget', () => {
     'https://localhost/',
     'https://10.0.0.1/',
   ]) {
-    it(`refuses ${url}, and in development explains how to allow it with WEBHOOK_LOCAL_TARGETS`, () => {
+    it(`${url} is refused, and in development the error explains how to allow it with WEBHOOK_LOCAL_TARGETS`, () => {
       const rule = checkTargetUrl(url, []);
       expect(checkGivenTarget(development, url)).to.equal(
         `${rule}; for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev`,
@@ -29,12 +29,12 @@ describe('checkGivenTarget', () => {
     'http://127.0.0.1:25/',
     'mailto:a@b.example',
   ]) {
-    it(`does not mention WEBHOOK_LOCAL_TARGETS for "${url}", which the setting cannot allow`, () => {
+    it(`checkGivenTarget does not mention WEBHOOK_LOCAL_TARGETS for "${url}", which the setting cannot allow`, () => {
       expect(checkGivenTarget(development, url)).to.equal(checkTargetUrl(url, []));
     });
   }
 
-  it('allows a URL whose origin the setting lists', () => {
+  it('checkGivenTarget allows a URL whose origin the setting lists', () => {
     expect(checkGivenTarget(development, 'http://127.0.0.1:4000/hook')).to.equal(null);
   });
 });

@@ -4,7 +4,7 @@ import { isPublicAddress } from '../../../shared/targets/target.ts';
 import { embedding, notPublicIpv4 } from '../../support/webhook-addresses.ts';
 
 describe('isPublicAddress', () => {
-  it('accepts public unicast addresses', () => {
+  it('isPublicAddress accepts public unicast addresses', () => {
     for (const address of [
       '1.1.1.1',
       '93.184.216.34',
@@ -17,19 +17,19 @@ describe('isPublicAddress', () => {
     }
   });
 
-  it('rejects the first and last address of every special-purpose range of IANA', () => {
+  it('isPublicAddress rejects the first and last address of every special-purpose range of IANA', () => {
     for (const range of specialRanges) {
       for (const address of range.split(' ')) expect(isPublicAddress(address), address).to.equal(false);
     }
   });
 
-  it('accepts the addresses next to the special-purpose ranges', () => {
+  it('isPublicAddress accepts the addresses next to the special-purpose ranges', () => {
     for (const address of besideSpecialRanges.join(' ').split(' ')) {
       expect(isPublicAddress(address), address).to.equal(true);
     }
   });
 
-  it('rejects texts that are not addresses in standard notation', () => {
+  it('isPublicAddress rejects texts that are not addresses in standard notation', () => {
     for (const text of [
       '',
       'example.com',
@@ -45,11 +45,11 @@ describe('isPublicAddress', () => {
     expect(isPublicAddress('2606:4700::1111%eth0')).to.equal(false);
   });
 
-  it('rejects IPv6 addresses that contain a non-public IPv4 address', () => {
+  it('isPublicAddress rejects IPv6 addresses that contain a non-public IPv4 address', () => {
     fc.assert(fc.property(notPublicIpv4, embedding, (octets, embed) => !isPublicAddress(embed(octets))));
   });
 
-  it('rejects IPv6 addresses outside of 2000::/3', () => {
+  it('isPublicAddress rejects IPv6 addresses outside of 2000::/3', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const outside = group.filter((first) => first >> 13 !== 1);
     fc.assert(

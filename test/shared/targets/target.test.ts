@@ -16,19 +16,19 @@ function expectAllowed(hosts: readonly string[]): void {
 }
 
 describe('checkTargetUrl', () => {
-  it('allows public names and addresses on any port except mail ports', () => {
+  it('checkTargetUrl allows public names and addresses on any port except mail ports', () => {
     expectAllowed(['example.com', 'hooks.partner.test', 'partner.example.:8443', 'bücher.example', '例え.テスト']);
     expectAllowed(['93.184.216.34', '8.8.8.8:1', '[2606:4700::1111]', '[2a00:1450:4001::5]:8443', '1572395042']);
     expectAllowed(['localhost.example.com', 'internal.example.com', 'local.partner.test', 'notlocalhost.example']);
   });
 
-  it('refuses URLs that are not https', () => {
+  it('checkTargetUrl refuses URLs that are not https', () => {
     for (const scheme of ['http', 'ftp', 'ws', 'file', 'gopher', 'javascript']) {
       expect(checkTargetUrl(`${scheme}://example.com/`, []), scheme).to.equal('must be an https URL');
     }
   });
 
-  it('refuses texts that are not absolute URLs, and URLs with hidden or invalid parts', () => {
+  it('checkTargetUrl refuses texts that are not absolute URLs, and URLs with hidden or invalid parts', () => {
     const others = ['', 'example.com/hook', '//example.com/', 'https://', 'https://exa mple.com/', 'https://[::1/'];
     const hidden = ['https:\\\\example.com', 'ht\ttps://example.com/', ' https://example.com/', 'https://a.b/\u0000'];
     const zones = ['https://[fe80::1%25eth0]/', 'https://[fe80::1%eth0]/', 'https://1.2.3.4.5/', 'https://256.1.1.1/'];
@@ -36,7 +36,7 @@ describe('checkTargetUrl', () => {
       expect(checkTargetUrl(url, []), url).to.equal('must be a valid URL');
   });
 
-  it('checks the host that the service would connect to, in any spelling of the URL', () => {
+  it('checkTargetUrl checks the host that the service would connect to, in any spelling of the URL', () => {
     for (const url of [
       'HTTPS://127.0.0.1/',
       'https:127.0.0.1',
@@ -54,26 +54,26 @@ describe('checkTargetUrl', () => {
     expect(checkTargetUrl('https://example.com@127.0.0.1/', [])).to.match(/user name/);
   });
 
-  it('refuses a user name or a password', () => {
+  it('checkTargetUrl refuses a user name or a password', () => {
     for (const user of ['user', 'user:password', ':password', 'example.com']) {
       expect(checkTargetUrl(`https://${user}@example.com/`, [])).to.equal('must not contain a user name or password');
     }
   });
 
-  it('refuses the ports of mail servers', () => {
+  it('checkTargetUrl refuses the ports of mail servers', () => {
     for (const port of [25, 465, 587, '0025']) {
       expect(checkTargetUrl(`https://example.com:${port}/`, [])).to.equal('must not use port 25, 465 or 587');
     }
     expect(checkTargetUrl('https://example.com:２５/', [])).to.equal('must be a valid URL');
   });
 
-  it('refuses URLs of more than 2,048 characters', () => {
+  it('checkTargetUrl refuses URLs of more than 2,048 characters', () => {
     const url = `https://example.com/${'x'.repeat(2028)}`;
     expect(checkTargetUrl(url, [])).to.equal(null);
     expect(checkTargetUrl(`${url}x`, [])).to.equal('must not be longer than 2,048 characters');
   });
 
-  it('refuses names that are too long for DNS: a label over 63 characters, or over 253 in total, in ASCII', () => {
+  it('names too long for DNS are refused: a label over 63 characters, or over 253 in total, in ASCII', () => {
     const name = (length: number) => `${`${'a'.repeat(49)}.`.repeat(5)}${'b'.repeat(length - 250)}`;
     expectAllowed([`${'a'.repeat(63)}.example`, `x.${'a'.repeat(63)}.example.`, name(253), `${name(253)}.`]);
     // The label has 63 characters in its `xn--...` form; one more is too long.
@@ -82,7 +82,7 @@ describe('checkTargetUrl', () => {
     expectRefused([...hosts, `${'ü'.repeat(58)}.example`], NO_NAME);
   });
 
-  it('refuses IPv4 literals that are not public, in every spelling', () => {
+  it('checkTargetUrl refuses IPv4 literals that are not public, in every spelling', () => {
     expectRefused(['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '017700000001', '0x7f.1'], NOT_PUBLIC);
     expectRefused(['0177.0.0.1', '0x7F.0x0.0x0.0x1', '127.0.0.1.', '127.0.0.1..', '%31%32%37.0.0.1', '0'], NOT_PUBLIC);
     expectRefused(['0x', '0x.0x.0x.0x', '0x7f.0x', '00000177.1', '4294967295', '037777777777'], NOT_PUBLIC);
@@ -92,7 +92,7 @@ describe('checkTargetUrl', () => {
     expectRefused(['100.64.0.1', '192.0.2.1', '198.18.0.1', '203.0.113.9', '224.0.0.1', '255.255.255.255'], NOT_PUBLIC);
   });
 
-  it('refuses IPv6 literals that are not public, or contain an IPv4 address', () => {
+  it('checkTargetUrl refuses IPv6 literals that are not public, or contain an IPv4 address', () => {
     expectRefused(
       ['[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[fe80::1]', '[fc00::1]', '[fd12::1]', '[ff02::1]'],
       NOT_PUBLIC,
@@ -108,7 +108,7 @@ describe('checkTargetUrl', () => {
     expectRefused(['[2001:db8::1]', '[3fff::1]', '[100::1]', '[100:0:0:1::1]', '[5f00::1]', '[fec0::1]'], NOT_PUBLIC);
   });
 
-  it('refuses cloud-metadata addresses', () => {
+  it('checkTargetUrl refuses cloud-metadata addresses', () => {
     expectRefused(['169.254.169.254', '2852039166', '0xa9fea9fe', '168.63.129.16', '100.100.100.200'], NOT_PUBLIC);
     expectRefused(
       ['0xa83f8110', '2822734096', '0250.077.0201.020', '192.80.8.124', '１６８.６３.１２９.１６'],
@@ -129,7 +129,7 @@ describe('checkTargetUrl', () => {
     );
   });
 
-  it('refuses local and cloud-internal names', () => {
+  it('checkTargetUrl refuses local and cloud-internal names', () => {
     expectRefused(['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'localhost.localdomain'], LOCAL_NAME);
     expectRefused(
       ['intranet', 'ip6-localhost', 'instance-data', 'db', 'com.', 'ｌｏｃａｌｈｏｓｔ', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ'],
@@ -153,7 +153,7 @@ describe('checkTargetUrl', () => {
     expectRefused(['instance-data.ec2.internal', 'kubernetes.default.svc', 'localtest.me', 'x.lvh.me'], LOCAL_NAME);
   });
 
-  it('refuses random non-public IPv4 addresses in random spellings', () => {
+  it('checkTargetUrl refuses random non-public IPv4 addresses in random spellings', () => {
     fc.assert(
       fc.property(notPublicIpv4, spelling, (octets, spell) => {
         expect(checkTargetUrl(`https://${spell(octets)}/`, [])).to.equal(NOT_PUBLIC);
@@ -174,7 +174,7 @@ describe('checkTargetUrl', () => {
 });
 
 describe('isLocalTarget', () => {
-  it('compares whole origins', () => {
+  it('isLocalTarget compares whole origins', () => {
     const local = ['http://127.0.0.1:4000'];
     expect(isLocalTarget('http://127.0.0.1:4000/a', local)).to.equal(true);
     expect(isLocalTarget('http://127.1:4000/a', local)).to.equal(true);

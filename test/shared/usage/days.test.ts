@@ -16,7 +16,7 @@ describe('days and months of usage', () => {
     });
   }
 
-  it('computes the ends of months, also in leap years and at the end of a year', () => {
+  it('the end of a month is correct, also in leap years and at the end of a year', () => {
     expect(endOfMonth('2026-12')).to.deep.equal(at('2027-01-01 00:00'));
     expect(endOfMonth('2028-02')).to.deep.equal(at('2028-03-01 00:00'));
     expect(previousMonth('2027-01')).to.equal('2026-12');
@@ -28,7 +28,7 @@ describe('days and months of usage', () => {
     ]);
   });
 
-  it('rejects months that do not exist or are malformed', () => {
+  it('months that do not exist or are malformed are rejected', () => {
     expect(['2026-11', '2026-00', '2026-13', '2026-1', '26-11', '2026-11-05', ''].filter(isMonth)).to.deep.equal([
       '2026-11',
     ]);
@@ -44,7 +44,7 @@ describe('centsOf', () => {
     [24.5, 2_450],
     [1_234_567.89, 123_456_789],
   ] as const) {
-    it(`rounds ${usd} USD to ${cents} cents`, () => {
+    it(`centsOf rounds ${usd} USD to ${cents} cents`, () => {
       expect(centsOf(usd)).to.equal(cents);
     });
   }

@@ -93,7 +93,7 @@ describe('statements', () => {
     expect((await tripSums.findOne({ _id: key.accountId }))?.statements).to.have.all.keys('2026-09', '2026-10');
   });
 
-  it('a statement is complete after the closing of its month crashes before any of its queries', async () => {
+  it('a statement is complete even if the closing of its month crashes before any one of its queries', async () => {
     const key = await manyTrips(linesPerPart + 1);
     const whole = await linesOf(key);
     for (let steps = 0, isDone = false; !isDone; steps++) {
@@ -132,7 +132,7 @@ describe('statements', () => {
     expect(await october(key)).to.include({ trips: 2, cents: 1_100, isSoFar: false });
   });
 
-  it('lists a total for each month with trips and for the current month', async () => {
+  it('each month with trips and the current month have a total', async () => {
     const key = await newKey();
     await tripsAt(key, 1, at('2026-08-05 10:00'), at('2026-10-05 10:00'), at('2026-10-06 10:00'));
     const months = (isSoFar: boolean) => [

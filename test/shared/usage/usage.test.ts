@@ -36,7 +36,7 @@ describe('the usage of an account', () => {
     (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
 
   describe('counting of rides', () => {
-    it('counts a ride as soon as the API has created it', async () => {
+    it('a ride counts as soon as the API has created it', async () => {
       const key = await newKey({ mode: 'test' });
       const request = { fare: 25, pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 } } as const;
       const fields = { carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 0 } as const;
@@ -46,7 +46,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('counts the same rides before and after their days are summed', async () => {
+    it('the same rides count before and after their days are summed', async () => {
       const key = await newKey();
       const days = ['2026-10-30', '2026-10-31', '2026-11-01', '2026-11-19', '2026-11-20', '2026-11-21'];
       for (const [index, day] of days.entries()) {
@@ -66,7 +66,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('counts a ride on its day, to the millisecond around midnight', async () => {
+    it('a ride counts on its day, to the millisecond around midnight', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-04 23:59:59.999'), at('2026-11-05 00:00'), at('2026-11-05 23:59:59.999'));
       await ridesAt(key, at('2026-11-06 00:00'));
@@ -96,7 +96,7 @@ describe('the usage of an account', () => {
       expect((await daysOf(key)).at(-1)).to.deep.equal({ day: '2026-11-05', live: 2, test: 0 });
     });
 
-    it('counts each ride once if its day is summed repeatedly and by many processes at once', async () => {
+    it('each ride counts once if its day is summed repeatedly and by many processes at once', async () => {
       const key = await newKey();
       const made = [at('2026-11-01 10:00'), at('2026-11-01 11:00'), at('2026-11-03 10:00'), at('2026-11-21 10:00')];
       await ridesAt(key, ...made);
@@ -108,7 +108,7 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(4);
     });
 
-    it('counts each ride once if the summing crashes before any of its queries', async () => {
+    it('each ride counts once if the summing crashes before any of its queries', async () => {
       const key = await newKey();
       const other = await newKey({ accountId: key.accountId, mode: 'test' });
       await ridesAt(
@@ -136,7 +136,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('counts each ride once after days without summing', async () => {
+    it('each ride counts once after days without summing', async () => {
       const key = await newKey();
       const hours = Array.from(
         { length: 24 * 40 },
@@ -150,7 +150,7 @@ describe('the usage of an account', () => {
       expect(days.map(({ live }) => live)).to.deep.equal(Array(40).fill(24));
     });
 
-    it('counts each ride once for any limit of rides per query', async () => {
+    it('each ride counts once for any limit of rides per query', async () => {
       const key = await newKey();
       const perDay = { '2026-11-01': 3, '2026-11-02': 1, '2026-11-05': 7, '2026-11-06': 2 };
       for (const [day, count] of Object.entries(perDay)) {
@@ -163,7 +163,7 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('counts each ride once if its key had no rides for days', async () => {
+    it('each ride counts once if its key had no rides for days', async () => {
       const key = await newKey();
       await ridesAt(key, at('2026-11-01 10:00'));
       for (const day of ['02', '03', '04', '05']) await sumThrough(at(`2026-11-${day} 00:00`));
@@ -173,7 +173,7 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(2);
     });
 
-    it('counts each ride once if one key is summed through a later day than another key of the account', async () => {
+    it('each ride counts once if one key is summed through a later day than another key of the account', async () => {
       const behind = await newKey();
       const { accountId } = behind;
       const ahead = await newKey({ accountId });
@@ -186,7 +186,7 @@ describe('the usage of an account', () => {
       expect([...counts.values()]).to.deep.equal([1, 2]);
     });
 
-    it('counts a deleted ride if its day was summed before', async () => {
+    it('a deleted ride counts if its day was summed before', async () => {
       const key = await newKey();
       await ridesAt(key, at('2025-10-01 10:00'), at('2026-11-21 10:00'));
       await sumThrough(at('2026-11-21 00:00'));
@@ -198,7 +198,7 @@ describe('the usage of an account', () => {
   });
 
   describe('the usage summary', () => {
-    it('shows active keys, rides by mode, keys with traffic and the busiest key, including revoked and rotated keys', async () => {
+    it('the summary has active keys, rides by mode, keys with traffic, and the busiest (even if revoked)', async () => {
       const live = await newKey({ name: 'lobby' });
       const { accountId } = live;
       const test = await newKey({ accountId, mode: 'test', name: 'developers' });
@@ -218,7 +218,7 @@ describe('the usage of an account', () => {
       expect(await usageSummary(accountId, now)).to.deep.equal(expected);
     });
 
-    it('names the older key as the busiest on a tie', async () => {
+    it('on a tie, the older key is the busiest', async () => {
       const younger = await newKey({ name: 'younger' });
       const { accountId } = younger;
       const older = await newKey({ accountId, name: 'older' });
@@ -232,7 +232,7 @@ describe('the usage of an account', () => {
       });
     });
 
-    it('has no busiest key without rides, and is zero without keys', async () => {
+    it('the summary has no busiest key without rides, and is zero without keys', async () => {
       const { accountId } = await newKey();
       expect(await usageSummary(accountId, now)).to.deep.equal({
         ...{ activeKeys: 1, ridesCreated: 0, live: 0, test: 0, keysWithTraffic: 0 },
@@ -242,7 +242,7 @@ describe('the usage of an account', () => {
       });
     });
 
-    it('excludes rides and keys of other accounts', async () => {
+    it('the summary excludes rides and keys of other accounts', async () => {
       const mine = await newKey();
       const other = await newKey();
       await ridesAt(other, at('2026-11-01 10:00'), at('2026-11-21 10:00'));
@@ -257,7 +257,7 @@ describe('the usage of an account', () => {
   });
 
   describe('the progress of the sums', () => {
-    it('marks a day as summed and a month as closed only once that is done for all accounts', async () => {
+    it('a day is marked as summed, and a month as closed, only once that is done for all accounts', async () => {
       expect([await isSummed('2026-10-31'), await isClosed('2026-10')]).to.deep.equal([false, false]);
       await noteSummed(at('2026-10-31 00:00'));
       expect([await isSummed('2026-10-30'), await isSummed('2026-10-31')]).to.deep.equal([true, false]);
@@ -268,7 +268,7 @@ describe('the usage of an account', () => {
       expect(await isClosed('2026-10')).to.equal(true);
     });
 
-    it('sums a day once, and again after a page finds rides that the API did not insert', async () => {
+    it('a day is summed once, and again after a page finds rides that the API did not insert', async () => {
       const until = at('2026-11-21 00:00');
       expect(await isSumDue(until)).to.equal(true);
       await noteSummed(until);

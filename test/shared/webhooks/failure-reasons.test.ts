@@ -47,13 +47,13 @@ describe('failureReason', () => {
     ['other', { outcome: 'failed' }],
   ];
   for (const [code, delivery] of cases) {
-    it(`explains ${JSON.stringify(delivery)} as ${code}`, () => {
+    it(`failureReason explains ${JSON.stringify(delivery)} as ${code}`, () => {
       const [name, remedy] = failureReasons[code];
       expect(failureReason(delivery)).to.deep.equal({ code, name, remedy });
     });
   }
 
-  it('returns null for delivered and pending events', () => {
+  it('failureReason returns null for delivered and pending events', () => {
     expect(failureReason({ outcome: 'delivered', httpStatus: 200 })).to.equal(null);
     expect(failureReason({ outcome: 'waiting' })).to.equal(null);
   });

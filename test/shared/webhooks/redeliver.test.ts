@@ -270,7 +270,7 @@ describe('redeliveries', () => {
       await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
       await migrate(ctx.config.secrets.keys);
       expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
-      // A request of this version finds one of them, and adds none.
+      // A request now finds one of the duplicates, and adds no further resend.
       expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
       expect(await events(key.keyId)).to.have.length(2);
     });

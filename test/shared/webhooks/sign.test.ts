@@ -21,12 +21,12 @@ describe('signatureHeader', () => {
   ] as const;
 
   for (const [key, text, seconds, hex] of vectors) {
-    it(`signs ${JSON.stringify(text)} like openssl`, () => {
+    it(`signatureHeader signs ${JSON.stringify(text)} like openssl`, () => {
       expect(signatureHeader(key, text, seconds)).to.equal(`t=${seconds},v1=${hex}`);
     });
   }
 
-  it('creates a header that the Stripe library accepts, because the scheme is the same', () => {
+  it('signatureHeader creates a header that the Stripe library accepts, because the scheme is the same', () => {
     const now = Math.floor(Date.now() / 1000);
     const stripe = new Stripe('sk_test_none');
     const event = stripe.webhooks.constructEvent(body, signatureHeader(secret, body, now), secret);
@@ -37,19 +37,19 @@ describe('signatureHeader', () => {
 describe('verifySignature', () => {
   const header = signatureHeader(secret, body, t);
 
-  it('accepts a header of signatureHeader, for text and for raw bytes', () => {
+  it('verifySignature accepts a header of signatureHeader, for text and for raw bytes', () => {
     expect(verifySignature(secret, header, body, t)).to.equal(true);
     expect(verifySignature(secret, header, Buffer.from(body), t)).to.equal(true);
   });
 
-  it('accepts a signature that is 299 seconds older or newer than the current time, and rejects 300', () => {
+  it('a signature is accepted 299 seconds before or after the current time, and rejected at 300', () => {
     expect(verifySignature(secret, header, body, t + 299)).to.equal(true);
     expect(verifySignature(secret, header, body, t - 299)).to.equal(true);
     expect(verifySignature(secret, header, body, t + 300)).to.equal(false);
     expect(verifySignature(secret, header, body, t - 300)).to.equal(false);
   });
 
-  it('rejects a different body, secret or time, and a changed signature', () => {
+  it('verifySignature rejects a different body, secret or time, and a changed signature', () => {
     expect(verifySignature(secret, header, `${body} `, t)).to.equal(false);
     expect(verifySignature(`${secret}x`, header, body, t)).to.equal(false);
     expect(verifySignature(secret.slice('whsec_'.length), header, body, t)).to.equal(false);
@@ -64,16 +64,16 @@ describe('verifySignature', () => {
     ).to.equal(false);
   });
 
-  it('rejects the same JSON after it was parsed and serialized again', () => {
+  it('verifySignature rejects the same JSON after it was parsed and serialized again', () => {
     const reencoded = JSON.stringify(JSON.parse(body), null, 1);
     expect(verifySignature(secret, header, reencoded, t)).to.equal(false);
   });
 
-  it('rejects a current time that is not a number', () => {
+  it('verifySignature rejects a current time that is not a number', () => {
     expect(verifySignature(secret, header, body, Number.NaN)).to.equal(false);
   });
 
-  it('rejects malformed headers without throwing', () => {
+  it('verifySignature rejects malformed headers without throwing', () => {
     const v1 = header.split('v1=')[1] ?? '';
     const others = ['', 't=', `v1=${v1}`, `t=${t}`, `t=${t},v1=`, `t=${t},v1=${v1.slice(2)}`, `t=${t},v1=${v1}00`];
     const spelled = [` ${header}`, `${header}\n`, `t=-${t},v1=${v1}`, `t=${t},v0=${v1}`, header.toUpperCase()];

@@ -55,7 +55,7 @@ describe('fare counts', () => {
     }
   }
 
-  it('the hint has median and quartiles per km, to 5 %, from 20 trips of 10 accounts over all days', async () => {
+  it('20 trips of 10 accounts over all days give a hint with median and quartiles per km, to 5 %', async () => {
     const place = somewhere();
     await trips(place, prices(20).slice(0, 10), 10, { createdAt: at('2026-11-04 23:59') });
     await trips(place, prices(20).slice(10), 10);
@@ -88,8 +88,8 @@ describe('fare counts', () => {
       await trips(place, prices(ofOne).slice(1), 1);
     }
     await count();
-    // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`. The next trip, of another account, makes it 10 of
-    // 30 at `third`, which is not more than a third.
+    // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`, both more than a third. The next trip, of another
+    // account, makes it 10 of 30 at `third`, which is exactly a third.
     await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
     await FareProgressModel.deleteMany({});
     await count();

@@ -82,7 +82,7 @@ describe('sweeper: test events and redeliveries', () => {
     expect(await job(second)).to.equal(undefined);
   });
 
-  it('the sweeper adds the next redelivery if a crash followed the outcome of the first one', async () => {
+  it('the sweeper adds the next redelivery if a worker crashed after it recorded the first one', async () => {
     const rideId = newRideId(0);
     const [first, second] = [await redelivery(-60, rideId), await redelivery(-50, rideId)];
     await attempts.updateOne(

@@ -46,7 +46,7 @@ describe('the sweeper', () => {
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
     })) as unknown as Ride[];
-    // The order of the inserts is not the order of age.
+    // The rides are not inserted in the order of their age.
     await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));
     return made;
   }
@@ -108,7 +108,7 @@ describe('the sweeper', () => {
       expect(found).to.have.length(2);
     });
 
-    it('the lease rests for an interval after a turn, and shorter while a full sweep is unfinished', async () => {
+    it('the lease stays taken for an interval after a turn, or for less while a full sweep is unfinished', async () => {
       await turn({ soonMs: 1_000, lastLossAt: Date.now() + 60_000 });
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1, 1_000);
       await intervalIsOver();

@@ -28,7 +28,7 @@ describe('the sweeper', () => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
-  /** Runs a turn of the sweeper, after the end of its interval. */
+  /** Runs one turn of the sweeper, as if its interval had passed. */
   const oneSweep = async () => {
     await ctx.redis.del(sweeperLeaseKey);
     await takeATurn();

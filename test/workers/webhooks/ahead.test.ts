@@ -18,7 +18,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 
 const hourMs = 3_600_000;
 
-describeOnLinux("claims dated ahead because MongoDB's clock was set back", function () {
+describeOnLinux("claims dated in the future because MongoDB's clock was set back", function () {
   // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
   useNock(false);
@@ -61,7 +61,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
   };
   const why = "held by another run, by a clock ahead of MongoDB's";
 
-  it('a run waits for the full duration of a claim dated ahead, then claims the event', async () => {
+  it('a run waits for the full duration of a claim dated in the future, then claims the event', async () => {
     await claimEvent(rideId, 1, 'a run that ended');
     await mongo.setClock(0);
     expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 3_000, why });
@@ -72,7 +72,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('a run waits for the full duration again after a claim dated ahead was renewed', async () => {
+  it('a run waits for the full duration again after a claim dated in the future was renewed', async () => {
     await claimEvent(rideId, 1, 'a run that works');
     await mongo.setClock(1_800_000);
     expect(await deliver(ctx, rideId, 1)).to.include({ why });
@@ -85,7 +85,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     expect(receiver.receipts).to.have.length(0);
   });
 
-  it('a run can renew its own claim dated ahead, and settle', async () => {
+  it('a run can renew its own claim dated in the future, and settle', async () => {
     await claimEvent(rideId, 1, 'a run that works');
     await mongo.setClock(0);
     expect(await deliver(ctx, rideId, 1, { token: 'a run that works' })).to.include({ result: 'delivered' });
@@ -105,7 +105,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     expect(await deliver(later, rideId, 1)).to.include({ result: 'delivered' });
   });
 
-  it('the sweeper adds the lost job of an event with a claim dated ahead', async () => {
+  it('the sweeper adds the lost job of an event with a claim dated in the future', async () => {
     await claimEvent(rideId, 1, 'a run that ended');
     await ctx.redis.flushall();
     await mongo.setClock(0);
@@ -114,7 +114,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     expect((await rides.findOne({ _id: rideId }))?.claim?.token).to.equal('a run that ended');
   });
 
-  it('a run waits for the full duration of a claim dated ahead on a test event, then claims it', async () => {
+  it('a run waits for the full duration of a test event’s claim dated in the future, then claims it', async () => {
     const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
     const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
     await claimResend(attemptId, 'a run that ended');

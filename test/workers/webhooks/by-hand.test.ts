@@ -168,7 +168,7 @@ describe('resends', () => {
       expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / resendIntervalMs));
       const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
       expect(nextRedeliveryAt).to.be.instanceOf(Date);
-      // The redeliveries within any second: one at its start, and one for each interval that passes.
+      // The most redeliveries within a second: one at its start, and one after each interval.
       expect(1 + Math.floor((1_000 + 100) / resendIntervalMs)).to.equal(10);
     });
 

@@ -52,7 +52,7 @@ describe('event delivery with faults', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('deliveries that are recorded in one batch are each on their own event', async () => {
+  it('outcomes that are written in one batch are each recorded on the right event', async () => {
     const rideIds = await Promise.all(Array.from({ length: 20 }, () => rideWith(1)));
     await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
     for (const rideId of rideIds) {
@@ -98,7 +98,7 @@ describe('event delivery with faults', () => {
     await new Promise<void>((reached) => {
       restoreWrites = insteadOf('settling', () => {
         reached();
-        // This run never continues, as if its worker had been killed.
+        // Never resolves, so that this run stops here as if its worker had been killed.
         return new Promise(() => {});
       });
       void deliver(ctx, rideId, 1);
@@ -135,7 +135,7 @@ describe('event delivery with faults', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('the last event is settled once if the reply is lost and a new event occurs before it', async () => {
+  it('the last event is settled once if a new event occurs before the reply to the settling is lost', async () => {
     const rideId = await rideWith(1);
     beforeTheAnswer('settling', async () => {
       await accept(rideId);
@@ -177,7 +177,7 @@ describe('event delivery with faults', () => {
       renewals.length = 0;
     });
 
-    it('after a connect of over a second, the claim is renewed and a rolled secret signs the request', async () => {
+    it('if connecting takes over a second, the claim is renewed and a new secret already signs', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
       let rolled = '';

@@ -142,7 +142,7 @@ describe('event delivery', () => {
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     });
 
-    it('a rolled signing secret signs the very next delivery', async () => {
+    it('after a roll, the very next delivery is signed with the new secret', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 2);
       await deliver(ctx, rideId, 1);

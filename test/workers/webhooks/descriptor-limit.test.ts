@@ -120,7 +120,7 @@ describe('concurrency of the delivery pools', () => {
     });
     expect(most).to.be.within(1, limit / 2);
 
-    // Lowers the limit, so that the running process runs out of descriptors.
+    // Waits until the worker is idle, and then lowers its limit so far that it runs out of descriptors.
     await until(async () => inFlight === 0);
     setLimit(openDescriptors() + 2);
     const others = await makeRides(20);

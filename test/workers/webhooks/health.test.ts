@@ -260,7 +260,7 @@ describe('delivery health', () => {
     it('the mail is sent at the next failure if it was certainly not stored', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
-      // Fails as often as the daily limit: mails that were not stored do not count.
+      // Four mails fail, as many as the daily limit. They do not count, because they were not stored.
       for (let failed = 0; failed < 4; failed++) {
         onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
         await note(key.keyId, refused);

@@ -146,7 +146,7 @@ describe('event delivery with a local fault', () => {
     const ctx = withTargets(base, 'http://127.0.0.1:9');
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
     const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
-    // Without the signal, no pause would ever end.
+    // Replaces the timer by one that never fires, so that only the signal can end a pause.
     const { setTimeout } = timers;
     const endless = async (_ms: number, _value: unknown, { signal }: { signal: AbortSignal }) =>
       signal.aborted ? undefined : new Promise(() => {});

@@ -178,7 +178,7 @@ describe('slow lane', () => {
     expect(await isSlow(ctx, key.keyId)).to.equal(true);
     const inAMinute = { ...ctx, now: () => ctx.now() + 60_000 };
     expect(await isSlow(inAMinute, key.keyId)).to.equal(false);
-    // Redis drops keys that are no longer slow, so the set does not grow with every key.
+    // markSlow also removes the keys that are no longer slow, so that the set does not grow forever.
     await markSlow(inAMinute, 'key_of_another');
     expect(await ctx.redis.zscore('rides:slow', key.keyId)).to.equal(null);
   });

@@ -121,7 +121,8 @@ describe('send: allowed addresses', () => {
         outcome: 'unable',
         reason: code,
       });
-      // The address that the local fault affected might have accepted the connection.
+      // The attempt is postponed even if another address refuses, because the one with the local fault might have
+      // accepted.
       route = (host) => (host === PUBLIC ? 'refuse' : { fails: code });
       const second = await sendTo('https://partner.test/', async () => [PUBLIC, '93.184.216.35']);
       expect(second).to.include({ outcome: 'unable', reason: code });
@@ -164,7 +165,7 @@ describe('send: allowed addresses', () => {
     }
   });
 
-  it('a local target on another port does not allow this one', async () => {
+  it('a local target allows no other port of the same host', async () => {
     const neighbour = `http://127.0.0.1:${receiver.port + 1}`;
     const result = await sendTo(receiver.origin, async () => [], [neighbour]);
     expect(result).to.include({ outcome: 'blocked', reason: 'target_url' });

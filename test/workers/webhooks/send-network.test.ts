@@ -22,7 +22,7 @@ describe('send: network faults', () => {
       tls: {},
       answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'),
     });
-    // The clock advances, so that connections of earlier tests do not count as recent.
+    // Advances the clock, so that connections of earlier tests do not count as recent.
     laterMs += 60_000;
     performance.now = () => laterMs + now.call(performance);
   });
@@ -108,7 +108,7 @@ describe('send: network faults', () => {
     divert(toReceiver);
     const { durationMs, ...result } = await sendTo('https://partner.test/', names(noAnswer, noAnswer), 50);
     expect(result).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
-    // A probe that started only at the limit would take 2 s more.
+    // If the probe started only at the time limit, the result would take 2 s more.
     expect(durationMs).to.be.below(2_000);
   });
 

@@ -46,7 +46,7 @@ describe('changed delivery settings', () => {
       letPass(settingsMaxAgeMs + 1);
     });
 
-  it('a rolled secret signs a request that is written 251 ms after its settings were read', async () => {
+  it('a request written 251 ms after its settings were read is signed with the new secret', async () => {
     let rolled = '';
     changeBeforeWriting(async () => {
       rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
@@ -55,7 +55,7 @@ describe('changed delivery settings', () => {
     expect(isSignedWith(rolled, old.receipts[0])).to.equal(true);
   });
 
-  it('a rolled secret signs a test event that is written 251 ms after its settings were read', async () => {
+  it('a test event written 251 ms after its settings were read is signed with the new secret', async () => {
     const owner = { accountId: (await keys.findOne({ _id: key.keyId }))?.accountId ?? '' };
     const attemptId = await sendTestEvent(ctx, key.keyId, owner);
     const { findOneAndUpdate } = attempts;
@@ -124,7 +124,7 @@ describe('changed delivery settings', () => {
       expect(await waitedMs()).to.be.at.least(settingsMaxAgeMs);
     });
 
-    it('a change is answered after 2 s if a worker holds settings because MongoDB was slow', async () => {
+    it('a change is answered after 2 s if a worker still holds old settings because MongoDB was slow', async () => {
       await holdDeliverySettings(ctx.config, key.keyId);
       expect(await waitedMs()).to.be.at.least(heldSettingsMaxAgeMs);
     });

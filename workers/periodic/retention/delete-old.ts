@@ -21,7 +21,7 @@ import { pagesById } from '../walk.ts';
 
 const batchSize = 200;
 /** A batch has fewer rides than other documents, because each ride is deleted with its attempts. */
-const ridesAtOnce = 50;
+const ridesPerBatch = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
 const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel].map(
@@ -53,9 +53,9 @@ export const dropOldIdempotencyKeys = (now: Date, pace: Pace): Promise<number> =
   });
 
 /**
- * Applies `change` to the documents whose `field` is before a time, in batches. The filter of each change repeats the
- * condition, because a session that is used in the meantime gets a later expiry. Resolves with the sum of the counts
- * that `change` returned.
+ * Applies `change` to the documents whose `field` is before a time, in batches. The filter of each change contains the
+ * condition again, because a session that is used in the meantime gets a later expiry. Resolves with the sum of the
+ * counts that `change` returned.
  */
 async function changeBefore(
   rows: Rows,
@@ -77,8 +77,8 @@ async function changeBefore(
 }
 
 /**
- * Deletes the positions of drivers who sent their last position before a time, and of revoked drivers who are on no
- * ride. Reads the positions of all drivers, in the order of their ids. Resolves with the number of deleted positions.
+ * Deletes the positions of drivers who sent their last position before a time, and of revoked drivers without a ride.
+ * Reads the positions of all drivers, in the order of their ids. Resolves with the number of deleted positions.
  */
 export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
   let deleted = 0;
@@ -126,8 +126,8 @@ type OldRide = Pick<Ride, '_id' | 'status' | 'statusAt' | 'unsettled'>;
 
 /**
  * Deletes the rides that ended before a time, the oldest first. Deletes a ride only when its events are settled, its
- * day is summed and its month is closed. Deletes the attempts of a ride before the ride, so that none is left without
- * it. Resolves with the number of deleted rides.
+ * day is summed and its month is closed. Deletes a ride's attempts before the ride itself, so that no attempt is left
+ * without its ride. Resolves with the number of deleted rides.
  */
 export async function deleteOldRides(before: Date, pace: Pace): Promise<number> {
   const neededFrom = await ridesNeededFrom();
@@ -143,8 +143,8 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
   let deleted = 0;
   for await (const found of pagesById<OldRide>(rides, range, pace)) {
     const old = found.filter(({ status, statusAt, unsettled }) => hasEnded(status) && statusAt < end && !unsettled);
-    for (let start = 0; start < old.length; start += ridesAtOnce) {
-      const ids = old.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
+    for (let start = 0; start < old.length; start += ridesPerBatch) {
+      const ids = old.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
       await pace();
       await attempts.deleteMany({ rideId: { $in: ids } }, timeLimit());
       deleted += (await rides.deleteMany({ _id: { $in: ids } }, timeLimit())).deletedCount;

@@ -9,7 +9,7 @@ import type { Pace } from '../turns.ts';
 import { pagesById, walk } from '../walk.ts';
 
 /** A small batch is a short command, so no request waits long behind it. */
-const ridesAtOnce = 50;
+const ridesPerBatch = 50;
 const attemptsAtOnce = 200;
 
 /**
@@ -45,8 +45,8 @@ export async function eraseOldRides(
       projection: { _id: 1 },
       until: before,
       async visit(ended) {
-        for (let start = 0; start < ended.length; start += ridesAtOnce) {
-          const rideIds = ended.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
+        for (let start = 0; start < ended.length; start += ridesPerBatch) {
+          const rideIds = ended.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
           await erase(rideIds, (error) => {
             onError({}, error);
             return eraseOneByOne(rideIds);

@@ -67,7 +67,7 @@ export async function runRetention(
     auditEntries: await done('audit', deleteOldAudit(daysAgo(auditDays), pace)),
     positions: await done('positions', deleteOldPositions(daysAgo(eraseDays), pace)),
     keys: await done('keys', deleteUnusedKeys(daysAgo(eraseDays), pace)),
-    // The deletion comes first, so that no ride is erased just before it is deleted.
+    // Rides are deleted before others are erased, so that no ride is erased just before its deletion.
     ridesDeleted: await done('oldRides', deleteOldRides(daysAgo(rideDays), pace)),
     ridesErased: await done('rides', eraseOldRides(daysAgo(eraseDays), pace, onError)),
     attemptsErased: await done('attempts', eraseOldAttempts(daysAgo(eraseDays), pace)),

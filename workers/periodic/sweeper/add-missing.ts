@@ -21,8 +21,8 @@ export interface NeededJob {
 const toleranceMs = 1_000;
 
 /**
- * Adds the jobs that no queue really holds, in the given order. With `distrustActive`, also adds a due job that is
- * marked as active, because its worker may never have received it. Resolves with the numbers of jobs that Redis
+ * Adds those of the given jobs that no queue really holds, in their order. With `distrustActive`, also adds a due job
+ * that is marked as active, because its worker may never have received it. Resolves with the numbers of jobs that Redis
  * accepted and did not accept. In a Redis Cluster, an unavailable node affects only its own queues: their jobs count as
  * not accepted.
  */
@@ -55,8 +55,8 @@ async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: numbe
     });
     if (states.includes('waiting')) return 'waiting';
     if (states.includes('active')) return 'active';
-    // A delivery's job may be in either of two queues. If only one of them can be read, that one decides: a second job
-    // is harmless.
+    // A delivery's job may be in either of two queues. If only one of them can be read, its state decides, because a
+    // second job is harmless.
     return states.every((state) => state === 'unknown') ? 'unknown' : 'missing';
   });
 }

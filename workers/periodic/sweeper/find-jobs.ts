@@ -11,7 +11,7 @@ interface WantedJob {
   latestAt: number;
 }
 
-/** A wanted job whose dedupe key contains a job id. */
+/** A wanted job, with the job id that its dedupe key contains. */
 interface NamedJob extends WantedJob {
   jobId: string;
 }
@@ -19,20 +19,20 @@ interface NamedJob extends WantedJob {
 /** At most this many jobs are read from the head of the list of waiting jobs. A shorter list is read completely. */
 const maxHeadJobs = 1_000;
 /**
- * The clocks of the processes that add jobs may differ by this much, so only a larger difference proves the order of
- * two jobs.
+ * The clocks of the processes that add jobs may differ by this much. Only a larger difference proves which of two jobs
+ * came first.
  */
-const orderMs = 5_000;
+const maxClockDifferenceMs = 5_000;
 /** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
 const scorePerMs = 0x1000;
 
 /**
- * Finds the real states of these jobs of a queue. BullMQ ignores an add while the dedupe key points to a job whose hash
- * exists, even if the list that held the job is lost. This function removes such leftovers, so that BullMQ accepts the
- * next add.
+ * Finds the real states of these jobs of a queue. BullMQ ignores a new job while its dedupe key points to a job whose
+ * hash exists, even if the list that held that job is lost. This function removes such leftovers, so that BullMQ
+ * accepts the job the next time.
  *
- * The list of waiting jobs may be too long to read completely. A job that may be in the unread part counts as waiting;
- * a later call finds out when the list has moved on.
+ * The list of waiting jobs may be too long to read completely. A job that may be in the unread part counts as waiting.
+ * A later call finds its real state, when the list has moved on.
  *
  * The keys that this function reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
@@ -93,7 +93,7 @@ async function readLists(redis: RedisClient, queue: Queue, named: readonly Named
   return {
     scores: answerOf<(string | null)[]>(scores),
     head: headOf(answerOf<string[]>(list)),
-    /** Every job has its hash, and no two jobs share an id. */
+    /** True if every job has its hash and no two jobs share an id. */
     areConsistent: answerOf<number>(existing) === named.length && areUnique(jobIds),
   };
 }
@@ -115,7 +115,8 @@ async function readJobs(
   const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
   const jobIds = answerOf<(string | null)[]>(names);
   // The list is first in, first out: a job that entered before the head's last job is in the head, or not in the list.
-  const certainUntil = head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
+  const certainUntil =
+    head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - maxClockDifferenceMs;
   const leftovers: string[] = [];
   for (const [index, job] of uncertain.entries()) {
     const [hash, lock, place] = answers.slice(3 * index);
@@ -148,7 +149,10 @@ function answerOf<T>(result: [Error | null, unknown] | undefined): T {
   return value as T;
 }
 
-/** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of at most 14 digits. */
+/**
+ * The smallest id of a counter that `keepJobIdsUnique` has set. It is larger than any number of jobs, and has fewer
+ * than 15 digits, because BullMQ writes job ids in Lua, which prints at most 14.
+ */
 const smallestUniqueId = 1e12;
 
 /**

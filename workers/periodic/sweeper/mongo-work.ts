@@ -1,7 +1,7 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
-import { dropSilent } from '../../../shared/drivers/positions.ts';
+import { markSilentUnavailable } from '../../../shared/drivers/positions.ts';
 import { settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -13,7 +13,8 @@ import { type Walk, type WalkCursor, walk } from '../walk.ts';
 export type DueRide = Pick<RideState, '_id' | 'timers'>;
 
 /**
- * A walk along the rides with a timer due by `until`, the longest overdue first, or with any timer if `until` is null.
+ * A walk along the rides with a timer that is due by `until`, or with any timer if `until` is null. The longest overdue
+ * ride comes first.
  */
 export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']): Walk<DueRide> => ({
   collection: rides,
@@ -41,7 +42,7 @@ const maxDrivers = 100;
  * Resolves with the numbers of settled and failed drivers.
  */
 export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled: number; failed: number }> {
-  await dropSilent(now);
+  await markSilentUnavailable(now);
   const leaving = await drivers
     .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: maxDrivers })
     .toArray();
@@ -57,14 +58,14 @@ export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled:
   return { settled: leaving.length - failed, failed };
 }
 
-/** A walk without Redis stops after this many rides with nothing to do. The next call continues there. */
+/** A walk without Redis stops after this many rides for which there is nothing to do. The next call continues there. */
 const maxIdle = 500;
 
 /**
- * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, from a cursor along the due timers,
- * and the rides and offers of suspended and revoked drivers. Resolves with the cursor for the next call. The lease is
- * in Redis, so during an outage of Redis every worker process does this. It is harmless if two processes end the same
- * trip.
+ * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, and ends the rides and offers of
+ * suspended and revoked drivers. Finds the trips along the due timers, from a cursor; resolves with the cursor for the
+ * next call. The lease is in Redis, so during an outage of Redis every worker process does this work. It is harmless if
+ * two processes end the same trip.
  */
 export async function sweepWithoutRedis(
   ctx: Context,

@@ -38,15 +38,14 @@ export interface Findings {
   failed: number;
 }
 
-/** A running sweep. */
 export interface Sweep {
   ctx: Context;
-  /** A full sweep: visits everything, and adds every missing job without the grace time. */
+  /** True for a full sweep, which visits everything and adds every missing job without the grace time. */
   everything: boolean;
   now: Date;
   /** An ordinary sweep adds only jobs that were due by this time. */
   overdue: Date;
-  /** Times after this one are ahead of MongoDB's clock. */
+  /** A time after this one is ahead of MongoDB's clock, which was set back. */
   ahead: Date;
   swept: Findings;
 }
@@ -81,8 +80,8 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
 }
 
 /**
- * A claim dated ahead of MongoDB's clock does not count as held. Its end is uncertain, so its event gets a job, which
- * checks the claim (claim.ts).
+ * True if a run holds the claim. A claim dated ahead of MongoDB's clock does not count as held: its end is uncertain,
+ * so the event gets a job, and the job checks the claim (claim.ts).
  */
 const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
 
@@ -127,8 +126,8 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
 type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
 
 /**
- * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only its next one needs a
- * job; that job adds the job of the one after it.
+ * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only the next one needs a
+ * job, which adds the job of the following one.
  */
 export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   const { everything, now, overdue, swept } = current;
@@ -189,7 +188,8 @@ const mailJob = ({ ctx }: Sweep, mail: WaitingMail): NeededJob => ({
 });
 
 /**
- * Finds the jobs that a ride needs. A failing ride is only logged, so that the sweep continues with the other rides.
+ * Finds the jobs that a ride needs. If this fails, only logs the error, so that the sweep continues with the other
+ * rides.
  */
 async function neededJobs(
   { ctx, swept }: Sweep,

@@ -5,8 +5,8 @@ import type { WalkCursor } from '../walk.ts';
 const { EJSON } = mongoose.mongo.BSON;
 
 /**
- * The Redis key of the progress, from which any process can continue the sweep. If it is lost, the walks start at the
- * front.
+ * The Redis key of the progress, from which any process can continue the sweep. If the key is lost, the walks start at
+ * the front.
  */
 export const progressKey = '{rides:sweeper}:progress';
 

@@ -12,11 +12,11 @@ import { atFront, type Progress } from './progress.ts';
 
 /** A job that is late by more than this counts as lost. */
 const graceMs = 10_000;
-/** An ordinary sweep stops in each index after this many documents with nothing to do. */
+/** An ordinary sweep stops in each index after this many documents for which there is nothing to do. */
 const maxIdle = 500;
 
 interface SweepOptions {
-  /** A full sweep: visits everything, and adds every missing job without the grace time. */
+  /** True for a full sweep, which visits everything and adds every missing job without the grace time. */
   everything: boolean;
   /** The sweep continues from these cursors and updates them, even if it fails. */
   progress?: Progress;
@@ -57,12 +57,12 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
       progress[of] = cursor;
     },
   });
-  // An ordinary sweep reads one page of mails: they are few, and a sent mail leaves the index.
+  // An ordinary sweep reads only one page of mails, because few mails are waiting and a sent mail leaves the index.
   const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
-    // The walks run at the same time, because after an outage many timers and many events are pending.
+    // The walks run at the same time, because after an outage both many timers and many events are pending.
     await Promise.all([
-      endLeaving(current),
+      settleInactiveDrivers(current),
       walk(dueTimers(current), progress.timers, bounds('timers')),
       walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
       walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
@@ -81,7 +81,7 @@ async function keepAllJobIdsUnique(ctx: Context, nowMs: number): Promise<void> {
   else await Promise.all(kept);
 }
 
-async function endLeaving({ ctx, now, swept }: Sweep): Promise<void> {
+async function settleInactiveDrivers({ ctx, now, swept }: Sweep): Promise<void> {
   const { settled, failed } = await settleDrivers(ctx, now);
   swept.drivers += settled;
   swept.failed += failed;

@@ -10,24 +10,24 @@ import { sweep } from './sweep.ts';
 import { sweeperLeaseKey, takeSweepTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;
-/** The interval after an outage, until a full sweep is complete. */
+/** The interval between sweeps after an outage, until a full sweep is complete. */
 const soonMs = 500;
 /** API processes may reconnect up to this much later than this process, and cannot add jobs until then. */
 const reconnectMs = 2_500;
 
 /**
  * Finds and adds missing jobs until it is stopped. MongoDB holds the pending work, so losing a job is harmless. Every
- * worker process runs a sweeper; a lease lets one of them sweep in each interval.
+ * worker process runs a sweeper. A lease lets only one of them sweep in each interval.
  */
 export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = {}): { stop(): Promise<void> } {
   const times = { lastLossAt: 0, redisReturnedAt: 0 };
-  /** Jobs may be lost, because Redis or MongoDB was unavailable since the last sweep. */
+  /** True if jobs may be lost, because Redis or MongoDB was unavailable after the last sweep. */
   let mayHaveLostJobs = false;
   let hasRedisReturned = false;
   let cursor: WalkCursor = 'front';
 
-  // The loop asks for the lease twice in each interval: if Redis loses its data, and with it the lease, a sweep follows
-  // soon.
+  // The loop asks for the lease twice in each interval, so that a sweep follows soon if Redis loses its data and with
+  // it the lease.
   const pauseMs = intervalMs / 2;
   const loop = startLoop(ctx.log, { failure: 'sweep failed', pauseMs }, async (signal) => {
     const isUnfinished = await sweepOnce(signal).catch((error) => {
@@ -66,7 +66,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     return takeSweepTurn(ctx, { now, ...times, intervalMs, soonMs, signal });
   }
 
-  /** Used while Redis, or the node of a Redis Cluster that holds the lease, is unavailable. */
+  /** Sweeps while Redis, or the node of a Redis Cluster that holds the lease, is unavailable. */
   async function sweepWithoutLease(signal: AbortSignal): Promise<void> {
     const mayContinue = async () => !signal.aborted;
     if (isCluster(ctx.redis) && ctx.redis.status === 'ready') await sweep(ctx, { everything: false, mayContinue });

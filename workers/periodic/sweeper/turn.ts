@@ -34,8 +34,8 @@ interface SweepTurn {
 }
 
 /**
- * Sweeps if this process can acquire the lease. One process sweeps in each interval; after an outage of Redis, the next
- * sweep does not wait for the interval. Resolves with true while a full sweep is unfinished.
+ * Sweeps if this process can acquire the lease. One process sweeps in each interval. After an outage of Redis, the next
+ * sweep does not wait for the end of the interval. Resolves with true while a full sweep is unfinished.
  */
 export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<boolean> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptAtKey, progressKey);
@@ -55,7 +55,10 @@ export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<bool
   return isUnfinished;
 }
 
-/** Continues an interrupted full sweep where it stopped, so that it completes even if it often fails. */
+/**
+ * The progress with which to continue an interrupted full sweep where it stopped, so that it completes even if it often
+ * fails.
+ */
 function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTurn): StoredProgress {
   const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
   return continues ? stored : { ...atFront(), everythingSince: now };
@@ -78,7 +81,7 @@ async function continueSweep(
     const { timers, deliveries, attempts, mails, stalls, drivers, failed } = swept;
     const found = timers + deliveries + attempts + mails + stalls + drivers + failed;
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
-    // Record the sweep only while holding the lease: Redis may have been flushed.
+    // Records the sweep only if this process still holds the lease, because Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
     if (everything)
       await ctx.redis.mset(sweepResultKey, JSON.stringify(swept), sweptAtKey, progress.everythingSince ?? 0);

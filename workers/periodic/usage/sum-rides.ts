@@ -42,7 +42,7 @@ export async function sumRidesOf(key: Key, sums: StoredSums | undefined, until: 
 
 /**
  * Counts the rides of one key per day, from the start of one day to the start of another. Days without rides are left
- * out. Each query counts at most `atOnce` rides, or one day, and so stays short.
+ * out. Each query counts at most `atOnce` rides, or the rides of one day, so that it stays short.
  */
 export async function countByDay(
   keyId: string,

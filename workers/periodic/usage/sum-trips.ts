@@ -44,8 +44,8 @@ export async function sumTripsOf(
 
 /**
  * Closes the months of an account that end by `until`, if all their trips are summed: stores the lines of each month,
- * and then its total. A closed month never changes. Until then, storing the lines again is idempotent. `known` is an
- * earlier read of the sums. Resolves with the number of closed months.
+ * and then its total. A closed month never changes. Before it is closed, its lines can be stored again without harm.
+ * `known` is an earlier read of the sums. Resolves with the number of closed months.
  */
 export async function closeMonths(
   accountId: string,

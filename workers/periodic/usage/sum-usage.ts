@@ -78,8 +78,8 @@ interface WithId {
 const accounts = collection<WithId>(AccountModel);
 
 /**
- * Yields each document of a collection together with the document that has the same id in another one. Reads page by
- * page.
+ * Yields each document of a collection together with the document that has the same id in a second collection. Reads
+ * page by page.
  */
 async function* withSums<Owner extends WithId, Sums extends WithId>(
   owners: ReadableCollection,

@@ -5,7 +5,7 @@ const stopMs = 1_000;
 
 /** Writes in the background, so that no delivery waits for these writes. */
 interface BufferedWriter {
-  /** Schedules a write, which includes everything added before it starts. */
+  /** Schedules a write. It includes everything that is added before the write starts. */
   soon(): void;
   /** Writes now. Resolves when nothing is left to write, or after a second. */
   flush(): Promise<void>;

@@ -27,8 +27,8 @@ const writes = createBufferedWriter(writeWaiting, () => waiting.size > 0, delayM
 
 /**
  * Counts a key's consecutive failed deliveries, on the key's document. Returns at once and never fails. A success is
- * written only if the key was failing when the delivery started (`isFailing`) or has failures that are not written yet.
- * Local faults and events without a URL do not count.
+ * written only if the key was failing when the delivery started (`isFailing`), or if failures of the key are still
+ * waiting to be written. Local faults and events without a URL do not count.
  */
 export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, isFailing: boolean): void {
   const before = waiting.get(keyId);
@@ -43,7 +43,7 @@ export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, is
   writes.soon();
 }
 
-/** Writes all waiting results before the process ends. Takes a second at most. */
+/** Writes all waiting results before the process ends. Resolves within a second. */
 export const flushHealth = (): Promise<void> => writes.flush();
 
 async function writeWaiting(): Promise<void> {

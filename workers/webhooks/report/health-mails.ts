@@ -4,12 +4,12 @@ import { describeError } from '../../../shared/base/errors.ts';
 import { isOutageOfMongo, wasNeverSent } from '../../../shared/base/mongo/outage.ts';
 import { type ApiKey, type FailureStreak, keys } from '../../../shared/keys/api-key.ts';
 import { sendMail } from '../../../shared/mail/mail.ts';
-import { oneLine, utc } from '../../../shared/mail/wording.ts';
+import { formatUtc, oneLine } from '../../../shared/mail/wording.ts';
 import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 
-/** The most outage mails per key in 24 hours, for receivers that fail and recover repeatedly. */
-const mostMailsADay = 4;
+/** The most outage mails for a key in 24 hours. The limit is for receivers that fail and recover repeatedly. */
+const maxMailsPerDay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
@@ -31,7 +31,7 @@ export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
       _id: keyId,
       'failing.inRow': { $gte: failuresToReport },
       'failing.isTold': { $ne: true },
-      $expr: { $lt: [{ $size: ofLastDay }, mostMailsADay] },
+      $expr: { $lt: [{ $size: ofLastDay }, maxMailsPerDay] },
     },
     [{ $set: { 'failing.isTold': true, outageMailsAt: { $concatArrays: [ofLastDay, ['$$NOW']] } } }],
     { returnDocument: 'after' },
@@ -65,7 +65,7 @@ function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }:
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" fail`,
     text: [
-      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first one failed at ${utc(since)}.`,
+      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first one failed at ${formatUtc(since)}.`,
       `Reason for the last failure: ${name}.\nWhat to do: ${remedy}`,
       'Each event is sent once; there is no automatic retry. When your receiver works again, you can resend the failed events here:',
       linkTo(config, key._id),
@@ -78,7 +78,7 @@ function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failur
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" work again`,
     text: [
-      `An event of your key "${oneLine(key.name)}" has reached your webhook. The ${inRow} events before it, since ${utc(since)}, failed.`,
+      `An event of your key "${oneLine(key.name)}" has reached your webhook. The ${inRow} events before it, since ${formatUtc(since)}, failed.`,
       'They are not retried automatically. You can resend them here:',
       linkTo(config, key._id),
     ].join('\n\n'),

@@ -7,13 +7,13 @@ import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault, isNetworkFault, recordReachedHost } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
-/** The time limit for a TCP connection to one address, if the name has another address to try. */
+/** The time limit for a TCP connection to an address, if the name has a further address to try. */
 const addressTimeoutMs = 2_000;
 
 /** One attempt tries at most this many of a name's addresses. */
 const maxAddresses = 4;
 
-/** One attempt reads at most this much of an answer. */
+/** An attempt reads at most this many bytes of the receiver's answer. */
 const maxReadBytes = 65_536;
 
 /**
@@ -35,7 +35,7 @@ const received = new WeakMap<Socket, Buffer[]>();
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
 /**
- * Shared by TLS connections, because a new context costs as much as a handshake and a resumed session saves half a
+ * What TLS connections share, because a new context costs as much as a handshake, and a resumed session saves half a
  * handshake.
  */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
@@ -86,7 +86,7 @@ export async function connect(url: URL, addresses: readonly string[], options: C
     }
   }
   options.trace.address = candidates[0] ?? null;
-  // A local fault has priority, because the address that it affected might have accepted.
+  // A local fault has priority, because the address for which it occurred might have accepted the connection.
   throw (
     errors.find(isLocalFault) ??
     errors.find((error) => !isNetworkFault(error)) ??
@@ -102,7 +102,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
-  // Prepended, so that it runs before the other listeners of this event, one of which starts the TLS handshake.
+  // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
     if (isPublicAddress(address)) recordReachedHost(hostOf(url));
@@ -127,14 +127,14 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
  * A root name server in both address families, to test for a route. Connecting a UDP socket only looks up the route and
  * sends nothing.
  */
-const farAddresses = [
+const rootServers = [
   ['udp4', '198.41.0.4'],
   ['udp6', '2001:503:ba3e::2:30'],
 ] as const;
 
 /** Resolves with true if this host has a route to public addresses of at least one family. */
 export async function hasRoute(): Promise<boolean> {
-  const routes = farAddresses.map(async ([family, address]) => {
+  const routes = rootServers.map(async ([family, address]) => {
     const socket = createSocket(family).on('error', () => {}); // A late error must not end the process.
     try {
       socket.connect(53, address);
@@ -174,9 +174,9 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
 }
 
 /**
- * Socket options with the address, and with a reader that stops before the next read could exceed the limit. `push`
- * passes each chunk to its consumers in the same tick, so a status line within the limit is evaluated before the socket
- * is destroyed.
+ * The socket options: the address, and a reader that stops before the next read could exceed the limit. `push` passes
+ * each chunk to its consumers in the same tick, so a status line within the limit is evaluated before the socket is
+ * destroyed.
  */
 function socketOptions(address: string, port: string | number, socketOf: () => Socket) {
   const chunks: Buffer[] = [];

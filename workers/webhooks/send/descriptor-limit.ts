@@ -4,9 +4,9 @@ import type { Logger } from '../../../shared/base/logger.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 
 /** Descriptors that attempts may not use: for 100 MongoDB connections, the Redis connections and Node's own files. */
-const reserved = 150;
+const reservedDescriptors = 150;
 /** An attempt uses at most two descriptors: first for two DNS queries, later for one connection. */
-const perAttempt = 2;
+const descriptorsPerAttempt = 2;
 
 type Concurrency = Config['concurrency'];
 
@@ -33,7 +33,7 @@ export function withinDescriptorLimit(
 ): Concurrency {
   const delivering = pools.filter((pool) => pool === 'webhooks' || pool === 'webhooks-slow');
   const attempts = delivering.reduce((sum, pool) => sum + wanted[pool], 0);
-  const room = Math.floor(Math.max(limit - reserved, limit / 2) / perAttempt);
+  const room = Math.floor(Math.max(limit - reservedDescriptors, limit / 2) / descriptorsPerAttempt);
   if (attempts <= room) return wanted;
   const allowed = { ...wanted };
   for (const pool of delivering) allowed[pool] = Math.max(1, Math.floor((wanted[pool] * room) / attempts));

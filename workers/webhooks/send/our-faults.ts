@@ -16,7 +16,7 @@ const systemCodes = new Set([
 ]);
 
 /**
- * Resolver errors which show that no name server was reached, because none runs or no descriptor was free for the
+ * Resolver errors which show that no name server was reached, because none is running or no descriptor was free for the
  * query. An error from a name server, or a missing answer, does not count: the receiver's own DNS may cause it.
  */
 const resolverCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE', 'ENOTINITIALIZED', 'EDESTRUCTION']);
@@ -44,7 +44,7 @@ function hasIPv6(): boolean {
 
 /** Connection errors that a host without network access gets for every address. */
 const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EAFNOSUPPORT']);
-/** Query errors that a name server without network access causes for every name. */
+/** The DNS errors that a name server without network access returns for every name. */
 const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
 /**
@@ -58,14 +58,14 @@ export function isNetworkFault(error: unknown): boolean {
 }
 
 /**
- * A connection to another host up to this long before an attempt proves that the process had a network during the
+ * A connection to another host at most this long before an attempt proves that the process had a network during the
  * attempt.
  */
 const recentMs = 1_000;
 /** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;
 
-/** The last host that was reached, and the last one before it with another name. */
+/** The host that was reached last, and, in `lastOther`, the one with another name that was reached last before it. */
 let last = { host: '', at: Number.NEGATIVE_INFINITY };
 let lastOther = last;
 
@@ -76,13 +76,13 @@ export function recordReachedHost(host: string): void {
 }
 
 type AskNameServers = (name: string, signal: AbortSignal) => Promise<unknown>;
-const probes = new WeakMap<AskNameServers, Promise<boolean>>();
+const runningProbes = new WeakMap<AskNameServers, Promise<boolean>>();
 
 /**
  * Resolves with true if this process reaches a host other than `host` (contract, section 6, rule 4). The proof is a
- * connection to another host later than a second before `since` (ms, monotonic), or an answer of its name servers for
- * another name. Without a route to any public address the result is false, even if a local name server answers.
- * Concurrent attempts share one probe of the name servers, of at most `limitMs`.
+ * connection to another host that was made after `since` (monotonic ms) or in the second before it, or an answer of the
+ * name servers for another name. Without a route to any public address the result is false, even if a local name server
+ * answers. Concurrent attempts share one probe of the name servers, of at most `limitMs`.
  */
 export async function reachesOthers(
   { host, since, resolver, limitMs }: { host: string; since: number; resolver: AskNameServers; limitMs: number },
@@ -91,8 +91,9 @@ export async function reachesOthers(
   const other = last.host === host ? lastOther : last;
   if (other.at >= since - recentMs) return true;
   if (!(await hasRoute())) return false;
-  const asked = probes.get(resolver) ?? answersForOthers(resolver, limitMs).finally(() => probes.delete(resolver));
-  probes.set(resolver, asked);
+  const asked =
+    runningProbes.get(resolver) ?? answersForOthers(resolver, limitMs).finally(() => runningProbes.delete(resolver));
+  runningProbes.set(resolver, asked);
   return asked;
 }
 

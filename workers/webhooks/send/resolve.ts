@@ -13,8 +13,8 @@ export function dnsResolver(servers?: readonly string[]): Resolver {
   return async (hostname, signal) => {
     signal.throwIfAborted();
     const v4 = new dns.Resolver({ timeout: 1_000, tries: 5 });
-    // Some name servers never answer AAAA queries. Such a query is given up early enough to use the answer to the A
-    // query.
+    // Some name servers never answer AAAA queries. The short time limit ends such a query early enough to use the
+    // answer to the A query.
     const v6 = new dns.Resolver({ timeout: 500, tries: 2 });
     if (servers) for (const resolver of [v4, v6]) resolver.setServers(servers);
 

@@ -17,7 +17,7 @@ export type Attempt = Message & {
   /** Allowlist of origins that may be neither HTTPS nor public, such as `http://127.0.0.1:4000`. */
   localTargets: readonly string[];
   timeoutMs?: number;
-  /** For tests: replaces the machine's name servers. */
+  /** Only for tests: replaces the machine's name servers. */
   resolver?: Resolver;
   /** The certificate authorities (PEM) to trust instead of Node's. TLS sessions are kept per object. */
   tls?: { ca: string };
@@ -28,7 +28,8 @@ export type SendResult = AttemptResult & { durationMs: number };
 /**
  * Makes one attempt to deliver one event: posts the unchanged body to the URL. Never throws. One time limit of 8 s
  * covers DNS, connecting, TLS and the wait for the status line. 2xx means `delivered`; redirects are not followed, and
- * only public addresses are called (contract, section 6, rules 2 to 4). `trace` receives the details for the dashboard.
+ * only public addresses are called (contract, section 6, rules 2 to 4). Writes the details for the dashboard into
+ * `trace`.
  *
  * Only this folder opens outbound connections; a test checks all imports for that.
  */
@@ -40,8 +41,8 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   const abort = () => setImmediate(() => deadline.abort());
   const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
   const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
-  // If DNS is unanswered near the time limit, starts the probe of `reachesOthers` early, so that its result is known at
-  // the limit.
+  // If DNS has not answered shortly before the time limit, starts the probe of `reachesOthers`, so that its result is
+  // known at the limit.
   const probeMs = Math.min(probeLimitMs, timeoutMs / 2);
   const reaches = () => reachesOthers({ ...probeTarget(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
   let early: Promise<boolean> | undefined;
@@ -66,7 +67,7 @@ async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSigna
 
   const resolver = attempt.resolver ?? systemResolver;
   const addresses = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
-  // One private address blocks the name, even if the attempt would have used another address.
+  // A single private address blocks the target, even if the attempt would have used another address.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 
   const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), trace, signal, mayCall });

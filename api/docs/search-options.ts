@@ -1,0 +1,23 @@
+import type { Options } from 'minisearch';
+
+/** A section of a page. `id` is its path. */
+export interface SearchEntry {
+  id: string;
+  page: string;
+  section: string;
+  text: string;
+}
+
+/** The service creates the index, and the browser loads it with the same options. */
+export const searchOptions: Options<SearchEntry> = {
+  fields: ['page', 'section', 'text'],
+  storeFields: ['page', 'section'],
+  searchOptions: {
+    boost: { page: 3, section: 2 },
+    // A page comes before its sections.
+    boostDocument: (id) => (String(id).includes('#') ? 1 : 2),
+    prefix: true,
+    fuzzy: 0.15,
+    combineWith: 'AND',
+  },
+};

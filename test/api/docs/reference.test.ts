@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { lexer, type Tokens } from 'marked';
+import MiniSearch from 'minisearch';
+import { documentation } from '../../../api/docs/documentation.ts';
+import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
+import { searchOptions } from '../../../api/docs/search-options.ts';
+import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
+import { useTestApi } from '../../support/service.ts';
+
+const docs = documentation({ publicBaseUrl: 'https://rides.example' });
+const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
+
+describe('the generated reference', () => {
+  const api = useTestApi();
+
+  it('each operation and each event of the OpenAPI document has a page, which its overview names', () => {
+    for (const [target, methods] of openApiDocuments.flatMap(({ paths }) => Object.entries(paths))) {
+      const isDrivers = target.startsWith('/drivers/');
+      for (const [method, { operationId, summary, requestBody, responses }] of Object.entries(methods)) {
+        const name = operationPageName(isDrivers ? 'driver' : 'partner', operationId);
+        const endpoint = `\`${method.toUpperCase()} ${target}\``;
+        const overview = textOf(isDrivers ? 'drivers-reference' : 'reference');
+        expect(overview).to.include(`| [${summary}](${name}.md) | ${endpoint} |`);
+        const page = textOf(name);
+        expect(page).to.include(`# ${summary}\n`).and.to.include(`\n${endpoint}\n`);
+        for (const status of Object.keys(responses)) expect(page + overview).to.include(status);
+        const schema = requestBody?.content['application/json'].schema;
+        for (const field of schema ? fieldsOf(schema) : []) expect(page).to.include(`| \`${field}\` |`);
+      }
+    }
+    for (const event of Object.keys(openApi.partner.webhooks)) {
+      expect(textOf('reference')).to.include(`| [\`${event}\`](${eventPageName(event)}.md) |`);
+      expect(textOf(eventPageName(event))).to.include(`# ${event}\n`);
+    }
+  });
+
+  it('an address of an operation in the former reference of one page leads to its row', async () => {
+    for (const [page, anchors] of [
+      ['reference', ['create-a-ride', 'retrieve-a-ride', 'make-an-offer-manually', 'offerreceived', 'events']],
+      ['drivers-reference', ['make-an-offer', 'show-the-outcome-of-a-request']],
+    ] as const) {
+      const html = await (await fetch(`${api.url}/docs/${page}`)).text();
+      for (const anchor of anchors) expect(html).to.include(` id="${anchor}"`);
+    }
+  });
+
+  it('each page of an operation has no empty table and no empty cell', () => {
+    for (const name of generatedPages) {
+      const tables = lexer(textOf(name)).filter((token) => token.type === 'table') as Tokens.Table[];
+      for (const { rows } of tables) {
+        expect(rows, name).not.to.be.empty;
+        for (const row of rows) for (const { text } of row) expect(text, `${name}: ${row[0]?.text}`).not.to.equal('');
+      }
+    }
+  });
+
+  it('the search index finds the section of a page by its words', async () => {
+    const answer = await fetch(`${api.url}/docs/search.json`);
+    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    const index = MiniSearch.loadJSON(await answer.text(), searchOptions);
+    expect(index.search('create a ride').map(({ id }) => id)).to.include('/docs/reference/create-ride');
+    expect(index.search('idempotency')[0]?.id).to.match(/^\/docs\//);
+    expect(index.search('raise the far')[0]?.id).to.equal('/docs/reference/raise-fare');
+  });
+});
