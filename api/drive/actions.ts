@@ -9,6 +9,7 @@ export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 export type Action = { id: string } /** `offerId` is set once the service has answered. */ & (
   | { kind: 'offer'; rideId: string; price: number; etaMinutes: number; offerId?: string }
   | { kind: 'withdraw'; rideId: string; offerId: string }
+  | { kind: 'decline'; rideId: string }
   | { kind: 'step'; rideId: string; step: Step }
   | { kind: 'offline' }
 );
@@ -39,6 +40,12 @@ export function withSteps(ride: ShownRide | null, actions: readonly Action[]): S
   }
   return isMoving(status) ? { ...ride, status } : null;
 }
+
+/** The requests after these actions: without declined ones. */
+export const openRequests = (requests: readonly ShownRequest[], actions: readonly Action[]): RequestOnPage[] =>
+  requests
+    .filter(({ rideId }) => !actions.some((action) => action.kind === 'decline' && action.rideId === rideId))
+    .map((request) => withOffers(request, actions));
 
 /** A request after these actions. */
 export function withOffers(request: ShownRequest, actions: readonly Action[]): RequestOnPage {

@@ -10,6 +10,7 @@ import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
+import { plainRideRoutes } from './plain-ride-routes.ts';
 import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-routes.ts';
 
 const base = '/drive';
@@ -43,7 +44,7 @@ function dataPart(service: Context, gateway: Gateway): Part {
 
 function pagePart(service: Context): Part {
   const { config } = service;
-  const routes = signInRoutes(service);
+  const routes = [...signInRoutes(service), ...plainRideRoutes(service)];
   return {
     name: 'drive',
     owns: isBelow(base),

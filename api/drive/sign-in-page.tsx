@@ -64,10 +64,10 @@ export function tooManyPage(waitMs: number): string {
   });
 }
 
-export const NeedsScripts = () => (
+export const NeedsScripts = ({ children }: { children?: ComponentChildren }) => (
   <noscript>
     <p class="wrong">
-      This page needs JavaScript. Allow it for this site in the browser's settings, then load the page again.
+      This page needs JavaScript. Allow it for this site in the browser's settings, then load the page again. {children}
     </p>
   </noscript>
 );

@@ -24,14 +24,8 @@ const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 
 export function signInRoutes(service: Context): PageRoute[] {
   const { config } = service;
   const cookie = driverCookie(config);
-  const { authenticate } = authenticateBySession(service);
+  const signedIn = signedInDriver(service);
   const findDriver = batchedFindDriver();
-
-  const signedIn = (ctx: RequestContext): Promise<ActiveDriver | null> =>
-    authenticate(ctx).catch((error) => {
-      if (error instanceof AppError && error.status === 401) return null;
-      throw error;
-    });
 
   const show: Middleware = async (ctx) => {
     const driver = await signedIn(ctx);
@@ -84,7 +78,7 @@ export function signInRoutes(service: Context): PageRoute[] {
   ];
 }
 
-function redirectTo(ctx: RequestContext, address: string): void {
+export function redirectTo(ctx: RequestContext, address: string): void {
   ctx.redirect(address);
   ctx.status = 303;
   ctx.body = '';
@@ -99,6 +93,16 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
 
 /** The cookie that holds the token of a driver's session. */
 export const driverCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'driver_session');
+
+/** Finds the driver who is signed in; null if nobody is. */
+export function signedInDriver(service: Context): (ctx: RequestContext) => Promise<ActiveDriver | null> {
+  const { authenticate } = authenticateBySession(service);
+  return (ctx) =>
+    authenticate(ctx).catch((error) => {
+      if (error instanceof AppError && error.status === 401) return null;
+      throw error;
+    });
+}
 
 /**
  * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request

@@ -1,13 +1,29 @@
+import type { Point } from '../../shared/base/great-circle.ts';
 import type { CarType } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
+import { pickupWay, tripWay, type Way } from './directions.ts';
 
 /** The texts of the driver's page. Pure. */
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 export const money = (amount: number): string => dollars.format(amount);
 export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
+
+/** The step of a counter-offer: about 5 % of the fare, as an amount that is easy to read. */
+export function counterStep(fare: number): number {
+  const exact = fare * 0.05;
+  const unit = exact < 2 ? 0.25 : exact < 10 ? 0.5 : 5;
+  return Math.max(unit, Math.round(exact / unit) * unit);
+}
+
+/** The URL that opens a place in the phone's maps. It contains the place, and nothing about the ride. */
+export function mapAddress({ lat, lng }: Point, userAgent: string): string {
+  const place = `${lat},${lng}`;
+  return /iPhone|iPad|Macintosh/.test(userAgent) ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
+}
+
 /**
  * The `tel:` URL of a number, or undefined for a text without digits. Keeps only digits and a leading `+`, so that a
  * partner's text cannot make the phone dial a service code.
@@ -33,16 +49,63 @@ export function timeLeft(ms: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
+/** How long ago the service received the position; null if it has not yet. */
+export function positionWords(agoMs: number | null): string {
+  if (agoMs === null) return 'Position: not sent';
+  if (agoMs < 5_000) return 'Position: now';
+  if (agoMs < 60_000) return `Position: ${Math.floor(agoMs / 1_000)} s ago`;
+  return 'Position: over a minute ago. You receive no requests.';
+}
+
+const wayWords = ({ km, words }: Way): string => (words ? `${kilometers(km)} ${words}` : kilometers(km));
+
 /** The text that a screen reader reads for a new request. */
-export const requestWords = ({ fare, pickupKm, distanceKm, passengerCount }: ShownRequest): string =>
-  `New request: ${money(fare)}, ${kilometers(pickupKm)} to the pickup, ${kilometers(distanceKm)} trip, ${people(passengerCount)}`;
+export const requestWords = (request: ShownRequest, place: Point | null): string =>
+  [
+    `New request: ${money(request.fare)}`,
+    `pickup ${wayWords(pickupWay(request, place))}`,
+    `trip ${wayWords(tripWay(request))}`,
+    people(request.passengerCount),
+  ].join(', ');
+
+interface RideWords {
+  title: string;
+  step: Step;
+  button: string;
+  /** The step cannot be undone: its button is held, or pressed and confirmed. */
+  isHeld?: true;
+}
 
 /** The texts of a ride's screen in each status, and its next step. */
-export const rideWords: Partial<Record<RideStatus, { title: string; step: Step; button: string }>> = {
+export const rideWords: Partial<Record<RideStatus, RideWords>> = {
   driver_arriving: { title: 'Drive to the pickup', step: 'arrive', button: 'Arrived' },
   arrived: { title: 'Wait for the passenger', step: 'start', button: 'Start trip' },
-  in_progress: { title: 'Drive to the destination', step: 'complete', button: 'Complete' },
+  in_progress: { title: 'Drive to the destination', step: 'complete', button: 'Complete', isHeld: true },
 };
+
+/** The questions before a step that cannot be undone. */
+export const confirmWords = {
+  complete: {
+    title: 'Complete this trip?',
+    text: 'The passenger has left the car. A completed trip cannot be changed.',
+    keep: 'Not yet',
+    button: 'Complete the trip',
+  },
+  cancel: {
+    title: 'Cancel this ride?',
+    text: 'The partner is notified, and no other driver is sent.',
+    keep: 'Keep the ride',
+    button: 'Cancel the ride',
+  },
+} as const;
+
+/** The place that the driver goes to next. */
+export const nextStop = ({ status, pickup, destination }: Pick<ShownRide, 'status' | 'pickup' | 'destination'>) =>
+  status === 'driver_arriving' ? pickup : destination;
+
+/** The partner's address text, or else the coordinates. */
+export const placeWords = ({ lat, lng, address }: ShownRide['pickup']): string =>
+  address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
 
 const stepWords: Record<Step, string> = {
   arrive: 'Arrived',
@@ -58,6 +121,8 @@ export function actionWords(action: Action): string {
       return `Offer ${money(action.price)}`;
     case 'withdraw':
       return 'Withdraw';
+    case 'decline':
+      return 'Decline';
     case 'offline':
       return 'Go offline';
     case 'step':
@@ -67,13 +132,15 @@ export function actionWords(action: Action): string {
 
 export interface Result {
   title: string;
+  /** The price of a completed trip. */
+  amount?: string;
   text: string;
 }
 
 /** The texts when the driver has ended a ride. */
-export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice }: ShownRide): Result =>
+export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice, distanceKm }: ShownRide): Result =>
   step === 'complete'
-    ? { title: 'Trip completed', text: `${money(agreedPrice)} for this ride.` }
+    ? { title: 'Trip completed', amount: money(agreedPrice), text: kilometers(distanceKm) }
     : { title: 'You cancelled the ride', text: 'The partner is notified.' };
 
 /** The texts when somebody else has ended the driver's ride; null while it continues. */

@@ -93,9 +93,28 @@ export const outcome = objectSchema(
   { title: 'DriverRequestOutcome', optional: ['cancelledBy'] },
 );
 
+export const trips = objectSchema(
+  {
+    since: unixMs('The start of the period'),
+    trips: { type: 'integer', minimum: 0, description: 'The number of trips that you completed in the period.' },
+    earned: { type: 'number', minimum: 0, description: 'The sum of their agreed prices, in USD.' },
+    last: objectSchema(
+      {
+        rideId,
+        completedAt: unixMs('The end of the trip'),
+        agreedPrice: { ...agreedPrice, description: 'The price of your offer, in USD.' },
+        distanceKm: wish.distanceKm,
+      },
+      { description: 'The last trip that you completed, also before the period. Absent if there is none.' },
+    ),
+  },
+  { title: 'DriverTrips', optional: ['last'] },
+);
+
 export type ShownRequest = Shape<typeof request>;
 export type ShownRide = Shape<typeof ride>;
 export type ShownOutcome = Shape<typeof outcome>;
+export type ShownTrips = Shape<typeof trips>;
 
 /** The values that all examples share. */
 export const exampleRideId = rideId.examples[0];

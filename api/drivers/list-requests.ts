@@ -21,7 +21,8 @@ export const listRequests: DriverOperation<'GET'> = {
   method: 'GET',
   path: '/requests',
   summary: 'List the requests',
-  description: 'Lists the rides that are open to you, without addresses: only the chosen driver sees these.',
+  description:
+    'Lists the rides that are open to you and that you have not declined, without addresses: only the chosen driver sees these.',
   tag: 'requests',
   answer: {
     status: 200,

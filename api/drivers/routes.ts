@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts';
+import { declineRequest } from './decline-request.ts';
 import { goOffline } from './go-offline.ts';
 import { goOnline } from './go-online.ts';
 import { listRequests } from './list-requests.ts';
@@ -8,6 +9,7 @@ import { reportPosition } from './report-position.ts';
 import { showOutcome } from './show-outcome.ts';
 import { showOwnRide } from './show-own-ride.ts';
 import { showProfile } from './show-profile.ts';
+import { showTrips } from './show-trips.ts';
 import { driverSteps } from './steps.ts';
 import { streamDriver } from './stream.ts';
 import { withdrawOffer } from './withdraw-offer.ts';
@@ -22,8 +24,10 @@ export const driverOperations: readonly DriverOperation[] = [
   showOutcome,
   makeOffer,
   withdrawOffer,
+  declineRequest,
   showOwnRide,
   ...driverSteps,
+  showTrips,
   streamDriver,
 ];
 

@@ -106,3 +106,8 @@ export async function addToRequestLists(
   const outcomes = await updateDocuments(positions, updates, notJournaled);
   return new Set(lists.filter((_, index) => outcomes[index] === true).map(({ driverId }) => driverId));
 }
+
+/** Removes a ride from a driver's request list, which makes room for another ride. */
+export async function removeFromRequestList(driverId: string, rideId: string): Promise<void> {
+  await positions.updateOne({ _id: driverId }, { $pull: { requests: rideId } }, timeLimit());
+}

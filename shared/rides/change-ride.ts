@@ -197,9 +197,12 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
   }
   if (after.fare !== before.fare) return asked;
   // Both lists are append-only.
-  const newlyAsked = asked.slice(before.asked?.length ?? 0);
+  const changed = (after.asked ?? []).filter(({ declinedAt }, index) => {
+    const earlier = before.asked?.[index];
+    return !earlier || (declinedAt !== undefined && earlier.declinedAt === undefined);
+  });
   const bidders = after.offers.filter((offer, index) => isNews(offer, before.offers[index]));
-  return [...new Set([...newlyAsked, ...bidders.map(({ driver }) => driver.driverId)])];
+  return [...new Set([...changed, ...bidders.map(({ driver }) => driver)].map(({ driverId }) => driverId))];
 }
 
 const isNews = (offer: Offer, before: Offer | undefined): boolean =>

@@ -108,6 +108,8 @@ export interface Leg {
 export interface AskedDriver {
   driverId: string;
   pickupKm: number;
+  /** The time at which the driver declined the request. */
+  declinedAt?: Date;
 }
 
 /** A position that a driver reported, and its time. */

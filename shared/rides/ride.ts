@@ -76,6 +76,10 @@ export const tripIndex = {
 } as const;
 rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 
+/** Finds a driver's completed trips by their end (driver/driver-trips.ts). */
+export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
+rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
+
 // Gives a driver at most one moving ride: of two accepts, the second fails. Test rides are excluded, because they share
 // their simulated drivers.
 rideSchema.index(

@@ -11,6 +11,8 @@ const routes = [
   ['GET', '/requests/RIDE'],
   ['POST', '/requests/RIDE/offers'],
   ['DELETE', '/requests/RIDE/offers/OFFER'],
+  ['DELETE', '/requests/RIDE'],
+  ['GET', '/trips'],
   ['GET', '/ride'],
   ['POST', '/ride/arrive'],
   ['POST', '/ride/start'],

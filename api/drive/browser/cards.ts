@@ -1,34 +1,49 @@
+import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RequestOnPage } from '../actions.ts';
-import { kilometers, kindOf, money, timeLeft } from '../words.ts';
-import { mapAddress, onTap, pauseTaps, setShown, setText } from './elements.ts';
-import { serverNow } from './gateway.ts';
+import { money } from '../words.ts';
+import {
+  createCounter,
+  likelyMinutes,
+  partsOf,
+  pauseAllTaps,
+  setState,
+  showFacts,
+  showFare,
+  type Terms,
+  tick,
+} from './card-view.ts';
+import { onTap, setText } from './elements.ts';
 
 /**
  * An ended request without an offer of this driver stays visible this long, so that the list does not move while the
  * driver taps.
  */
 const goneForMs = 6_000;
-/** Converts straight-line distance to time: a third more by road, at 30 km/h. */
-const minutesPerKm = 2.6;
+/** A declined request can be kept for this long. Then the service is asked to remove it. */
+const undoMs = 6_000;
 
 interface Choices {
-  onOffer(rideId: string, terms: { price: number; etaMinutes: number }): void;
+  onOffer(rideId: string, terms: Terms): void;
   onWithdraw(request: RequestOnPage): void;
+  onDecline(rideId: string): void;
   /** Called when the card of an ended request is removed. */
   onRemoved(): void;
+  /** The driver's position, if it is known. */
+  place(): Point | null;
 }
 
 interface Card {
   item: HTMLElement;
   request: RequestOnPage;
   isGone: boolean;
-  /** Shows the fare of the request, and raises a counter-offer below the fare to the fare. */
-  showFare?(): void;
+  /** The driver is choosing another price. */
+  isCountered: boolean;
+  counter: ReturnType<typeof createCounter>;
+  /** Set while the driver can keep a declined request. */
+  declining?: ReturnType<typeof setTimeout>;
 }
 
-const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
-
-/** The request cards, earliest end first. A card never changes its height or its place. */
+/** The request cards, earliest end first. A card never changes its place. */
 export function createCards(list: HTMLElement, template: HTMLTemplateElement, biddingMs: number, choices: Choices) {
   const cards = new Map<string, Card>();
 
@@ -40,7 +55,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       const card = cards.get(request.rideId) ?? add(request);
       const isRaised = request.fare > card.request.fare;
       Object.assign(card, { request, isGone: false });
-      if (isRaised) card.showFare?.();
+      showFare(card.item, request.fare);
+      if (isRaised) card.counter.raise(request.fare);
       fillIn(card);
     }
     putInOrder();
@@ -48,65 +64,60 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
 
   function add(request: RequestOnPage): Card {
     const item = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement;
-    const card: Card = { item, request, isGone: false };
+    const card: Card = { item, request, isGone: false, isCountered: false, counter: createCounter(item) };
     cards.set(request.rideId, card);
-    prepare(card);
+    showFacts(item, request);
+    listen(card);
     return card;
   }
 
-  /** Fills in the texts that never change, and the buttons. */
-  function prepare(card: Card): void {
-    const { item, request } = card;
-    const part = partsOf(item);
-    const { rideId, pickupKm, distanceKm, passengerCount } = request;
-    item.dataset.ride = rideId;
-    setText(part('kind'), kindOf(request));
-    setText(part('pickup'), kilometers(pickupKm));
-    setText(part('trip'), kilometers(distanceKm));
-    setText(part('passengers'), String(passengerCount));
-    part<HTMLAnchorElement>('pickup-map').href = mapAddress(request.pickup);
-    part<HTMLAnchorElement>('destination-map').href = mapAddress(request.destination);
-
-    const terms = { price: request.fare, etaMinutes: likelyMinutes(pickupKm) };
-    setText(part('accept-eta'), `there in ${terms.etaMinutes} min`);
-    onTap(part('accept'), () =>
-      choices.onOffer(rideId, { price: card.request.fare, etaMinutes: likelyMinutes(pickupKm) }),
-    );
-
-    const step = request.fare >= 100 ? 5 : 1;
-    const change = (by: Partial<typeof terms>) => {
-      terms.price = Math.max(1, Math.round((terms.price + (by.price ?? 0)) * 100) / 100);
-      terms.etaMinutes = Math.min(1_440, Math.max(1, terms.etaMinutes + (by.etaMinutes ?? 0)));
-      setText(part('price'), money(terms.price));
-      setText(part('minutes'), `${terms.etaMinutes} min`);
-      setText(part('offer'), `Offer ${money(terms.price)}, in ${terms.etaMinutes} min`);
+  function listen(card: Card): void {
+    const part = partsOf(card.item);
+    const { rideId } = card.request;
+    const etaMinutes = () => likelyMinutes(card.request, choices.place());
+    const setCountered = (isCountered: boolean) => {
+      card.isCountered = isCountered;
+      if (isCountered) card.counter.start(card.request.fare, etaMinutes());
+      fillIn(card);
     };
-    card.showFare = () => {
-      const { fare } = card.request;
-      setText(part('fare'), money(fare));
-      part('fare').toggleAttribute('data-long', money(fare).length > 7);
-      setText(part('accept-text'), `Accept ${money(fare)}`);
-      change({ price: Math.max(0, fare - terms.price) });
-    };
-    card.showFare();
-    part('price-less').addEventListener('click', () => change({ price: -step }));
-    part('price-more').addEventListener('click', () => change({ price: step }));
-    part('minutes-less').addEventListener('click', () => change({ etaMinutes: -1 }));
-    part('minutes-more').addEventListener('click', () => change({ etaMinutes: 1 }));
-    onTap(part('counter'), () => openCounter(item, part('counter').getAttribute('aria-expanded') !== 'true'));
-    onTap(part('offer'), () => choices.onOffer(rideId, { ...terms }));
+    onTap(part('accept'), () => choices.onOffer(rideId, { price: card.request.fare, etaMinutes: etaMinutes() }));
+    onTap(part('counter'), () => setCountered(true));
+    onTap(part('back'), () => setCountered(false));
+    onTap(part('offer'), () => {
+      card.isCountered = false;
+      choices.onOffer(rideId, card.counter.terms());
+    });
+    onTap(part('decline'), () => decline(card));
+    onTap(part('undo'), () => {
+      stopDeclining(card);
+      fillIn(card);
+    });
     onTap(part('withdraw'), () => choices.onWithdraw(card.request));
     onTap(part('dismiss'), () => dismiss(card));
   }
 
-  function fillIn({ item, request }: Card): void {
+  function decline(card: Card): void {
+    card.declining = setTimeout(() => {
+      remove(card);
+      choices.onDecline(card.request.rideId);
+    }, undoMs);
+    fillIn(card);
+  }
+
+  function stopDeclining(card: Card): void {
+    clearTimeout(card.declining);
+    card.declining = undefined;
+  }
+
+  function fillIn({ item, request, declining, isCountered }: Card): void {
     const { offer } = request;
     if (offer) {
-      const words = offer.offerId ? 'Your offer' : 'Sending your offer';
-      setText(partsOf(item)('offered'), `${words}: ${money(offer.price)}, in ${offer.etaMinutes} min`);
+      const part = partsOf(item);
+      setText(part('offered'), `${offer.offerId ? 'Your offer' : 'Sending your offer'}: ${money(offer.price)}`);
+      setText(part('offered-eta'), `There in ${offer.etaMinutes} min. The partner chooses a driver.`);
     }
-    setState(item, offer ? 'offered' : 'open');
-    tick(item, request.biddingEndsAt);
+    tick(item, request, choices.place(), biddingMs);
+    setState(item, offer ? 'offered' : declining ? 'declined' : isCountered ? 'counter' : 'open');
   }
 
   /** Marks a request as no longer open. The reason may follow (`explain`). */
@@ -114,6 +125,10 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const card = cards.get(rideId);
     if (!card || card.isGone) return;
     card.isGone = true;
+    if (card.declining) {
+      dismiss(card);
+      return;
+    }
     setText(partsOf(card.item)('gone'), 'No longer open');
     setState(card.item, 'gone');
     if (!card.request.offer) setTimeout(() => dismiss(card), goneForMs);
@@ -127,6 +142,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   }
 
   function remove(card: Card): void {
+    stopDeclining(card);
     cards.delete(card.request.rideId);
     card.item.remove();
     for (const { item } of cards.values()) pauseAllTaps(item);
@@ -145,16 +161,10 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     }
   }
 
-  function tick(item: HTMLElement, endsAt: number): void {
-    const leftMs = endsAt - serverNow();
-    setText(partsOf(item)('left'), timeLeft(leftMs));
-    const share = Math.max(0, Math.min(1, leftMs / biddingMs));
-    partsOf(item)<SVGElement>('ring').setAttribute('stroke-dasharray', `${(share * 100).toFixed(1)} 100`);
-    item.toggleAttribute('data-soon', leftMs < 60_000);
-  }
-
   setInterval(() => {
-    for (const { item, request, isGone } of cards.values()) if (!isGone) tick(item, request.biddingEndsAt);
+    for (const { item, request, isGone } of cards.values()) {
+      if (!isGone) tick(item, request, choices.place(), biddingMs);
+    }
   }, 1_000);
 
   return {
@@ -176,32 +186,4 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     /** The requests that are open as far as this page knows. */
     open: (): RequestOnPage[] => [...cards.values()].filter(({ isGone }) => !isGone).map(({ request }) => request),
   };
-}
-
-const partsOf =
-  (item: HTMLElement) =>
-  <Kind extends Element = HTMLElement>(name: string): Kind =>
-    item.querySelector(`[data-part="${name}"]`) as Kind;
-
-function openCounter(item: HTMLElement, isOpen: boolean): void {
-  const part = partsOf(item);
-  part('counter-panel').hidden = !isOpen;
-  part('counter').setAttribute('aria-expanded', String(isOpen));
-  if (isOpen) part('counter-panel').scrollIntoView({ block: 'nearest' });
-}
-
-/** Shows the row with the actions of this state. All rows have the same height. */
-function setState(item: HTMLElement, state: 'open' | 'offered' | 'gone'): void {
-  const had = item.contains(document.activeElement);
-  if (state !== 'open') openCounter(item, false);
-  for (const row of item.querySelectorAll<HTMLElement>('.choice')) setShown(row, row.dataset.for === state);
-  if (item.dataset.state === state) return;
-  item.dataset.state = state;
-  pauseAllTaps(item);
-  // The focused button is hidden now, so the focus moves to its replacement.
-  if (had) item.querySelector<HTMLElement>(`.choice[data-for="${state}"] button`)?.focus();
-}
-
-function pauseAllTaps(item: HTMLElement): void {
-  for (const button of item.querySelectorAll('.choice button, [data-part="offer"]')) pauseTaps(button);
 }

@@ -1,38 +1,31 @@
 import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
-import { type Action, type RequestOnPage, type Step, withOffers, withSteps } from '../actions.ts';
+import { type Action, openRequests, type RequestOnPage, type Step, withSteps } from '../actions.ts';
 import { actionWords, endedByOthers, endedBySelf, lostOffer, type Result, requestWords, rideWords } from '../words.ts';
+import { createAvailability } from './availability.ts';
 import { createCards } from './cards.ts';
-import { element, onTap, setText } from './elements.ts';
+import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
-import { type Answer, call, errorOf, outcomeOf, serverNow } from './gateway.ts';
-import { createReports, findPosition, positionFault } from './position.ts';
+import { type Answer, errorOf, outcomeOf, serverNow } from './gateway.ts';
+import { onHold } from './hold.ts';
+import { createReports } from './position.ts';
 import { buzz, say, showBar, showView } from './screens.ts';
 import { createSending } from './sending.ts';
+import { createToday } from './today.ts';
 import { createWakeLock } from './wake-lock.ts';
 
 const { driver: driverId = '', biddingMs } = element('drive').dataset;
-const buttons = {
-  goOnline: element<HTMLButtonElement>('go-online'),
-  goOffline: element('go-offline'),
-  cancel: element('cancel'),
-  step: element('step'),
-  goOn: element('go-on'),
-};
-const dialog = element<HTMLDialogElement>('cancel-dialog');
 
 /** The service's state, as far as this page knows. */
 let requests: ShownRequest[] = [];
 let ride: ShownRide | null = null;
-/** Undefined until the service has reported it. */
-let isOnline: boolean | undefined;
 let isConnected: boolean | undefined;
 /** Rides that this driver has ended on this page: later updates about them are ignored. */
 const ended = new Set<string>();
 let result: Result | null = null;
-/** The current fault, as shown to the driver. */
 let fault: string | null = null;
-/** The fault of the position. Separate, because it ends when the phone knows its position again. */
+/** Separate, because it ends when the phone knows its position again. */
 let positionError: string | null = null;
+let isIdle = false;
 
 const wakeLock = createWakeLock();
 const reports = createReports({
@@ -41,10 +34,23 @@ const reports = createReports({
     refreshBar();
   },
 });
+const today = createToday(reports.sentAgoMs);
 const sending = createSending(driverId, {
   onChange: show,
   onDone: applyAccepted,
   onRefused: (action, answer) => void showRefusal(action, answer),
+  onSignedOut: signedOut,
+});
+const availability = createAvailability(element<HTMLButtonElement>('go-online'), {
+  // An unsent "Go offline" is outdated.
+  onStart: () => sending.drop(({ kind }) => kind === 'offline'),
+  onChange: show,
+  onEnd(found) {
+    fault = found;
+    if (!fault) result = null;
+    say(fault ?? 'You are online');
+    show();
+  },
   onSignedOut: signedOut,
 });
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
@@ -53,7 +59,9 @@ const cards = createCards(element('cards'), element<HTMLTemplateElement>('card')
     if (request.offer?.offerId) fault = null;
     sending.withdraw(request);
   },
+  onDecline: (rideId) => act({ kind: 'decline', rideId }),
   onRemoved: show,
+  place: reports.place,
 });
 
 function act(action: Parameters<typeof sending.add>[0]): void {
@@ -63,7 +71,6 @@ function act(action: Parameters<typeof sending.add>[0]): void {
 
 /** Optimistic UI: the service's state plus the actions that are not sent yet. */
 const shownRide = (): ShownRide | null => withSteps(ride, sending.shown());
-const shownRequests = (): RequestOnPage[] => requests.map((request) => withOffers(request, sending.shown()));
 
 function applyRequests(next: ShownRequest[]): void {
   const known = new Set(requests.map(({ rideId }) => rideId));
@@ -73,8 +80,8 @@ function applyRequests(next: ShownRequest[]): void {
   show();
   for (const request of gone) if (request.offer) void explainEnd(request);
   const news = next.filter(({ rideId }) => !known.has(rideId));
-  if (news.length === 0 || !isOnline) return;
-  say(news.map(requestWords).join('. '));
+  if (news.length === 0 || !availability.isOnline()) return;
+  say(news.map((request) => requestWords(request, reports.place())).join('. '));
   buzz();
 }
 
@@ -93,7 +100,7 @@ function applyRide(next: ShownRide | null): void {
   ride = next;
   if (before && before.rideId !== next?.rideId) {
     if (!ended.has(before.rideId)) void showRideEnd(before.rideId);
-    if (!next) void learnAvailability();
+    if (!next) availability.learn();
   }
   if (next && before?.rideId !== next.rideId) {
     result = null;
@@ -115,8 +122,9 @@ async function showRideEnd(rideId: string): Promise<void> {
 /** Applies an accepted action at once; the stream reports its effect a little later. */
 function applyAccepted(action: Action): void {
   ride = withSteps(ride, [action]);
-  requests = requests.map((request) => withOffers(request, [action]) as ShownRequest);
-  if (!ride) void learnAvailability();
+  requests = openRequests(requests, [action]) as ShownRequest[];
+  if (!ride) availability.learn();
+  if (action.kind === 'step' && action.step === 'complete') today.load();
   show();
 }
 
@@ -148,47 +156,9 @@ function makeStep(step: Step): void {
   if (step === 'complete' || step === 'cancel') {
     ended.add(shown.rideId);
     result = endedBySelf(step, shown);
-    say(result.title);
+    say(`${result.title} ${result.amount ?? ''}`);
   }
   act({ kind: 'step', rideId: shown.rideId, step });
-}
-
-/**
- * Asks the service if the driver is online. Only needed after the page has opened, or after the ride it opened with.
- */
-async function learnAvailability(): Promise<void> {
-  if (isOnline !== undefined) return;
-  const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;
-  if (!me || me.rideId || isOnline !== undefined) return;
-  isOnline = me.available ?? false;
-  show();
-}
-
-async function goOnline(): Promise<void> {
-  buttons.goOnline.disabled = true;
-  setText(buttons.goOnline, 'Finding your position…');
-  fault = null;
-  try {
-    const { lat, lng } = await findPosition();
-    sending.drop(({ kind }) => kind === 'offline');
-    const answer = await call('POST', '/me/online', { lat, lng });
-    if (answer?.status === 401) return signedOut();
-    if (answer?.ok) isOnline = true;
-    else fault = answer ? errorOf(answer) : 'The service cannot be reached. Try again in a moment.';
-    if (isOnline) result = null;
-  } catch (error) {
-    fault = positionFault(error as GeolocationPositionError);
-  }
-  buttons.goOnline.disabled = false;
-  setText(buttons.goOnline, 'Go online');
-  say(isOnline ? 'You are online' : (fault ?? ''));
-  show();
-}
-
-function goOffline(): void {
-  isOnline = false;
-  act({ kind: 'offline' });
-  say('You are offline');
 }
 
 function signedOut(): void {
@@ -197,32 +167,59 @@ function signedOut(): void {
 }
 
 function show(): void {
+  const isOnline = availability.isOnline();
   const isKnown = isOnline !== undefined || ride !== null;
-  showView({ ride: shownRide(), requests: shownRequests(), result, isKnown, isOnline }, cards);
+  const shown = shownRide();
+  const view = { ride: shown, requests: openRequests(requests, sending.shown()), result, isKnown, isOnline };
+  showView(view, cards);
   refreshBar();
   wakeLock.want(Boolean(isOnline || ride));
   reports.want(Boolean(isOnline || ride));
+  const wasIdle = isIdle;
+  isIdle = isKnown && !shown && !result;
+  if (isIdle && !wasIdle) today.load();
 }
 
 function refreshBar(): void {
   showBar({ isConnected, waiting: sending.waiting().map(actionWords).join(', '), fault: fault ?? positionError });
 }
 
-onTap(buttons.goOnline, () => void goOnline());
-onTap(buttons.goOffline, goOffline);
-onTap(buttons.cancel, () => dialog.showModal());
-onTap(buttons.goOn, () => {
-  result = null;
-  void learnAvailability();
-  show();
-});
-onTap(buttons.step, () => {
-  const words = rideWords[shownRide()?.status ?? 'completed'];
-  if (words) makeStep(words.step);
-});
-dialog.addEventListener('close', () => {
-  if (dialog.returnValue === 'cancel') makeStep('cancel');
+const nextStep = () => rideWords[shownRide()?.status ?? 'completed'];
+
+/** Asks before a step that cannot be undone. */
+function confirmStep(step: 'complete' | 'cancel'): void {
+  const dialog = element<HTMLDialogElement>(`${step}-dialog`);
   dialog.returnValue = '';
+  dialog.showModal();
+}
+
+for (const step of ['complete', 'cancel'] as const) {
+  const dialog = element<HTMLDialogElement>(`${step}-dialog`);
+  dialog.addEventListener('close', () => dialog.returnValue === step && makeStep(step));
+}
+onHold(element('step'), element('step-hint'), {
+  isHeld: () => nextStep()?.isHeld === true,
+  act() {
+    const words = nextStep();
+    if (words) makeStep(words.step);
+  },
+  confirm: () => confirmStep('complete'),
+});
+onHold(element('cancel'), element('cancel-hint'), {
+  isHeld: () => true,
+  act: () => makeStep('cancel'),
+  confirm: () => confirmStep('cancel'),
+});
+onTap(element('go-online'), availability.goOnline);
+onTap(element('go-offline'), () => {
+  availability.setOffline();
+  act({ kind: 'offline' });
+  say('You are offline');
+});
+onTap(element('go-on'), () => {
+  result = null;
+  availability.learn();
+  show();
 });
 element('sign-out').addEventListener('submit', (event) => {
   if (isConnected && sending.waiting().length === 0) return;
@@ -240,9 +237,11 @@ followDriver({
     const isNews = isConnected !== isGood;
     if (isNews && isConnected !== undefined) say(isGood ? 'Connected again' : 'No connection');
     isConnected = isGood;
+    today.setConnected(isGood);
     if (isGood) {
       sending.send();
-      void learnAvailability();
+      availability.learn();
+      if (isNews && isIdle) today.load();
     }
     refreshBar();
   },

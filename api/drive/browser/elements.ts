@@ -15,10 +15,12 @@ export function pauseTaps(button: Element): void {
   setTimeout(() => button.removeAttribute('aria-disabled'), tapPauseMs);
 }
 
-/** Sets the label of a button. A new label also pauses taps. */
-export function setAction(button: HTMLElement, text: string): void {
-  if (button.textContent === text) return;
-  button.textContent = text;
+export const isPaused = (button: Element): boolean => button.getAttribute('aria-disabled') === 'true';
+
+/** Sets the label inside a button. A new label also pauses taps. */
+export function setAction(button: Element, label: Element, text: string): void {
+  if (label.textContent === text) return;
+  label.textContent = text;
   pauseTaps(button);
 }
 
@@ -31,13 +33,6 @@ export function setShown(target: HTMLElement, isShown: boolean): void {
 
 export function onTap(button: Element, act: () => void): void {
   button.addEventListener('click', () => {
-    if (button.getAttribute('aria-disabled') !== 'true') act();
+    if (!isPaused(button)) act();
   });
-}
-
-/** The URL that opens a place in the phone's maps. It contains the place, and nothing about the ride. */
-export function mapAddress({ lat, lng }: { lat: number; lng: number }): string {
-  const place = `${lat},${lng}`;
-  const isApple = /iPhone|iPad|Macintosh/.test(navigator.userAgent);
-  return isApple ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
 }

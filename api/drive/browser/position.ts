@@ -1,12 +1,11 @@
+import type { Point } from '../../../shared/base/great-circle.ts';
 import { call } from './gateway.ts';
 
 /** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;
 const unmovedReportMs = 15_000;
 
-interface PositionReport {
-  lat: number;
-  lng: number;
+interface PositionReport extends Point {
   heading?: number;
 }
 
@@ -39,6 +38,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
   let latest: PositionReport | null = null;
   let isNew = false;
   let reportedAt = 0;
+  let sentAt: number | null = null;
   let isReporting = false;
 
   async function report(): Promise<void> {
@@ -48,7 +48,8 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     isNew = false;
     reportedAt = performance.now();
     // Without `at`, which means now: a phone's clock can be wrong.
-    await call('PUT', '/me/position', latest);
+    const answer = await call('PUT', '/me/position', latest);
+    if (answer?.ok) sentAt = performance.now();
     isReporting = false;
   }
 
@@ -60,6 +61,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
         latest = toReport(found);
         isNew = true;
         onFault(null);
+        if (reportedAt === 0) void report();
       },
       (error) => onFault(positionFault(error)),
       { enableHighAccuracy: true, maximumAge: reportMs },
@@ -72,8 +74,16 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     clearInterval(timer);
     watch = undefined;
     latest = null;
+    sentAt = null;
+    reportedAt = 0;
     onFault(null);
   }
 
-  return { want: (isWanted: boolean): void => (isWanted ? start() : stop()) };
+  return {
+    want: (isWanted: boolean): void => (isWanted ? start() : stop()),
+    /** The phone's position, if it is known. */
+    place: (): Point | null => latest,
+    /** The time since the service last received a report, in ms; null if it has none. */
+    sentAgoMs: (): number | null => (sentAt === null ? null : performance.now() - sentAt),
+  };
 }

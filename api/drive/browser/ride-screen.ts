@@ -1,21 +1,28 @@
 import type { ShownRide } from '../../drivers/fields.ts';
-import { callAddress, kilometers, money, rideWords } from '../words.ts';
-import { element, mapAddress, setAction, setText } from './elements.ts';
+import { callAddress, kilometers, mapAddress, money, nextStop, placeWords, rideWords } from '../words.ts';
+import { element, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
 export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
-  const { status, pickup, destination, passenger, notes } = ride;
+  const { status, destination, passenger, notes } = ride;
   setText(element('ride-eyebrow'), status === 'driver_arriving' ? 'You were chosen' : 'Your ride');
   setText(element('ride-title'), words.title);
-  setAction(element('step'), words.button);
+  const step = element('step');
+  setAction(step, element('step-text'), words.button);
+  step.toggleAttribute('data-hold', words.isHeld === true);
+  element('step-hint').hidden = !words.isHeld;
 
   const isUnderWay = status === 'in_progress';
   setText(element('to-label'), isUnderWay ? 'Destination' : 'Pickup');
-  showPlace('to', isUnderWay ? destination : pickup);
+  setText(element('to-text'), placeWords(isUnderWay ? destination : ride.pickup));
   element('next').hidden = isUnderWay;
-  showPlace('next', destination);
+  setText(element('next-text'), placeWords(destination));
+  const maps = element<HTMLAnchorElement>('maps');
+  maps.hidden = false;
+  maps.href = mapAddress(nextStop(ride), navigator.userAgent);
+  setText(maps, status === 'arrived' ? 'Destination in maps' : 'Open in maps');
 
   setText(element('ride-price'), money(ride.agreedPrice));
   setText(element('ride-distance'), kilometers(ride.distanceKm));
@@ -25,19 +32,14 @@ export function showRide(ride: ShownRide): void {
   showPassenger(passenger);
 }
 
-function showPlace(id: 'to' | 'next', { lat, lng, address }: ShownRide['pickup']): void {
-  setText(element(`${id}-text`), address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`);
-  element<HTMLAnchorElement>(`${id}-map`).href = mapAddress({ lat, lng });
-}
-
-function showPassenger({ name, phone }: NonNullable<ShownRide['passenger']> = {}): void {
+function showPassenger({ name, phone = '' }: NonNullable<ShownRide['passenger']> = {}): void {
   element('passenger').hidden = !name && !phone;
   setText(element('passenger-name'), name || 'Passenger');
-  const link = element<HTMLAnchorElement>('passenger-phone');
-  const address = callAddress(phone ?? '');
+  setText(element('passenger-phone'), phone);
+  const link = element<HTMLAnchorElement>('call');
+  const address = callAddress(phone);
   link.hidden = !address;
   link.href = address ?? '';
-  setText(link, `Call ${phone}`);
 }
 
 /** Removes all passenger data from the page after the ride. */
@@ -45,5 +47,8 @@ export function forgetRide(): void {
   for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text']) {
     element(id).textContent = '';
   }
-  for (const id of ['to-map', 'next-map', 'passenger-phone']) element(id).removeAttribute('href');
+  for (const id of ['maps', 'call']) {
+    element(id).hidden = true;
+    element(id).removeAttribute('href');
+  }
 }

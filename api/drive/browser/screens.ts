@@ -1,6 +1,7 @@
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { ShownRide } from '../../drivers/fields.ts';
 import type { RequestOnPage } from '../actions.ts';
-import type { Result } from '../words.ts';
+import { type Result, rideWords } from '../words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
@@ -24,6 +25,7 @@ export function showView(
   else forgetRide();
   if (result) {
     setText(element('result-title'), result.title);
+    setText(element('result-amount'), result.amount ?? '');
     setText(element('result-text'), result.text);
   }
   // An offline driver sees only requests with their own offer.
@@ -32,8 +34,13 @@ export function showView(
   setShown(element('cards'), !ride && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(shown.length));
   setShown(element('waiting-hint'), cards.count === 0);
+  element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
+  setShown(element('offline-hint'), shown.length === 0);
   setShown(element('offers-stand'), shown.length > 0);
-  showScreen(ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline');
+  const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
+  setShown(element('today'), next !== '' && next !== 'ride' && cards.count === 0);
+  setShown(element('position-sent'), isOnline === true);
+  showScreen(next, ride?.status ?? '');
 }
 
 const waitingTitle = (count: number): string =>
@@ -51,18 +58,32 @@ const screenOfButton: Readonly<Record<string, Screen>> = {
 };
 
 let screen: Screen | '' = '';
+let shownStatus = '';
 
-function showScreen(next: Screen | ''): void {
+function showScreen(next: Screen | '', status: RideStatus | ''): void {
+  const isNext = next === screen && status !== shownStatus;
+  shownStatus = status;
+  // The next step begins at the top, with its title.
+  if (isNext && status) {
+    scrollTo(0, 0);
+    say(rideWords[status]?.title ?? '');
+  }
   for (const name of screens) setShown(element(`${name}-screen`), name === next);
   for (const [button, name] of Object.entries(screenOfButton)) setShown(element(button), name === next);
-  setShown(element('dock'), next !== '');
+  // Only an offline driver signs out: signing out ends the shift.
+  setShown(element('sign-out'), next === '' || next === 'offline');
+  setShown(element('dock'), next !== '' && next !== 'waiting');
   if (next === screen) return;
+  const isFirst = screen === '';
   screen = next;
-  const dialog = element<HTMLDialogElement>('cancel-dialog');
-  if (next !== 'ride' && dialog.open) dialog.close();
+  for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
   scrollTo(0, 0);
-  // The focused element is hidden now. Screen readers continue at the title.
-  if (next === 'ride' || next === 'result') element(`${next}-title`).focus({ preventScroll: true });
+  // If the focused element is hidden now, keyboards and screen readers continue at the title.
+  const focused = document.activeElement ?? document.body;
+  const isLost = !isFirst && (focused === document.body || !focused.checkVisibility());
+  if (next && (isLost || next === 'ride' || next === 'result')) {
+    element(`${next}-title`).focus({ preventScroll: true });
+  }
 }
 
 interface Bar {
@@ -82,8 +103,8 @@ export function showBar(bar: Bar): void {
 
 function wordsOf({ isConnected, waiting, fault }: Bar): [kind: 'bad' | 'quiet' | 'good', words: string] {
   if (isConnected === undefined) return ['quiet', 'Connecting…'];
-  if (!isConnected && waiting) return ['bad', `No connection. Kept and sent later: ${waiting}`];
-  if (!isConnected) return ['bad', 'No connection. Your actions are kept and sent later.'];
+  if (!isConnected && waiting) return ['bad', `No connection. Sent later: ${waiting}`];
+  if (!isConnected) return ['bad', 'No connection. Actions are kept.'];
   if (fault) return ['bad', fault];
   return waiting ? ['quiet', `Sending: ${waiting}`] : ['good', 'Connected'];
 }

@@ -130,6 +130,8 @@ function post(action: Action): Promise<Answer | null> {
     }
     case 'withdraw':
       return call('DELETE', `/requests/${action.rideId}/offers/${action.offerId}`);
+    case 'decline':
+      return call('DELETE', `/requests/${action.rideId}`);
     case 'step':
       return call('POST', `/ride/${action.step}`, { rideId: action.rideId });
     case 'offline':

@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
+import { removeFromRequestList } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
 import { type Command, decide } from '../decide.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
@@ -72,6 +73,37 @@ export async function withdrawOwnOffer(
     return offer.withdrawnAt ? null : { action: 'withdrawOffer', offerId };
   };
   await applyAction(ctx, rideId, withdrawal, owner);
+}
+
+/**
+ * Declines a request: withdraws the driver's live offer, removes the ride from the driver's requests, and makes room
+ * for another request. A repeat, or a ride that is no longer open, changes nothing. Throws `ride_not_found` for a ride
+ * that was not opened to the driver.
+ */
+export async function declineRequest(
+  ctx: Context,
+  rideId: string,
+  owner: { driverId: string },
+  origin?: Origin,
+): Promise<void> {
+  const { driverId } = owner;
+  const declined = await changeRide(
+    ctx,
+    { rideId, owner },
+    ({ status, asked = [], offers }, at) => {
+      const isOpen = status === 'bidding' && asked.some((each) => each.driverId === driverId && !each.declinedAt);
+      const set = {
+        asked: asked.map((each) => (each.driverId === driverId ? { ...each, declinedAt: at } : each)),
+        offers: offers.map((offer) =>
+          offer.driver.driverId === driverId && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
+        ),
+      };
+      return { change: isOpen ? { set } : null, result: null };
+    },
+    origin,
+  );
+  if (!declined) throw new AppError('ride_not_found');
+  await removeFromRequestList(driverId, rideId);
 }
 
 /** The steps of an assigned driver, in the order of a trip, and `cancel`, which ends the ride. */

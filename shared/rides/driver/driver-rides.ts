@@ -40,7 +40,8 @@ export interface DriverRequest {
 /** The rides that concern a driver now. */
 export interface DriverRides {
   /**
-   * The rides that the driver may make offers on, by the end of bidding; empty while the driver is on a ride.
+   * The rides that the driver may make offers on and has not declined, by the end of bidding; empty while the driver is
+   * on a ride.
    */
   requests: DriverRequest[];
   /** The ride that the driver is on. */
@@ -113,9 +114,10 @@ function addTo(byDriver: ReadonlyMap<string, DriverRides>, ride: RideOfDriver): 
     if (entry) entry.ride = ride;
     return;
   }
-  for (const { driverId, pickupKm } of ride.asked ?? []) {
+  for (const { driverId, pickupKm, declinedAt } of ride.asked ?? []) {
     const offer = ride.offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
-    byDriver.get(driverId)?.requests.push({ ride, pickupKm, offer });
+    // A declined request is shown again with an offer that the driver made afterwards.
+    if (!declinedAt || offer) byDriver.get(driverId)?.requests.push({ ride, pickupKm, offer });
   }
 }
 

@@ -138,6 +138,7 @@ describe('documented answers to drivers', () => {
       statuses.push(taken.body.status);
     }
     expect(statuses).to.have.members([...stepTaken.properties.status.enum]);
+    saw('DriverTrips', await asked.get('/trips'));
 
     await cancelByPartner(open);
     saw('DriverRequestOutcome', await asked.get(`/requests/${open}`));

@@ -19,6 +19,12 @@ describe('concernedDrivers', () => {
       ride({ offers: [offerOf('a'), offerOf('c', new Date())] }),
       ['c'],
     ],
+    [
+      'a declined request concerns its driver',
+      ride({}),
+      ride({ asked: asked.map((each) => (each.driverId === 'b' ? { ...each, declinedAt: new Date() } : each)) }),
+      ['b'],
+    ],
     ['a raised fare concerns all asked drivers', ride({ fare: 20 }), ride({ fare: 25 }), ['a', 'b', 'c']],
     [
       'an accept concerns the chosen driver and all asked drivers',

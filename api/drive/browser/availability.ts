@@ -1,0 +1,56 @@
+import { setText } from './elements.ts';
+import { call, errorOf } from './gateway.ts';
+import { findPosition, positionFault } from './position.ts';
+
+interface Listener {
+  /** Called before the service is asked to put the driver online. */
+  onStart(): void;
+  onChange(): void;
+  /** The driver is online now; or not, for this reason. */
+  onEnd(fault: string | null): void;
+  onSignedOut(): void;
+}
+
+/** Whether the driver is online. */
+export function createAvailability(button: HTMLButtonElement, { onStart, onChange, onEnd, onSignedOut }: Listener) {
+  /** Undefined until the service has reported it. */
+  let isOnline: boolean | undefined;
+
+  /** Asks the service. Only needed after the page has opened, or after the ride it opened with. */
+  async function learn(): Promise<void> {
+    if (isOnline !== undefined) return;
+    const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;
+    if (!me || me.rideId || isOnline !== undefined) return;
+    isOnline = me.available ?? false;
+    onChange();
+  }
+
+  async function goOnline(): Promise<void> {
+    button.disabled = true;
+    setText(button, 'Finding your position…');
+    let fault: string | null = null;
+    try {
+      const { lat, lng } = await findPosition();
+      onStart();
+      const answer = await call('POST', '/me/online', { lat, lng });
+      if (answer?.status === 401) return onSignedOut();
+      if (answer?.ok) isOnline = true;
+      else fault = answer ? errorOf(answer) : 'The service cannot be reached. Try again in a moment.';
+    } catch (error) {
+      fault = positionFault(error as GeolocationPositionError);
+    }
+    button.disabled = false;
+    setText(button, 'Go online');
+    onEnd(fault);
+  }
+
+  return {
+    isOnline: (): boolean | undefined => isOnline,
+    learn: (): void => void learn(),
+    goOnline: (): void => void goOnline(),
+    /** The driver went offline: the service is notified as soon as it can be reached. */
+    setOffline(): void {
+      isOnline = false;
+    },
+  };
+}

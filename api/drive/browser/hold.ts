@@ -1,0 +1,51 @@
+import { isPaused, setText } from './elements.ts';
+
+/** A held button acts after this time. The stylesheet fills the button in the same time. */
+const holdMs = 1_000;
+
+interface Holding {
+  /** False while the button is an ordinary one, which acts when it is pressed. */
+  isHeld(): boolean;
+  act(): void;
+  /** Asks first: for a keyboard, a screen reader or a switch, which press but cannot hold. */
+  confirm(): void;
+}
+
+/** Makes a button act when it was held with a finger or a mouse. A tap only shows how. */
+export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, confirm }: Holding): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isByReader = false;
+
+  function release(text: string): void {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    button.removeAttribute('data-holding');
+    setText(hint, text);
+  }
+
+  button.addEventListener('pointerdown', ({ width, height, button: which, pointerId }) => {
+    // Screen readers press with a pointer without a size.
+    isByReader = width === 0 && height === 0;
+    if (isByReader || which !== 0 || !isHeld() || isPaused(button)) return;
+    // A finger that moves out of the button in a shaking car still holds it.
+    button.setPointerCapture(pointerId);
+    button.setAttribute('data-holding', '');
+    setText(hint, 'Keep holding');
+    timer = setTimeout(() => {
+      release('Hold');
+      if (isHeld()) act();
+    }, holdMs);
+  });
+  for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
+    button.addEventListener(name, () => release('Hold longer'));
+  }
+  // A long press opens a menu in some browsers.
+  button.addEventListener('contextmenu', (event) => event.preventDefault());
+  button.addEventListener('click', ({ detail }) => {
+    if (isPaused(button)) return;
+    if (!isHeld()) act();
+    // A click without a pointer counts no clicks.
+    else if (detail === 0 || isByReader) confirm();
+  });
+}

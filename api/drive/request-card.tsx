@@ -1,0 +1,128 @@
+/**
+ * The template of a request. The script copies it for each one, and shows the part of `acts` for the card's state.
+ */
+export const RequestCard = () => (
+  <li class="request" data-state="open">
+    <div class="request-facts">
+      <div class="card-head">
+        <div>
+          <p class="fare" data-part="fare" />
+          <p class="quiet" data-part="kind" />
+        </div>
+        <p class="left">
+          <svg viewBox="0 0 72 72" aria-hidden="true">
+            <circle class="left-ground" cx="36" cy="36" r="32" />
+            <circle class="left-ring" data-part="ring" cx="36" cy="36" r="32" pathLength="100" />
+          </svg>
+          <span>
+            <span class="spoken">Time left: </span>
+            <span data-part="left" />
+          </span>
+        </p>
+      </div>
+      <dl class="terms">
+        <Way part="pickup" label="To pickup" />
+        <Way part="trip" label="Trip" />
+        <div>
+          <dt>Passengers</dt>
+          <dd data-part="passengers" />
+        </div>
+      </dl>
+      <p class="maps">
+        <a data-part="pickup-map" href="geo:0,0" rel="noreferrer">
+          Pickup map
+        </a>
+        <a data-part="destination-map" href="geo:0,0" rel="noreferrer">
+          Destination map
+        </a>
+      </p>
+    </div>
+    <div class="acts">
+      <div class="choice" data-for="open">
+        <button class="main-action" data-part="accept" type="button">
+          <span data-part="accept-text" />
+          <small data-part="accept-eta" />
+        </button>
+        <button class="second-action" data-part="decline" type="button">
+          Decline
+        </button>
+        <button class="second-action" data-part="counter" type="button">
+          Counter
+        </button>
+      </div>
+      <div class="counter" data-for="counter">
+        <Stepper name="price" label="Your price" less="Lower price" more="Higher price" />
+        <Stepper name="minutes" label="At the pickup in" less="Fewer minutes" more="More minutes" />
+        <button class="second-action" data-part="back" type="button">
+          Back
+        </button>
+        <button class="main-action" data-part="offer" type="button">
+          <span data-part="offer-text" />
+          <small data-part="offer-eta" />
+        </button>
+      </div>
+      <div class="answer" data-for="offered">
+        <p>
+          <strong data-part="offered" />
+          <span data-part="offered-eta" />
+        </p>
+        <button class="second-action" data-part="withdraw" type="button">
+          Withdraw
+        </button>
+      </div>
+      <div class="answer" data-for="declined">
+        <p>
+          <strong>Declined</strong>
+        </p>
+        <button class="second-action" data-part="undo" type="button">
+          Undo
+        </button>
+      </div>
+      <div class="answer" data-for="gone">
+        <p>
+          <strong data-part="gone" />
+        </p>
+        <button class="second-action" data-part="dismiss" type="button">
+          OK
+        </button>
+      </div>
+    </div>
+  </li>
+);
+
+/** A distance and its direction. */
+const Way = ({ part, label }: { part: 'pickup' | 'trip'; label: string }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd>
+      <span data-part={part} />
+      <small>
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M8 1l5 13-5-3-5 3z" data-part={`${part}-arrow`} />
+        </svg>
+        <span data-part={`${part}-words`} />
+      </small>
+    </dd>
+  </div>
+);
+
+const Stepper = ({ name, label, less, more }: { name: string; label: string; less: string; more: string }) => (
+  <fieldset class="stepper">
+    <legend>{label}</legend>
+    <button type="button" data-part={`${name}-less`} aria-label={less}>
+      −
+    </button>
+    <output data-part={name} />
+    <button type="button" data-part={`${name}-more`} aria-label={more}>
+      +
+    </button>
+  </fieldset>
+);
+
+/** A fact with its name. */
+export const Figure = ({ id, label, value }: { id: string; label: string; value?: string }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd id={id}>{value}</dd>
+  </div>
+);

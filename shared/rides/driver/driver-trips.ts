@@ -1,0 +1,38 @@
+import { committedReads } from '../../base/mongo/durability.ts';
+import { completedTrips, driverTripIndex, rides } from '../ride.ts';
+import type { Ride } from '../ride-types.ts';
+
+/** A completed trip of a driver. */
+type DriverTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice' | 'distanceKm'>;
+
+/** More trips than a driver can complete in a week. */
+const mostTrips = 1_000;
+
+/**
+ * Reads a driver's completed trips since a time: their number, the sum of their prices in USD, and the last trip, which
+ * may have ended earlier.
+ */
+export async function tripsOfDriver(
+  driverId: string,
+  since: Date,
+): Promise<{ trips: number; earned: number; last: DriverTrip | null }> {
+  const found = await newestTrips(driverId, { statusAt: { $gte: since } }, mostTrips);
+  const [last = null] = found.length > 0 ? found : await newestTrips(driverId, {}, 1);
+  const earned = found.reduce((sum, { agreedPrice = 0 }) => sum + agreedPrice, 0);
+  return { trips: found.length, earned: Math.round(earned * 100) / 100, last };
+}
+
+const newestTrips = (driverId: string, span: { statusAt?: { $gte: Date } }, limit: number): Promise<DriverTrip[]> =>
+  rides
+    .find<DriverTrip>(
+      { 'driver.driverId': driverId, ...completedTrips, ...span },
+      {
+        projection: { statusAt: 1, agreedPrice: 1, distanceKm: 1 },
+        sort: { statusAt: -1 },
+        hint: driverTripIndex,
+        limit,
+        batchSize: limit,
+        ...committedReads(),
+      },
+    )
+    .toArray();
