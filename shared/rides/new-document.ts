@@ -1,0 +1,40 @@
+import type { Config } from '../base/config.ts';
+import { newTrackToken } from '../base/ids.ts';
+import { firstFields } from './opening.ts';
+import type { Ride, RideRequest } from './ride-types.ts';
+import { earliestDueAt } from './ride-jobs.ts';
+
+type Given = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'scenario' | 'origin' | 'createdAt'> &
+  Partial<Pick<Ride, 'idempotency' | 'replaces' | 'rebids' | 'excludedDrivers'>>;
+
+/** The document of a new ride, with a new track token. */
+export function newDocument(
+  { request, ...given }: Given & { request: RideRequest },
+  timing: Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs' | 'simulationSpeed'>,
+): Ride {
+  const { _id, keyId, accountId, mode, scenario, idempotency, origin, createdAt, ...chain } = given;
+  const first = firstFields({ mode, scenario, pickupAt: request.pickupAt }, createdAt, timing);
+  return {
+    _id,
+    keyId,
+    accountId,
+    mode,
+    ...request,
+    ...(scenario && { scenario }),
+    ...(idempotency && { idempotency }),
+    ...(origin && { origin }),
+    ...chain,
+    trackToken: newTrackToken(),
+    createdAt,
+    rev: 0,
+    status: 'bidding',
+    statusAt: createdAt,
+    offers: [],
+    ...first,
+    nextDueAt: earliestDueAt(first.timers),
+    events: [],
+    seq: 0,
+    settledSeq: 0,
+    unsettled: 0,
+  };
+}
