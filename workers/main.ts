@@ -49,7 +49,11 @@ async function runPools(names: readonly string[]): Promise<void> {
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
   const pulses: Record<string, Pulse> = Object.fromEntries(pools.map((pool) => [pool, startPulse()]));
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
-  const periodic = [startSweeper(ctx), startOpener(ctx), ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work))];
+  const periodic = [
+    startSweeper(ctx),
+    startOpener(ctx),
+    ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work)),
+  ];
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { carTypes } from '../../shared/base/terms.ts';
 import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
-import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
+import { movingStatuses, type Ride, rideTypes } from '../../shared/rides/ride-types.ts';
 
 /** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
 
@@ -20,7 +20,14 @@ const wish = {
   rideType: { type: 'string', enum: rideTypes, description: 'Within a city, or between cities.' },
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
+  pickupAt: {
+    type: 'integer',
+    description: 'When to be at the pickup, as Unix time in milliseconds. Present on a ride for later.',
+  },
 } as const;
+
+export const presentPickupTime = ({ pickupAt }: Pick<Ride, 'pickupAt'>) =>
+  pickupAt ? { pickupAt: pickupAt.getTime() } : {};
 
 export const request = objectSchema(
   {
@@ -39,7 +46,7 @@ export const request = objectSchema(
       { description: 'Your own live offer. Present while you have one.' },
     ),
   },
-  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['offer'] },
+  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['pickupAt', 'offer'] },
 );
 
 const address = { type: 'string', description: 'The address as the partner gave it.' } as const;
@@ -66,7 +73,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['passenger', 'notes'],
+    optional: ['pickupAt', 'passenger', 'notes'],
   },
 );
 

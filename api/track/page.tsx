@@ -1,6 +1,6 @@
 import { renderDocument } from '../pages/document.tsx';
 import type { TrackState } from './track-state.ts';
-import { ratingText, shownSteps, stepWords, wordsFor } from './words.ts';
+import { ratingText, serverZone, shownSteps, stepWords, wordsFor } from './words.ts';
 
 interface Tiles {
   /** A URL with {z}, {x} and {y}. */
@@ -10,7 +10,7 @@ interface Tiles {
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
 export function trackPage(state: TrackState, tiles?: Tiles): string {
-  const { headline, status } = wordsFor(state, state.now);
+  const { headline, status } = wordsFor(state, state.now, serverZone);
   return renderDocument({
     title: headline,
     kind: 'track',

@@ -1,3 +1,4 @@
+import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
@@ -28,8 +29,14 @@ export interface TrackState {
   position?: Point & { heading: number; at: number };
   /** The current drive of a simulated driver, from which the browser computes the position at any time. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
-  /** The reason for the cancellation: no driver was found, or someone cancelled. */
-  endedBy?: 'no_driver' | 'cancelled';
+  /** The time of the pickup of a ride for later, and from when drivers are asked while that is ahead. */
+  pickupAt?: number;
+  opensAt?: number;
+  /**
+   * The reason for the cancellation: no driver was found, the driver cancelled and another ride replaces this one, or
+   * someone cancelled.
+   */
+  endedBy?: 'no_driver' | 'replaced' | 'cancelled';
 }
 
 /** The projection for reading a ride for its map; `now` is MongoDB's clock. */
@@ -49,6 +56,11 @@ export const trackFields = {
   'driver.rating': 1,
   leg: 1,
   cancelledBy: 1,
+  nextRideId: 1,
+  replacedBy: 1,
+  pickupAt: 1,
+  biddingOpensAt: 1,
+  openedAt: 1,
   acceptedOfferId: 1,
   'offers.offerId': 1,
   'offers.etaMinutes': 1,
@@ -71,6 +83,11 @@ export type TrackedRide = Pick<
   | 'distanceKm'
   | 'leg'
   | 'cancelledBy'
+  | 'nextRideId'
+  | 'replacedBy'
+  | 'pickupAt'
+  | 'biddingOpensAt'
+  | 'openedAt'
   | 'acceptedOfferId'
 > & {
   driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
@@ -99,10 +116,15 @@ export function trackState(ride: TrackedRide): TrackState | null {
     ...(arrival !== undefined && { arrivesAt: arrival }),
     ...(position && { position: shownPosition(position) }),
     ...(drives && ride.leg && { leg: shownLeg(ride.leg) }),
-    ...(ride.status === 'cancelled' && {
-      endedBy: steps.length === 2 && ride.cancelledBy === 'timeout' ? 'no_driver' : 'cancelled',
-    }),
+    ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
+    ...(ride.status === 'bidding' && waitsToOpen(ride) && { opensAt: ride.biddingOpensAt?.getTime() }),
+    ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
   };
+}
+
+function endedBy({ nextRideId, cancelledBy }: TrackedRide, wasBidding: boolean): TrackState['endedBy'] {
+  if (nextRideId) return 'replaced';
+  return wasBidding && cancelledBy === 'timeout' ? 'no_driver' : 'cancelled';
 }
 
 /** True if the link to a ride's map has expired. Pure. */

@@ -46,9 +46,15 @@ interface Words {
 }
 
 /** The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it. */
-export function wordsFor(state: TrackState, now: number): Words {
+export function wordsFor(state: TrackState, now: number, zone: Zone = {}): Words {
   switch (state.status) {
     case 'bidding':
+      if (state.opensAt && state.pickupAt) {
+        return {
+          headline: `Scheduled for ${timeText(state.pickupAt, now, zone)}`,
+          status: `We ask nearby drivers from ${timeText(state.opensAt, now, zone)}.`,
+        };
+      }
       return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
     case 'driver_arriving':
       return {
@@ -65,11 +71,30 @@ export function wordsFor(state: TrackState, now: number): Words {
     case 'completed':
       return { headline: 'Trip completed', status: 'The passenger was dropped off.' };
     case 'cancelled':
+      if (state.endedBy === 'replaced') {
+        return { headline: 'Finding another driver', status: 'The driver cancelled. We are asking other drivers.' };
+      }
       return {
         headline: 'Ride cancelled',
         status: state.endedBy === 'no_driver' ? 'No driver was found in time.' : 'This ride will not take place.',
       };
   }
+}
+
+/** Browsers use their own zone. The server shows UTC. */
+interface Zone {
+  locale?: string;
+  timeZone?: 'UTC';
+}
+
+export const serverZone: Zone = { locale: 'en-US', timeZone: 'UTC' };
+
+/** A time of day, such as `9:30 PM`, with the date if it is not today. */
+function timeText(at: number, now: number, { locale, timeZone }: Zone): string {
+  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone });
+  const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit', timeZone }).format(at);
+  const withZone = timeZone ? `${time} ${timeZone}` : time;
+  return day.format(at) === day.format(now) ? withZone : `${day.format(at)}, ${withZone}`;
 }
 
 function arrival(state: TrackState, now: number, otherwise: string): string {

@@ -92,7 +92,17 @@ function documentOf(ctx: Context, input: NewRide): Ride {
     idempotency: { key: idempotencyKey, requestHash: requestHash(input), expiresAt: new Date(now + idempotencyLifeMs) },
   };
   return newDocument(
-    { _id: newRideId(now), keyId, accountId, mode, scenario, origin, createdAt: new Date(now), request, ...idempotency },
+    {
+      _id: newRideId(now),
+      keyId,
+      accountId,
+      mode,
+      scenario,
+      origin,
+      createdAt: new Date(now),
+      request,
+      ...idempotency,
+    },
     ctx.config,
   );
 }

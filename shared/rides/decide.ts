@@ -162,8 +162,7 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
 }
 
 /** The timer that stands for this command: the command replaces it, whoever sent it. */
-const stepOf = (command: Command): TimerName | undefined =>
-  command.action === 'open' ? 'open' : scriptStep(command);
+const stepOf = (command: Command): TimerName | undefined => (command.action === 'open' ? 'open' : scriptStep(command));
 
 function timersAfter(ride: RideState, command: Command, now: Date, timing: Timing): Timer[] {
   const { action } = command;

@@ -1,8 +1,8 @@
 import type { Config } from '../base/config.ts';
 import { newTrackToken } from '../base/ids.ts';
 import { firstFields } from './opening.ts';
-import type { Ride, RideRequest } from './ride-types.ts';
 import { earliestDueAt } from './ride-jobs.ts';
+import type { Ride, RideRequest } from './ride-types.ts';
 
 type Given = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'scenario' | 'origin' | 'createdAt'> &
   Partial<Pick<Ride, 'idempotency' | 'replaces' | 'rebids' | 'excludedDrivers'>>;

@@ -41,8 +41,6 @@ export const cancellers = ['partner', 'driver', 'timeout'] as const;
 export type CancelledBy = (typeof cancellers)[number];
 export const cancelReasons = ['no_offers', 'no_show', 'no_progress', 'driver', 'partner'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
-/** What follows when a driver cancels the ride: nothing, or a successor (rebid.ts). */
-export const driverCancelPlans = ['end', 'rebid'] as const;
 export type EventName = 'offer.received' | 'ride.status';
 
 export interface Location {
@@ -87,7 +85,8 @@ export interface RideRequest {
   autoAccept?: AutoAccept;
   /** The time of the pickup of a ride for later. */
   pickupAt?: Date;
-  onDriverCancel?: (typeof driverCancelPlans)[number];
+  /** When the driver cancels, the ride gets a successor (rebid.ts). */
+  onDriverCancel?: 'rebid';
 }
 
 /** The service accepts an offer within these limits automatically. Drivers never see the limits. */

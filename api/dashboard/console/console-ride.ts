@@ -33,6 +33,8 @@ export const consoleFields = {
   agreedPrice: 1,
   driver: 1,
   cancelledBy: 1,
+  rebids: 1,
+  excludedDrivers: 1,
   timers: 1,
   settledSeq: 1,
   unsettled: 1,

@@ -1,5 +1,5 @@
 import type { RequestOnPage } from '../actions.ts';
-import { kilometers, kindOf, money, timeLeft } from '../words.ts';
+import { kilometers, kindOf, money, pickupWords, timeLeft } from '../words.ts';
 import { mapAddress, onTap, pauseTaps, setShown, setText } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
@@ -60,7 +60,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const part = partsOf(item);
     const { rideId, pickupKm, distanceKm, passengerCount } = request;
     item.dataset.ride = rideId;
-    setText(part('kind'), kindOf(request));
+    setText(part('kind'), kindOf(request) + pickupWords(request));
     setText(part('pickup'), kilometers(pickupKm));
     setText(part('trip'), kilometers(distanceKm));
     setText(part('passengers'), String(passengerCount));

@@ -15,6 +15,8 @@ let current = first;
 
 function show(state: TrackState): void {
   current = state;
+  // The address leads to the map of the new ride, as soon as that exists.
+  if (state.endedBy === 'replaced') setTimeout(() => location.reload(), 2_000);
   clock.learn(state.now);
   car.learn(state);
   map.showRide(state);

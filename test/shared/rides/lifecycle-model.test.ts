@@ -31,7 +31,13 @@ function commandOf(
 }
 
 describe('decide', () => {
-  const timing = { pickupTimeoutMs: 7_200_000, tripTimeoutMs: 43_200_000, simulationSpeed: 1 };
+  const timing = {
+    pickupTimeoutMs: 7_200_000,
+    tripTimeoutMs: 43_200_000,
+    simulationSpeed: 1,
+    biddingTimeoutMs: 600_000,
+    scheduleLeadMs: 1_800_000,
+  };
   const start = Date.parse('2026-01-01T12:00:00Z');
 
   const biddingRide = (): RideState =>

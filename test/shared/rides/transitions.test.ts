@@ -25,6 +25,7 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
 };
 
 const refusals: Record<Action, string> = {
+  open: 'ride_not_bidding',
   offer: 'ride_not_bidding',
   withdrawOffer: 'ride_not_bidding',
   raiseFare: 'ride_not_bidding',
