@@ -1,6 +1,6 @@
 import type { Config } from '../base/config.ts';
 import { newTrackToken } from '../base/ids.ts';
-import { firstFields } from './opening.ts';
+import { firstFields } from './first-timers.ts';
 import { earliestDueAt } from './ride-jobs.ts';
 import type { Ride, RideRequest } from './ride-types.ts';
 
