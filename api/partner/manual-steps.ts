@@ -135,7 +135,7 @@ export const manualSteps: readonly PartnerOperation[] = [
   plainStep('open', 'bidding', {
     summary: 'Open the bidding manually',
     description: 'Opens the bidding of a ride with a `pickupAt` now.',
-    errors: ['illegal_step', 'ride_not_bidding'],
+    errors: ['illegal_step'],
   }),
   plainStep('arrive', 'arrived', {
     summary: 'Arrive manually',

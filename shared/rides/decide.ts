@@ -93,7 +93,7 @@ function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
   const { from, beforeDeadline, bidding } = transitionOf(action);
   if (!from.includes(ride.status)) {
     if (action === 'cancel') throw new AppError('ride_ended');
-    throw new AppError(from.includes('bidding') ? 'ride_not_bidding' : 'illegal_step');
+    throw new AppError(from.includes('bidding') && action !== 'open' ? 'ride_not_bidding' : 'illegal_step');
   }
   if (bidding === 'closed' && !waitsToOpen(ride)) throw new AppError('illegal_step');
   if (bidding === 'open' && waitsToOpen(ride)) throw new AppError('bidding_not_open');

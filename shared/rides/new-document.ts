@@ -14,6 +14,7 @@ export function newDocument(
 ): Ride {
   const { _id, keyId, accountId, mode, scenario, idempotency, origin, createdAt, ...chain } = given;
   const first = firstFields({ mode, scenario, pickupAt: request.pickupAt }, createdAt, timing);
+  const nextDueAt = earliestDueAt(first.timers);
   return {
     _id,
     keyId,
@@ -31,7 +32,8 @@ export function newDocument(
     statusAt: createdAt,
     offers: [],
     ...first,
-    nextDueAt: earliestDueAt(first.timers),
+    // A ride that waits to open is in no index of due timers.
+    ...(nextDueAt && { nextDueAt }),
     events: [],
     seq: 0,
     settledSeq: 0,

@@ -127,7 +127,7 @@ describe('a test ride for later', () => {
     expect((await partner.post(`/test/rides/${rideId}/offer`)).status).to.equal(200);
   });
 
-  it('a ride that is open cannot be opened', async () => {
+  it('refuses to open a ride that is open or has ended', async () => {
     const rideId = (await partner.createRide()).body.rideId;
     expect((await partner.post(`/test/rides/${rideId}/open`)).status).to.equal(409);
     const other = await later();

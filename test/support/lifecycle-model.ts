@@ -83,7 +83,7 @@ export class LifecycleModel {
         return this.goTo('driver_arriving');
       }
       case 'open':
-        if (this.status !== 'bidding') return 'ride_not_bidding';
+        if (this.status !== 'bidding') return 'illegal_step';
         if (!this.waits) return 'illegal_step';
         this.waits = false;
         this.isOver = false;
