@@ -37,7 +37,9 @@ async function insertSuccessor(ctx: Context, ride: RideState, _id: string, now: 
   const scenario = scenarioOfSuccessor(ride.scenario);
   const successor = newDocument(
     {
-      ...{ _id, keyId, accountId, mode, origin, createdAt: now, request: requestOf(ride) },
+      ...{ _id, keyId, accountId, mode, createdAt: now, request: requestOf(ride) },
+      // Without the form, which created only the first ride.
+      ...(origin && { origin: { by: origin.by, ...(origin.requestId && { requestId: origin.requestId }) } }),
       ...{ replaces, rebids: rebids + 1, excludedDrivers: [...excludedDrivers, ...(driver ? [driver.driverId] : [])] },
       ...(scenario && { scenario }),
     },

@@ -8,7 +8,9 @@ import { type BesideEvidence, besideViolations } from './beside.ts';
 import { deliveryViolations } from './deliveries.ts';
 import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
+import { openingViolations } from './openings.ts';
 import { requestViolations } from './requests.ts';
+import { successorViolations } from './successors.ts';
 
 /** The evidence of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
 export interface Evidence {
@@ -49,6 +51,8 @@ export function violationsIn(evidence: Evidence): string[] {
       ...lifecycleViolations(ride),
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
+    ...openingViolations(rides, journal, faults),
+    ...successorViolations(rides, receipts),
     ...driverViolations({ ...evidence, faults }),
     ...(evidence.beside ? besideViolations(evidence.beside, { rides, receipts, journal, faults }) : []),
     ...leaks(evidence),

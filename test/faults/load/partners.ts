@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
+import { laterLeadMs } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Call, type More, request } from './request.ts';
@@ -60,6 +61,8 @@ export function startPartners(
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
   const inUse = new Set<Promise<void>>();
+  /** A clock that is an hour off would refuse a ride for later, or open it an hour too late. */
+  const hasClockSteps = 'setClock' in world.mongo;
   let stopped = false;
   let started = 0;
 
@@ -107,9 +110,11 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const way = random() < sideShare ? oneOf(random, areLive ? liveWays : testWays) : undefined;
+    const ways = (areLive ? liveWays : testWays).filter(({ isLater }) => !isLater || !hasClockSteps);
+    const way = random() < sideShare ? oneOf(random, ways) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
-    const rideId = await create(key, tag, scenario, way?.terms);
+    const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
+    const rideId = await create(key, tag, scenario, terms);
     if (!rideId) return;
     if (way) {
       await way.use?.({ rideId, random, call: (asked, more) => call(key, { tag, rideId, ...asked }, more) });
@@ -148,6 +153,12 @@ export function startPartners(
   })();
   return partners;
 }
+
+/**
+ * A pickup time whose ride opens 3 to 6 s after its creation, by the setting of `laterLeadMs`. It stays 15 minutes ahead
+ * while the creation is repeated.
+ */
+const soonOpening = (random: Random): number => Math.round(Date.now() + laterLeadMs + between(random, 3_000, 6_000));
 
 /** The pickup of every ride. The drivers are around it. */
 export const pickup = { lat: 40.758, lng: -73.9855 };
