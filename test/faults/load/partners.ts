@@ -7,7 +7,7 @@ import { laterLeadMs } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Call, type More, request } from './request.ts';
-import { liveWays, testWays } from './side-ways.ts';
+import { liveWays, testWays, type Way } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
@@ -36,8 +36,10 @@ export interface PartnersOptions {
   areLive?: boolean;
   /** Share of rides on which the partner accepts an offer. A fifth of all rides is cancelled. */
   acceptShare?: number;
-  /** Share of rides with auto-accept, raised fares or manual steps. */
+  /** Share of rides with auto-accept, raised fares, manual steps, a later pickup or a successor. */
   sideShare?: number;
+  /** The uses of these rides. */
+  ways?: readonly Way[];
 }
 
 /**
@@ -54,6 +56,7 @@ export function startPartners(
     areLive = false,
     acceptShare = 0.3,
     sideShare = 0,
+    ways = areLive ? liveWays : testWays,
   }: PartnersOptions = {},
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
@@ -110,8 +113,8 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const ways = (areLive ? liveWays : testWays).filter(({ isLater }) => !isLater || !hasClockSteps);
-    const way = random() < sideShare ? oneOf(random, ways) : undefined;
+    const possible = ways.filter(({ isLater }) => !isLater || !hasClockSteps);
+    const way = random() < sideShare ? oneOf(random, possible) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
     const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
     const rideId = await create(key, tag, scenario, terms);
