@@ -159,10 +159,12 @@ function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['st
   return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
 }
 
-function arrivesAt({ status, statusAt, leg, offers, acceptedOfferId, distanceKm }: TrackedRide): number | undefined {
+function arrivesAt(ride: TrackedRide): number | undefined {
+  const { status, statusAt, leg, offers, acceptedOfferId, distanceKm, pickupAt } = ride;
   if (leg) return leg.endAt.getTime();
   const since = statusAt.getTime();
   if (status === 'in_progress') return since + (distanceKm / assumedKmPerHour) * 3_600_000;
   const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
-  return offer && since + offer.etaMinutes * 60_000;
+  // The driver of a ride for later need not be there before its time.
+  return offer && Math.max(since + offer.etaMinutes * 60_000, pickupAt?.getTime() ?? 0);
 }

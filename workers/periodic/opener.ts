@@ -43,7 +43,7 @@ export async function openDue(ctx: Context, mayContinue: () => Promise<boolean> 
   const filter = { ...waitingToOpen, biddingOpensAt: { $lte: now } };
   const along = { collection: rides, by: 'biddingOpensAt', filter, projection: { _id: 1 }, until: now, visit } as const;
   await walk<{ _id: string }>(along, 'front', { maxIdle, mayContinue });
-  if (opened > 0) ctx.log.info({ opened }, 'rides opened');
+  if (opened > 0) ctx.log.info({ rides: opened }, 'rides opened');
   return opened;
 }
 

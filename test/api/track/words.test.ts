@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { TrackState } from '../../../api/track/track-state.ts';
-import { seenWords, wordsFor } from '../../../api/track/words.ts';
+import { seenWords, serverZone, wordsFor } from '../../../api/track/words.ts';
 
 const now = 1_700_000_000_000;
 const place = { lat: 1, lng: 2 };
@@ -48,6 +48,24 @@ describe('texts of a live map', () => {
   it('the map says that no position is reported if the last report is older than 2 minutes', () => {
     expect(wordsFor(state(seenAgo(120)), now).status).to.equal('On the way to the pickup.');
     expect(wordsFor(state(seenAgo(121)), now).status).to.match(/has not been reported/);
+  });
+
+  it('the headline of a ride that waits to open has the time of its pickup, with the date if it is another day', () => {
+    const minute = 60_000;
+    // Node versions differ in the kind of space before PM.
+    const waiting = (pickupAt: number) => {
+      const words = wordsFor(state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }), now, serverZone);
+      return [words.headline, words.status].map((text) => text.replaceAll('\u202f', ' '));
+    };
+    expect(waiting(now + 40 * minute)).to.deep.equal([
+      'Scheduled for 10:53 PM UTC',
+      'We ask nearby drivers from 10:23 PM UTC.',
+    ]);
+    expect(waiting(now + 24 * 60 * minute)[0]).to.equal('Scheduled for Nov 15, 10:13 PM UTC');
+  });
+
+  it('the map says that another driver is looked for if another ride replaces a cancelled one', () => {
+    expect(headline({ status: 'cancelled', endedBy: 'replaced' })).to.equal('Finding another driver');
   });
 
   it('the status of a cancelled ride says if no driver was found', () => {
