@@ -3,14 +3,18 @@ import { DriverBusy } from '../shared/rides/change-ride.ts';
 import type { Change, Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { firstMatchingOffer } from '../shared/rides/offers.ts';
+import { bringSuccessor } from '../shared/rides/rebid.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
- * Handles the jobs of the queue `bidding`, which end the bidding time or accept an offer within the autoAccept limits.
+ * Handles the jobs of the queue `bidding`, which end the bidding time, accept an offer within the autoAccept limits, or
+ * insert the successor of a ride whose driver cancelled.
  */
-export const runBiddingTimer: Handler<TimerJob> = (ctx, job, run) =>
-  job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
+export const runBiddingTimer: Handler<TimerJob> = async (ctx, job, run) => {
+  if (job.timer === 'rebid') return timerOutcome(await bringSuccessor(ctx, job.rideId));
+  return job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
+};
 
 /** Cancels a ride by timeout if its bidding time ended without an accepted offer (contract, section 3). */
 const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>

@@ -14,6 +14,7 @@ import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
+import { biddingSince } from '../shared/rides/opening.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
 import { type Handler, type JobResult, timerOutcome, withLogLine } from './handler.ts';
@@ -72,13 +73,13 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
 /** The timer of round number `round` (from 0), or an empty list if the bidding time ends before it. */
 function roundTimer(
   { rounds, repeatMs }: Rounds,
-  { createdAt, biddingEndsAt }: Pick<RideState, 'createdAt' | 'biddingEndsAt'>,
+  ride: Pick<RideState, 'createdAt' | 'openedAt' | 'biddingEndsAt'>,
   round: number,
   now: Date,
 ): Timer[] {
   const planned = rounds[round];
-  const dueAt = new Date(planned ? createdAt.getTime() + planned.afterMs : now.getTime() + repeatMs);
-  return dueAt < biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
+  const dueAt = new Date(planned ? biddingSince(ride).getTime() + planned.afterMs : now.getTime() + repeatMs);
+  return dueAt < ride.biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
 }
 
 /** The search radius around the pickup. An intercity ride uses the last (largest) radius in every round. */
@@ -97,7 +98,7 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
   const liveOffers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt).length;
   if (ride.status !== 'bidding' || now >= ride.biddingEndsAt || liveOffers >= enoughOffers) return opened;
   const radiusKm = radiusKmOf(ctx.config.dispatch, ride, ride.rounds ?? 0);
-  const passed = (ride.asked ?? []).map(({ driverId }) => driverId);
+  const passed = [...(ride.asked ?? []).map(({ driverId }) => driverId), ...(ride.excludedDrivers ?? [])];
   const lastToPass = passed.length + maxExamined;
   while (opened.length < roundSize && passed.length < lastToPass) {
     const limit = 2 * roundSize;

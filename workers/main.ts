@@ -11,6 +11,7 @@ import { startWarnings } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
 import { fareCounts } from './periodic/fares.ts';
+import { startOpener } from './periodic/opener.ts';
 import { retention } from './periodic/retention/retention.ts';
 import { startSweeper } from './periodic/sweeper/sweeper.ts';
 import { startPacedWork } from './periodic/turns.ts';
@@ -48,7 +49,11 @@ async function runPools(names: readonly string[]): Promise<void> {
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
   const heartbeats: Record<string, Heartbeat> = Object.fromEntries(pools.map((pool) => [pool, createHeartbeat()]));
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], heartbeats[pool]));
-  const periodic = [startSweeper(ctx), ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work))];
+  const periodic = [
+    startSweeper(ctx),
+    startOpener(ctx),
+    ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work)),
+  ];
   const watch = startWarnings(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),

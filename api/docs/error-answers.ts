@@ -27,6 +27,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   method_not_allowed: { cause: 'The path does not support this method.' },
   request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
   ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
+  bidding_not_open: { cause: 'The ride is for later, and its bidding has not opened.' },
   bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
   offer_withdrawn: { cause: 'The driver has withdrawn the offer.' },
   fare_not_higher: { cause: 'The fare is below the current one.' },

@@ -41,6 +41,13 @@ const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfor
 export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
   rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
 
+/** When to be at the pickup, in the zone of the reader: ` · Pickup Nov 24, 9:30 PM`. Empty for a ride for now. */
+export function pickupWords({ pickupAt }: Pick<ShownRequest, 'pickupAt'>): string {
+  if (pickupAt === undefined) return '';
+  const options = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+  return ` · Pickup ${new Intl.DateTimeFormat(undefined, options).format(pickupAt)}`;
+}
+
 /** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));

@@ -10,6 +10,7 @@ import {
   rideId,
   rideType,
 } from '../../shared/rides/public-schemas.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
 
@@ -28,7 +29,14 @@ const wish = {
   rideType,
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
+  pickupAt: {
+    type: 'integer',
+    description: 'When to be at the pickup, as Unix time in milliseconds. Present on a ride for later.',
+  },
 } as const;
+
+export const presentPickupTime = ({ pickupAt }: Pick<Ride, 'pickupAt'>) =>
+  pickupAt ? { pickupAt: pickupAt.getTime() } : {};
 
 export const request = objectSchema(
   {
@@ -47,7 +55,7 @@ export const request = objectSchema(
       { description: 'Your own live offer. Present while you have one.' },
     ),
   },
-  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['offer'] },
+  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['pickupAt', 'offer'] },
 );
 
 const address = { type: 'string', description: 'The address as the partner gave it.' } as const;
@@ -74,7 +82,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['passenger', 'notes'],
+    optional: ['pickupAt', 'passenger', 'notes'],
   },
 );
 

@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, request, type ShownRequest } from './fields.ts';
+import { exampleRideId, exampleWish, presentPickupTime, request, type ShownRequest } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -71,6 +71,7 @@ function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest 
     distanceKm,
     pickupKm,
     biddingEndsAt: biddingEndsAt.getTime(),
+    ...presentPickupTime(ride),
     ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
   };
 }

@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRides, RideOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, ride, type ShownRide } from './fields.ts';
+import { exampleRideId, exampleWish, presentPickupTime, ride, type ShownRide } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -61,6 +61,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     distanceKm,
     pickup,
     destination,
+    ...presentPickupTime(ride),
     ...(ride.passenger && { passenger: ride.passenger }),
     ...(ride.notes !== undefined && { notes: ride.notes }),
   };

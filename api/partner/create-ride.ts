@@ -3,8 +3,19 @@ import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
-import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
-import { carType, fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
+import { partnerFields, plannedFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import {
+  biddingOpensAt,
+  carType,
+  fare,
+  metadata,
+  onDriverCancel,
+  pickupAt,
+  reference,
+  rideId,
+  testMode,
+  trackUrl,
+} from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
@@ -17,6 +28,7 @@ import {
   exampleRideId,
   exampleTrackUrl,
   presentAutoAccept,
+  presentDriverCancel,
   presentTestMode,
 } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
@@ -48,12 +60,18 @@ const answer = objectSchema(
     carType,
     distanceKm,
     trackUrl,
+    pickupAt,
+    biddingOpensAt,
+    onDriverCancel,
     autoAccept,
     reference,
     metadata,
     testMode,
   },
-  { title: 'RideCreated', optional: ['autoAccept', 'reference', 'metadata', 'testMode'] },
+  {
+    title: 'RideCreated',
+    optional: ['pickupAt', 'biddingOpensAt', 'onDriverCancel', 'autoAccept', 'reference', 'metadata', 'testMode'],
+  },
 );
 
 /** Contract, section 4.1. */
@@ -89,6 +107,8 @@ export const createRide: PartnerOperation<'POST'> = {
         reference: 'booking-70133',
         metadata: { desk: 'lobby', room: '1204' },
         autoAccept: { maxPrice: 26, maxEtaMinutes: 8 },
+        pickupAt: 1_795_356_000_000,
+        onDriverCancel: 'rebid',
       },
     },
   },
@@ -144,6 +164,8 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     carType: ride.carType,
     distanceKm: ride.distanceKm,
     trackUrl: trackUrlOf(trackBaseUrl, ride),
+    ...plannedFields(ride),
+    ...presentDriverCancel(ride),
     ...presentAutoAccept(ride),
     ...partnerFields(ride),
     ...presentTestMode(ride),

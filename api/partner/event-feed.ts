@@ -4,6 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
 import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
+import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
@@ -63,7 +64,7 @@ export const listEvents: PartnerOperation<'GET'> = {
     } satisfies Shape<typeof answer>,
   },
   errors: ['too_many_waiting'],
-  route({ findCaller, polls }) {
+  route({ service, findCaller, polls }) {
     const { feed } = polls;
     const read = sharedReads(feed);
     return list(listEvents, {
@@ -82,6 +83,7 @@ export const listEvents: PartnerOperation<'GET'> = {
             return read({ keyId, after, limit });
           },
         );
+        await bringNamedSuccessors(service, page.events);
         const last = page.events.at(-1);
         return { ...page, cursor: encodeCursor(last ? toFeedCursor(last) : after) };
       },

@@ -40,6 +40,9 @@ export const autoAccept = objectSchema(
 export const presentAutoAccept = (ride: Pick<Ride, 'autoAccept'>) =>
   ride.autoAccept ? { autoAccept: ride.autoAccept } : {};
 
+export const presentDriverCancel = (ride: Pick<Ride, 'onDriverCancel'>) =>
+  ride.onDriverCancel ? { onDriverCancel: ride.onDriverCancel } : {};
+
 export const presentTestMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true as const } : {});
 
 export const success = {

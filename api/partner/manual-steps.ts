@@ -115,7 +115,7 @@ export const manualSteps: readonly PartnerOperation[] = [
         offerId: exampleOffer.offerId,
       } satisfies Shape<typeof offerMade>,
     },
-    errors: ['ride_not_bidding', 'bidding_over', 'offers_full', 'payload_too_large'],
+    errors: ['ride_not_bidding', 'bidding_not_open', 'bidding_over', 'offers_full', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'offer', ...(hasBody(ctx) && (await readOffer(ctx))) }),
     present: presentOffer,
   }),
@@ -131,6 +131,11 @@ export const manualSteps: readonly PartnerOperation[] = [
     },
     errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
+  }),
+  plainStep('open', 'bidding', {
+    summary: 'Open the bidding manually',
+    description: 'Opens the bidding of a ride with a `pickupAt` now.',
+    errors: ['illegal_step'],
   }),
   plainStep('arrive', 'arrived', {
     summary: 'Arrive manually',

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
+import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -52,6 +53,10 @@ export const listRideEvents: PartnerOperation<'GET'> = {
           ({ length }) => length > 0,
           (ms) => polls.wait(ctx, { keyId, rideId, afterSeq: after }, ms),
           async () => eventsAfter((await findRide(ctx)).events),
+        );
+        await bringNamedSuccessors(
+          service,
+          newEvents.map((event) => ({ rideId, event })),
         );
         return { rideId, events: newEvents };
       },

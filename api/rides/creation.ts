@@ -20,6 +20,7 @@ import {
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';
+import { assertPickupTime } from './pickup-time.ts';
 
 /**
  * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
@@ -29,7 +30,11 @@ export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
 /** Creates rides in this process (contract, sections 4.1 and 8). */
 export function rideCreation(service: Context): RideCreation {
   return {
-    replay: (ride) => findReplay(service, ride),
+    async replay(ride) {
+      const replayed = await findReplay(service, ride);
+      if (!replayed) assertPickupTime(ride.request, service.now());
+      return replayed;
+    },
     limit: limitCreations(service),
     act: (ride) => createRide(service, ride),
   };

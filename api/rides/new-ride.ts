@@ -6,6 +6,7 @@ import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
 import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
+import { pickupTime } from './pickup-time.ts';
 
 const location = Joi.object<Location>({
   lat: latitude,
@@ -65,6 +66,12 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     })
       .empty(null)
       .description('The first offer within these limits is accepted automatically.'),
+    pickupAt: pickupTime.description(
+      'The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible.',
+    ),
+    onDriverCancel: Joi.valid('rebid')
+      .empty(null)
+      .description('`rebid`: if the driver cancels, a new ride with the same request replaces this one.'),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -80,11 +87,13 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     .label('The request body');
 }
 
+type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };
+
 /**
  * Builds the ride request from a body that `newRideSchema` has validated. The order of fields is fixed, because
  * requests with the same Idempotency-Key are compared by their JSON.
  */
-export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
+export function rideRequest(given: GivenRequest): RideRequest {
   const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
   return {
     pickup: toLocation(pickup),
@@ -100,6 +109,8 @@ export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceK
     ...(given.reference !== undefined && { reference: given.reference }),
     ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
     ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
+    ...(given.pickupAt !== undefined && { pickupAt: new Date(given.pickupAt) }),
+    ...(given.onDriverCancel && { onDriverCancel: given.onDriverCancel }),
   };
 }
 

@@ -1,11 +1,20 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../pages/document.tsx';
 import type { TrackState } from './track-state.ts';
-import { destinationWords, ratingText, shownDriver, shownSteps, stepWords, utcText, wordsFor } from './words.ts';
+import {
+  destinationWords,
+  ratingText,
+  serverZone,
+  shownDriver,
+  shownSteps,
+  stepWords,
+  utcText,
+  wordsFor,
+} from './words.ts';
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
 export function trackPage(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {
-  const { headline, when, status } = wordsFor(state, state.now);
+  const { headline, when, status } = wordsFor(state, state.now, undefined, serverZone);
   return renderDocument({
     title: headline,
     kind: 'track',

@@ -4,6 +4,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
+import { trackUrl } from '../../shared/rides/events.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -20,6 +21,7 @@ import { type TrackedRide, type TrackState, trackFields, trackState } from './tr
 
 const base = '/track';
 const tokenForm = /^[0-9A-Za-z]{22}$/;
+const findById = batchedFind<Ride, Pick<Ride, '_id' | 'trackToken'>>(rides, '_id', { trackToken: 1 }, committedReads);
 const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
 
 /** Every invalid link gets the same text, so that guessing tokens reveals nothing. */
@@ -43,13 +45,18 @@ export function trackPart(service: Context, wake: Wake): Part {
     pollMs: 2_000,
   });
 
-  const get = (path: string, answer: (ctx: RequestContext, link: TrackLink) => void): PageRoute => ({
+  const get = (path: string, answer: (ctx: RequestContext, link: TrackLink) => void | Promise<void>): PageRoute => ({
     method: 'GET',
     path,
     handle: async (ctx) => answer(ctx, await findLink(ctx)),
   });
   const routes = [
-    get('/:token', (ctx, { state }) => {
+    get('/:token', async (ctx, { ride, state }) => {
+      const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
+      if (successor?.trackToken) {
+        ctx.redirect(trackUrl(config.trackBaseUrl, successor));
+        return;
+      }
       ctx.type = 'html';
       ctx.body = trackPage(state, config);
     }),

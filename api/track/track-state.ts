@@ -1,3 +1,4 @@
+import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
@@ -32,8 +33,14 @@ export interface TrackState {
   position?: Point & { heading: number; at: number };
   /** The current drive of a simulated driver, from which the browser computes the position at any time. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
-  /** The reason for the cancellation: no driver was found, or someone cancelled. */
-  endedBy?: 'no_driver' | 'cancelled';
+  /** The time of the pickup of a ride for later, and from when drivers are asked while that is ahead. */
+  pickupAt?: number;
+  opensAt?: number;
+  /**
+   * The reason for the cancellation: no driver was found, the driver cancelled and another ride replaces this one, or
+   * someone cancelled.
+   */
+  endedBy?: 'no_driver' | 'replaced' | 'cancelled';
 }
 
 /** The projection for reading a ride for its map; `now` is MongoDB's clock. */
@@ -54,6 +61,11 @@ export const trackFields = {
   leg: 1,
   lastPosition: 1,
   cancelledBy: 1,
+  nextRideId: 1,
+  replacedBy: 1,
+  pickupAt: 1,
+  biddingOpensAt: 1,
+  openedAt: 1,
   acceptedOfferId: 1,
   'offers.offerId': 1,
   'offers.etaMinutes': 1,
@@ -77,6 +89,11 @@ export type TrackedRide = Pick<
   | 'leg'
   | 'lastPosition'
   | 'cancelledBy'
+  | 'nextRideId'
+  | 'replacedBy'
+  | 'pickupAt'
+  | 'biddingOpensAt'
+  | 'openedAt'
   | 'acceptedOfferId'
 > & {
   driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
@@ -106,10 +123,15 @@ export function trackState(ride: TrackedRide): TrackState | null {
     ...(arrival !== undefined && { arrivesAt: arrival }),
     ...(position && { position }),
     ...(drives && ride.leg && { leg: shownLeg(ride.leg) }),
-    ...(ride.status === 'cancelled' && {
-      endedBy: steps.length === 2 && ride.cancelledBy === 'timeout' ? 'no_driver' : 'cancelled',
-    }),
+    ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
+    ...(ride.status === 'bidding' && waitsToOpen(ride) && { opensAt: ride.biddingOpensAt?.getTime() }),
+    ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
   };
+}
+
+function endedBy({ nextRideId, cancelledBy }: TrackedRide, wasBidding: boolean): TrackState['endedBy'] {
+  if (nextRideId) return 'replaced';
+  return wasBidding && cancelledBy === 'timeout' ? 'no_driver' : 'cancelled';
 }
 
 /** True if the link to a ride's map has expired. Pure. */
@@ -156,10 +178,12 @@ function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['st
   return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
 }
 
-function arrivesAt({ status, statusAt, leg, offers, acceptedOfferId, distanceKm }: TrackedRide): number | undefined {
+function arrivesAt(ride: TrackedRide): number | undefined {
+  const { status, statusAt, leg, offers, acceptedOfferId, distanceKm, pickupAt } = ride;
   if (leg) return leg.endAt.getTime();
   const since = statusAt.getTime();
   if (status === 'in_progress') return since + (distanceKm / assumedKmPerHour) * 3_600_000;
   const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
-  return offer && since + offer.etaMinutes * 60_000;
+  // The driver of a ride for later need not be there before its time.
+  return offer && Math.max(since + offer.etaMinutes * 60_000, pickupAt?.getTime() ?? 0);
 }

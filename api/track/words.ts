@@ -67,9 +67,15 @@ interface Words {
  * The texts of a ride at a time (Unix ms, MongoDB's clock). `kmPerHour` is the recent speed of a real car, if it is
  * known. Pure: server and browser share it.
  */
-export function wordsFor(state: TrackState, now: number, kmPerHour?: number): Words {
+export function wordsFor(state: TrackState, now: number, kmPerHour?: number, zone: Zone = {}): Words {
   switch (state.status) {
     case 'bidding':
+      if (state.opensAt && state.pickupAt) {
+        return {
+          headline: `Scheduled for ${timeText(state.pickupAt, now, zone)}`,
+          status: `We ask nearby drivers from ${timeText(state.opensAt, now, zone)}.`,
+        };
+      }
       return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
     case 'driver_arriving':
       return {
@@ -86,8 +92,27 @@ export function wordsFor(state: TrackState, now: number, kmPerHour?: number): Wo
     case 'completed':
       return { headline: 'Trip completed', ...ending(state) };
     case 'cancelled':
+      if (state.endedBy === 'replaced') {
+        return { headline: 'Finding another driver', status: 'The driver cancelled. We are asking other drivers.' };
+      }
       return { headline: 'Ride cancelled', status: cancellation(state) };
   }
+}
+
+/** Browsers use their own zone. The server shows UTC. */
+interface Zone {
+  locale?: string;
+  timeZone?: 'UTC';
+}
+
+export const serverZone: Zone = { locale: 'en-US', timeZone: 'UTC' };
+
+/** A time of day, such as `9:30 PM`, with the date if it is not today. */
+function timeText(at: number, now: number, { locale, timeZone }: Zone): string {
+  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone });
+  const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit', timeZone }).format(at);
+  const withZone = timeZone ? `${time} ${timeZone}` : time;
+  return day.format(at) === day.format(now) ? withZone : `${day.format(at)}, ${withZone}`;
 }
 
 /** The words about the arrival, or null if nothing is known about it. */

@@ -9,6 +9,8 @@ export interface Config {
   publicBaseUrl: string;
   trackBaseUrl: string;
   biddingTimeoutMs: number;
+  /** Drivers are asked for a ride for later from this time before its pickup. */
+  scheduleLeadMs: number;
   pickupTimeoutMs: number;
   tripTimeoutMs: number;
   simulationSpeed: number;
@@ -102,6 +104,7 @@ export function readConfig(
     publicBaseUrl: value.PUBLIC_BASE_URL ?? '',
     trackBaseUrl: value.TRACK_BASE_URL,
     biddingTimeoutMs: value.BIDDING_TIMEOUT_MS,
+    scheduleLeadMs: value.SCHEDULE_LEAD_MS,
     pickupTimeoutMs: value.PICKUP_TIMEOUT_MS,
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
     simulationSpeed: value.SIMULATION_SPEED,

@@ -17,6 +17,7 @@ const errorTable = {
   method_not_allowed: [405, 'Method not allowed'],
   request_timeout: [408, 'The request took too long to arrive'],
   ride_not_bidding: [409, 'The ride is no longer open for bidding'],
+  bidding_not_open: [409, 'Bidding on this ride has not opened yet'],
   bidding_over: [409, 'The bidding time of this ride is over'],
   offer_withdrawn: [409, 'The offer was withdrawn'],
   offers_full: [409, 'The ride has received as many offers as it can take'],

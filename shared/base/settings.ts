@@ -133,7 +133,11 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     BIDDING_TIMEOUT_MS: durationMs
       .default(10 * 60_000)
       .description('How long a ride stays open for bidding before it is cancelled.')
-      .tag('API'),
+      .tag('API', 'workers'),
+    SCHEDULE_LEAD_MS: durationMs
+      .default(30 * 60_000)
+      .description('How long before its `pickupAt` a ride for later is opened to drivers.')
+      .tag('API', 'workers'),
     PICKUP_TIMEOUT_MS: durationMs
       .default(2 * 3_600_000)
       .description(

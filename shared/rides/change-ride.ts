@@ -8,6 +8,7 @@ import { publishRideChange } from '../base/wake.ts';
 import { findPosition } from '../drivers/positions.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { ageOf, copyLimitMs, feedMark } from './feed/feed-mark.ts';
+import { biddingSince } from './opening.ts';
 import { type RideOwner, type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
 import { enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
@@ -148,9 +149,11 @@ async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
   await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
 }
 
-function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
+function count(ride: RideState, { set, newOffer }: Change, at: Date): void {
+  const { mode, offers } = ride;
   if (set.status) rideStatuses.inc({ status: set.status, mode });
-  if (newOffer && offers.length === 0) firstOffer.observe({ mode }, (at.getTime() - createdAt.getTime()) / 1_000);
+  if (newOffer && offers.length === 0)
+    firstOffer.observe({ mode }, (at.getTime() - biddingSince(ride).getTime()) / 1_000);
 }
 
 /** Waits 20 to 50 ms for the majority. Throws NotYetCommitted after `giveUpAt` (monotonic ms). */

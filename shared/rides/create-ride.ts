@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { newRideId, newTrackToken, sha256 } from '../base/ids.ts';
+import { newRideId, sha256 } from '../base/ids.ts';
 import { rideStatuses } from '../base/metrics.ts';
 import { batchedFind, batchedInsert } from '../base/mongo/batch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
@@ -9,11 +9,10 @@ import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
+import { newDocument } from './new-document.ts';
 import { rides } from './ride.ts';
-import { earliestDueAt, enqueueNextTimer } from './ride-jobs.ts';
-import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
-import { searchTermsOf } from './search-terms.ts';
-import { simulatedTimers } from './simulation.ts';
+import { enqueueNextTimer } from './ride-jobs.ts';
+import type { Origin, Ride, RideRequest, TestScenario } from './ride-types.ts';
 
 export interface NewRide {
   key: { keyId: string; accountId: string; mode: Mode };
@@ -33,6 +32,9 @@ const creationFields = {
   reference: 1,
   metadata: 1,
   autoAccept: 1,
+  pickupAt: 1,
+  biddingOpensAt: 1,
+  onDriverCancel: 1,
   idempotency: 1,
   timers: 1,
 } as const;
@@ -58,7 +60,7 @@ const idempotencyLifeMs = 24 * 3_600_000;
  * or UnconfirmedRide after about 3 s without MongoDB.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
-  const ride = newDocument(ctx, input);
+  const ride = documentOf(ctx, input);
   const existing = await insertWithRetries(ride);
   if (existing) return replayOf(ctx, existing, ride.idempotency?.requestHash);
   const { requestId } = ride.origin ?? {};
@@ -82,48 +84,27 @@ export async function findReplay(ctx: Context, input: NewRide): Promise<Creation
   return replayOf(ctx, existing, requestHash(input));
 }
 
-function newDocument(ctx: Context, input: NewRide): Ride {
+function documentOf(ctx: Context, input: NewRide): Ride {
   const { key, request, scenario, idempotencyKey, origin } = input;
   const now = ctx.now();
-  const createdAt = new Date(now);
-  const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
-  const { mode } = key;
-  const searchTerms = searchTermsOf(request);
-  const timers: Timer[] = [
-    { name: 'expire', dueAt: biddingEndsAt },
-    ...(mode === 'live' ? [{ name: 'dispatch', dueAt: createdAt } as const] : []),
-    ...simulatedTimers({ mode, scenario }, 'create', createdAt, ctx.config),
-  ];
-  return {
-    _id: newRideId(now),
-    keyId: key.keyId,
-    accountId: key.accountId,
-    mode,
-    ...request,
-    ...(scenario && { scenario }),
-    ...(idempotencyKey && {
-      idempotency: {
-        key: idempotencyKey,
-        requestHash: requestHash(input),
-        expiresAt: new Date(now + idempotencyLifeMs),
-      },
-    }),
-    ...(origin && { origin }),
-    trackToken: newTrackToken(),
-    ...(searchTerms.length > 0 && { searchTerms }),
-    createdAt,
-    biddingEndsAt,
-    rev: 0,
-    status: 'bidding',
-    statusAt: createdAt,
-    offers: [],
-    timers,
-    nextDueAt: earliestDueAt(timers),
-    events: [],
-    seq: 0,
-    settledSeq: 0,
-    unsettled: 0,
+  const { keyId, accountId, mode } = key;
+  const idempotency = idempotencyKey && {
+    idempotency: { key: idempotencyKey, requestHash: requestHash(input), expiresAt: new Date(now + idempotencyLifeMs) },
   };
+  return newDocument(
+    {
+      _id: newRideId(now),
+      keyId,
+      accountId,
+      mode,
+      scenario,
+      origin,
+      createdAt: new Date(now),
+      request,
+      ...idempotency,
+    },
+    ctx.config,
+  );
 }
 
 /** A request with the `default` scenario counts as equal to a request without a scenario. */

@@ -1,19 +1,22 @@
 import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
-import { newOfferId } from '../base/ids.ts';
+import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
+import { openedFields } from './first-timers.ts';
 import { isWithinLimits } from './offers.ts';
+import { waitsToOpen } from './opening.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
 import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
-import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
+import { getsSuccessor } from './successor.ts';
+import { cancelReasonOf, hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
 /** An action of the lifecycle table with its arguments. */
 export type Command =
   | { action: 'offer'; driver: Driver; price: number; etaMinutes: number; newId?: string }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
   | { action: 'raiseFare'; fare: number }
-  | { action: 'arrive' | 'start' | 'complete' }
+  | { action: 'open' | 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
 /** The change that a command makes. One update writes it, on condition that the ride is unchanged since it was read. */
@@ -34,7 +37,10 @@ export const maxOffers = 50;
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
-type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
+type Timing = Pick<
+  Config,
+  'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed' | 'biddingTimeoutMs' | 'scheduleLeadMs'
+>;
 
 /**
  * When a change is made. `at` dates its event: later than the ride's last event, also after MongoDB's clock was set back.
@@ -66,7 +72,7 @@ export function decide(
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
   const newTimers = timersAfter(ride, command, now, timing);
-  const replaced = new Set([fired, scriptStep(command), ...newTimers.map(({ name }) => name)]);
+  const replaced = new Set([fired, stepOf(command), ...newTimers.map(({ name }) => name)]);
   const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
     set: { ...fieldsSetBy(ride, command, { at, now }, timing), ...newStatus, timers: [...kept, ...newTimers] },
@@ -84,17 +90,21 @@ function isAccepted(ride: RideState, offerId: string): boolean {
 }
 
 function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
-  const { from, beforeDeadline } = transitionOf(action);
+  const { from, beforeDeadline, bidding } = transitionOf(action);
   if (!from.includes(ride.status)) {
     if (action === 'cancel') throw new AppError('ride_ended');
-    throw new AppError(from.includes('bidding') ? 'ride_not_bidding' : 'illegal_step');
+    throw new AppError(from.includes('bidding') && action !== 'open' ? 'ride_not_bidding' : 'illegal_step');
   }
+  if (bidding === 'closed' && !waitsToOpen(ride)) throw new AppError('illegal_step');
+  if (bidding === 'open' && waitsToOpen(ride)) throw new AppError('bidding_not_open');
   if (beforeDeadline && now >= ride.biddingEndsAt) throw new AppError('bidding_over');
 }
 
 /** The fields that the command sets, except status and timers. */
 function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Partial<RideState> {
   switch (command.action) {
+    case 'open':
+      return { openedAt: now, biddingEndsAt: openedFields(ride, now, timing).biddingEndsAt };
     case 'withdrawOffer':
       return { offers: withdrawn(ride, command.offerId, at) };
     case 'accept': {
@@ -106,7 +116,11 @@ function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes
     case 'start':
       return simulatedLeg(ride, 'start', now, timing);
     case 'cancel':
-      return { cancelledBy: command.by };
+      return {
+        cancelledBy: command.by,
+        cancelReason: cancelReasonOf(command.by, ride.status),
+        ...(getsSuccessor(ride, command.by) && { nextRideId: newRideId(now.getTime()) }),
+      };
     default:
       return {};
   }
@@ -148,13 +162,22 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
     : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
+/** The timer that stands for this command: the command replaces it, whoever sent it. */
+const stepOf = (command: Command): TimerName | undefined => (command.action === 'open' ? 'open' : scriptStep(command));
+
 function timersAfter(ride: RideState, command: Command, now: Date, timing: Timing): Timer[] {
   const { action } = command;
   const { timers } = transitionOf(action);
+  if (action === 'open') return openedFields(ride, now, timing).timers;
+  // The driver of a ride for later may be chosen long before the pickup.
+  const from = Math.max(now.getTime(), ride.pickupAt?.getTime() ?? 0);
   const stall: Timer[] =
-    timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(now.getTime() + timing[timers]) }];
+    timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(from + timing[timers]) }];
+  const rebid: Timer[] =
+    command.action === 'cancel' && getsSuccessor(ride, command.by) ? [{ name: 'rebid', dueAt: now }] : [];
   return [
     ...stall,
+    ...rebid,
     ...driverTimer(ride, action, now),
     ...acceptTimer(ride, command, now),
     ...simulatedTimers(ride, scriptStep(command), now, timing),
@@ -169,6 +192,7 @@ function scriptStep(command: Command): SimulatorStep | undefined {
   switch (command.action) {
     case 'offer':
       return offerStepOf(command.driver);
+    case 'open':
     case 'withdrawOffer':
     case 'raiseFare':
     case 'cancel':

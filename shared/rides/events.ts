@@ -1,4 +1,5 @@
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
+import { shownOpening } from './opening.ts';
 import * as field from './public-schemas.ts';
 import type { EventName, Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
 
@@ -16,6 +17,9 @@ const offerReceivedSchema = objectSchema(
     fare: field.fare,
     trackUrl: field.trackUrl,
     at,
+    pickupAt: field.pickupAt,
+    biddingOpensAt: field.biddingOpensAt,
+    replaces: field.replaces,
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
@@ -23,7 +27,7 @@ const offerReceivedSchema = objectSchema(
   {
     title: 'OfferReceivedEvent',
     description: 'A driver made an offer on a bidding ride.',
-    optional: ['reference', 'metadata', 'testMode'],
+    optional: ['pickupAt', 'biddingOpensAt', 'replaces', 'reference', 'metadata', 'testMode'],
   },
 );
 
@@ -49,6 +53,11 @@ const rideStatusSchema = objectSchema(
     at,
     agreedPrice: field.agreedPrice,
     cancelledBy: field.cancelledBy,
+    cancelReason: field.cancelReason,
+    replacedBy: field.replacedBy,
+    pickupAt: field.pickupAt,
+    biddingOpensAt: field.biddingOpensAt,
+    replaces: field.replaces,
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
@@ -56,7 +65,18 @@ const rideStatusSchema = objectSchema(
   {
     title: 'RideStatusEvent',
     description: 'The status of a ride changed.',
-    optional: ['agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode'],
+    optional: [
+      'agreedPrice',
+      'cancelledBy',
+      'cancelReason',
+      'replacedBy',
+      'pickupAt',
+      'biddingOpensAt',
+      'replaces',
+      'reference',
+      'metadata',
+      'testMode',
+    ],
   },
 );
 
@@ -113,6 +133,16 @@ export function partnerFields({ reference, metadata }: Pick<RideState, 'referenc
   return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
 }
 
+/** The fields of a ride for later, and of a ride that replaces another one. */
+export function plannedFields(ride: Pick<RideState, 'pickupAt' | 'biddingOpensAt' | 'openedAt' | 'replaces'>) {
+  const opensAt = shownOpening(ride);
+  return {
+    ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
+    ...(opensAt && { biddingOpensAt: opensAt.getTime() }),
+    ...(ride.replaces && { replaces: ride.replaces }),
+  };
+}
+
 /**
  * The URL of the ride's public live map, which needs no key (contract, section 2.1). An erased ride has no token: its
  * URL shows the page for expired links. Pure.
@@ -155,6 +185,7 @@ function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offe
     fare: ride.fare,
     trackUrl,
     at,
+    ...plannedFields(ride),
     ...partnerFields(ride),
     ...testMode(ride),
   };
@@ -172,6 +203,10 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
     at,
     ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...(ride.cancelReason && { cancelReason: ride.cancelReason }),
+    // The event is sent once the successor exists (rebid.ts).
+    ...(ride.nextRideId && { replacedBy: ride.nextRideId }),
+    ...plannedFields(ride),
     ...partnerFields(ride),
     ...testMode(ride),
   };

@@ -14,8 +14,11 @@ export type ManualStep =
   | { step: 'withdraw'; offerId: string }
   | { step: (typeof plainManualSteps)[number] };
 
-/** The steps without arguments. `expire` acts like the timeout of the ride's status. */
-export const plainManualSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
+/**
+ * The steps without arguments. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
+ * ride's status.
+ */
+export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel', 'expire'] as const;
 
 /**
  * Applies a manual step to a test ride of a key. The lifecycle table applies as to any other change, and the script of
@@ -62,6 +65,7 @@ function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command
 }
 
 const actions: Record<ManualStep['step'], RideAction> = {
+  open: 'open',
   offer: 'offer',
   withdraw: 'withdrawOffer',
   arrive: 'arrive',

@@ -1,6 +1,6 @@
 import { objectSchema } from '../base/json-schema.ts';
 import { carTypes } from '../base/terms.ts';
-import { cancellers, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
+import { cancellers, cancelReasons, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
 
 /** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
 export const rideId = {
@@ -59,6 +59,39 @@ export const cancelledBy = {
   type: 'string',
   enum: cancellers,
   description: 'The party that cancelled the ride. Present once it is cancelled.',
+} as const;
+
+export const cancelReason = {
+  type: 'string',
+  enum: cancelReasons,
+  description:
+    'Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled.',
+} as const;
+
+export const pickupAt = {
+  type: 'integer',
+  description: 'The time of the pickup, as Unix time in milliseconds. Present if you gave one.',
+} as const;
+
+export const biddingOpensAt = {
+  type: 'integer',
+  description: 'From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`.',
+} as const;
+
+export const onDriverCancel = {
+  const: 'rebid',
+  type: 'string',
+  description: 'If the driver cancels, a new ride replaces this one. Present if you asked for it.',
+} as const;
+
+export const replaces = {
+  ...rideId,
+  description: 'The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride.',
+} as const;
+
+export const replacedBy = {
+  ...rideId,
+  description: 'The id of the ride that replaces this one, because the driver cancelled. Present if there is one.',
 } as const;
 
 export const testMode = {

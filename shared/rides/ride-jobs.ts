@@ -3,14 +3,22 @@ import { addJob, type PoolName } from '../base/queues.ts';
 import type { TimerName } from '../base/terms.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
-/** The due time of the first of these timers; undefined without timers. */
-export const earliestDueAt = (timers: readonly Timer[]): Date | undefined => byDueTime(timers)[0]?.dueAt;
+/**
+ * The due time of the first of these timers; undefined without timers. `open` does not count: rides that wait to open
+ * have their own index, so that sweeps do not visit them.
+ */
+export const earliestDueAt = (timers: readonly Timer[]): Date | undefined =>
+  byDueTime(timers.filter(({ name }) => name !== 'open'))[0]?.dueAt;
 
 const byDueTime = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
-/** The timers that have a job. A `stall` timer has none: it is hours away, and the sweeper finds it. */
-export const timersWithJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
+/**
+ * The timers that have a job. `stall` and `open` have none: they are hours or days away, and the sweeper and the opener
+ * find them.
+ */
+export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
+  timers.filter(({ name }) => name !== 'stall' && name !== 'open');
 
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
@@ -54,7 +62,7 @@ export async function enqueueTimers(
 
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
-  if (name === 'expire' || name === 'auto_accept') return 'bidding';
+  if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
   return name === 'dispatch' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 

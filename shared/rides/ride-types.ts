@@ -40,6 +40,8 @@ export interface Origin {
 
 export const cancellers = ['partner', 'driver', 'timeout'] as const;
 export type CancelledBy = (typeof cancellers)[number];
+export const cancelReasons = ['no_offers', 'no_show', 'no_progress', 'driver', 'partner'] as const;
+export type CancelReason = (typeof cancelReasons)[number];
 export type EventName = 'offer.received' | 'ride.status';
 
 export interface Location {
@@ -82,6 +84,10 @@ export interface RideRequest {
   reference?: string;
   metadata?: Record<string, string>;
   autoAccept?: AutoAccept;
+  /** The time of the pickup of a ride for later. */
+  pickupAt?: Date;
+  /** When the driver cancels, the ride gets a successor (rebid.ts). */
+  onDriverCancel?: 'rebid';
 }
 
 /** The service accepts an offer within these limits automatically. Drivers never see the limits. */
@@ -146,6 +152,8 @@ export interface RideEvent extends Partial<Origin> {
   clockAt?: Date;
   body: string;
   delivery?: Delivery;
+  /** The successor that the body names. Nobody may get the event before this ride exists (rebid.ts). */
+  replacedBy?: string;
 }
 
 /** A worker's claim on the oldest unsettled event, which it is delivering. `token` identifies the run of its job. */
@@ -175,6 +183,11 @@ export interface Ride extends RideRequest {
   /** The words under which the dashboard finds it (search-terms.ts). Missing without any, and once it is erased. */
   searchTerms?: string[];
   createdAt: Date;
+  /** Only on a ride for later: when its bidding is planned to open. */
+  biddingOpensAt?: Date;
+  /** When the bidding opened. Missing on a ride that was open from its creation. */
+  openedAt?: Date;
+  /** Until a ride for later has opened, the planned end. */
   biddingEndsAt: Date;
 
   rev: number;
@@ -186,6 +199,17 @@ export interface Ride extends RideRequest {
   driver?: Driver;
   leg?: Leg;
   cancelledBy?: CancelledBy;
+  cancelReason?: CancelReason;
+  /** The id of the successor, chosen when the driver cancelled. The successor may not exist yet. */
+  nextRideId?: string;
+  /** The same id, once the successor exists. */
+  replacedBy?: string;
+  /** The ride whose successor this ride is. */
+  replaces?: string;
+  /** The number of rides in a row before this one whose drivers cancelled. */
+  rebids?: number;
+  /** The drivers of these rides. This ride is not offered to them. */
+  excludedDrivers?: string[];
   /** The fare at creation, and the time of its last raise; only on a ride whose fare was raised. */
   firstFare?: number;
   fareRaisedAt?: Date;

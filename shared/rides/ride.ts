@@ -37,6 +37,10 @@ rideSchema.index({ erasedAt: 1 }, { partialFilterExpression: erasedWithTerms });
 // The sweeper walks these two indexes, oldest first. They are partial, so they contain only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
+/** The rides for later that have not opened. */
+export const waitingToOpen = { 'timers.name': 'open' } as const;
+// The opener walks this index, earliest opening first.
+rideSchema.index({ biddingOpensAt: 1, _id: 1 }, { partialFilterExpression: waitingToOpen });
 /** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
 export const erasable = {
   status: { $in: endedStatuses },
@@ -55,8 +59,13 @@ rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { un
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
-/** Counts a key's rides by time without reading any ride (shared/usage). */
-export const createdIndex = { keyId: 1, createdAt: 1 } as const;
+/**
+ * Counts a key's creations by time without reading any ride (shared/usage). A ride with `replaces` is the successor of
+ * another ride and no creation.
+ */
+export const createdIndex = { keyId: 1, createdAt: 1, replaces: 1 } as const;
+/** In a `$group` stage: counts the creations. */
+export const countCreations = { $sum: { $cond: [{ $gt: ['$replaces', null] }, 0, 1] } } as const;
 rideSchema.index(createdIndex);
 
 /** The trips that an account pays for (contract, section 1). */

@@ -75,8 +75,8 @@ type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
 /** The offer of a step's simulated driver. It is always the same, because a job can run twice. */
-export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
-  const { driver, etaMinutes } = simulatedDrivers[step];
+export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'rebids'>, step: OfferStep): SimulatedOffer {
+  const { driver, etaMinutes } = driverOfStep(step, ride.rebids);
   const driveMs = simulatedDriveMs(ride.scenario, 'accept');
   return {
     driver,
@@ -90,9 +90,12 @@ export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step:
  * The offer of the first simulated driver who has no live offer on the ride. The drivers of the script come first, then
  * others.
  */
-export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'offers'>): SimulatedOffer {
-  const bidding = new Set(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
-  const step = offerSteps.find((each) => !bidding.has(simulatedDrivers[each].driver.driverId));
+export function nextSimulatedOffer(
+  ride: Pick<RideState, 'fare' | 'scenario' | 'offers' | 'rebids' | 'excludedDrivers'>,
+): SimulatedOffer {
+  const live = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
+  const bidding = new Set([...live, ...(ride.excludedDrivers ?? [])]);
+  const step = offerSteps.find((each) => !bidding.has(driverOfStep(each, ride.rebids).driver.driverId));
   if (step) return simulatedOffer(ride, step);
   let number = offerSteps.length + 1;
   while (bidding.has(anotherDriver(number).driver.driverId)) number += 1;
@@ -101,7 +104,25 @@ export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | '
 
 /** The script step that is an offer of this driver; undefined for a driver outside the scripts. */
 export const offerStepOf = ({ driverId }: Driver): OfferStep | undefined =>
-  offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId);
+  offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId.replace(/-\d$/, ''));
+
+/**
+ * The driver of a script step. A ride that replaces another one has other drivers, because it is not offered to the
+ * driver who cancelled.
+ */
+function driverOfStep(step: OfferStep, rebids = 0): SimulatedDriver {
+  const { etaMinutes, driver } = simulatedDrivers[step];
+  if (rebids === 0) return { etaMinutes, driver };
+  const digits = 70 + 3 * rebids + offerSteps.indexOf(step);
+  const name = otherNames[digits % otherNames.length] as string;
+  const other = {
+    driverId: `${driver.driverId}-${rebids}`,
+    name,
+    phone: `+120255501${digits}`,
+    plate: `TST 20${digits}`,
+  };
+  return { etaMinutes, driver: { ...driver, ...other } };
+}
 
 /** Price divided by fare, for each offer of a scenario. The default is 1. */
 const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, number>>>> = {

@@ -1,4 +1,11 @@
-import { type EventName, type MovingStatus, movingStatuses, type RideStatus } from './ride-types.ts';
+import {
+  type CancelledBy,
+  type CancelReason,
+  type EventName,
+  type MovingStatus,
+  movingStatuses,
+  type RideStatus,
+} from './ride-types.ts';
 
 interface Transition {
   from: readonly RideStatus[];
@@ -7,6 +14,8 @@ interface Transition {
   event: EventName | null;
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
+  /** Allowed only before (`closed`) or after (`open`) the bidding has opened. */
+  bidding?: 'closed' | 'open';
   /**
    * The setting that limits the duration of the new status, or `none` for no limit. With `keep`, all timers of the ride
    * stay; otherwise a change of status drops all timers except `driver`.
@@ -16,7 +25,15 @@ interface Transition {
 
 /** THE lifecycle table (contract, section 3): only these actions change a ride's status. Pure. */
 export const transitions = {
-  offer: { from: ['bidding'], to: 'bidding', event: 'offer.received', beforeDeadline: true, timers: 'keep' },
+  open: { from: ['bidding'], to: 'bidding', event: null, bidding: 'closed', timers: 'keep' },
+  offer: {
+    from: ['bidding'],
+    to: 'bidding',
+    event: 'offer.received',
+    beforeDeadline: true,
+    bidding: 'open',
+    timers: 'keep',
+  },
   withdrawOffer: { from: ['bidding'], to: 'bidding', event: null, timers: 'keep' },
   raiseFare: { from: ['bidding'], to: 'bidding', event: null, beforeDeadline: true, timers: 'keep' },
   accept: {
@@ -51,3 +68,15 @@ export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(
  */
 export const isMoving = (status: RideStatus): status is MovingStatus =>
   (movingStatuses as readonly RideStatus[]).includes(status);
+
+/** Why a ride in this status times out. */
+const timeoutReasons: Partial<Record<RideStatus, CancelReason>> = {
+  bidding: 'no_offers',
+  driver_arriving: 'no_progress',
+  arrived: 'no_show',
+  in_progress: 'no_progress',
+};
+
+/** Why a ride is cancelled, by the party that cancels it and by its status before that. Pure. */
+export const cancelReasonOf = (by: CancelledBy, status: RideStatus): CancelReason =>
+  by === 'timeout' ? (timeoutReasons[status] ?? 'no_progress') : by;

@@ -60,6 +60,7 @@ export async function writeChange(
     at: feedTime,
     ...(isDisplaced && { clockAt: at }),
     ...origin,
+    ...(change.set.nextRideId && { replacedBy: change.set.nextRideId }),
     body: eventBody({
       event,
       at: at.getTime(),

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { createdIndex, rides } from '../rides/ride.ts';
+import { countCreations, createdIndex, rides } from '../rides/ride.ts';
 import { dayOf } from './days.ts';
 
 /**
@@ -100,7 +100,7 @@ async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string
           {
             $group: {
               _id: { keyId: '$keyId', day: { $dateTrunc: { date: '$createdAt', unit: 'day' } } },
-              count: { $sum: 1 },
+              count: countCreations,
             },
           },
         ],
@@ -108,6 +108,7 @@ async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string
       )
       .toArray();
     for (const { _id, count } of groups) {
+      if (count === 0) continue;
       const through = sums.get(_id.keyId)?.through;
       if (!through || _id.day >= through) counts.push({ keyId: _id.keyId, day: dayOf(_id.day), count });
     }

@@ -70,6 +70,7 @@ describe('routes', () => {
           'GET /fare-hint',
           'POST /test/rides/:rideId/offer',
           'POST /test/rides/:rideId/withdraw',
+          'POST /test/rides/:rideId/open',
           'POST /test/rides/:rideId/arrive',
           'POST /test/rides/:rideId/start',
           'POST /test/rides/:rideId/complete',

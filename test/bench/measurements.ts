@@ -16,6 +16,7 @@ import { machine } from './processes/machine.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
 import { mongoOperations } from './rides/mongo-operations.ts';
+import { openings } from './rides/openings.ts';
 import { retention } from './rides/retention.ts';
 import { timerLag } from './rides/timer-lag.ts';
 import { wholeRides } from './rides/whole-rides.ts';
@@ -33,6 +34,7 @@ export const measurements = {
   'https-64': delivery('https', 64, 1.5),
   'first-byte': firstByte,
   'timer-lag': timerLag,
+  openings,
   'mongo-operations': mongoOperations,
   'whole-rides': wholeRides,
   retention,

@@ -107,6 +107,15 @@ describe('the live map', () => {
     await headline(second, 'Arriving now');
   }).timeout(90_000);
 
+  it('shows the pickup time of a ride for later until it opens', async () => {
+    const { url, rideId } = await newMap('no_offers', { pickupAt: Date.now() + 26 * 3_600_000 });
+    const page = await openPage(await openProfile(), url);
+    await headline(page, /^Scheduled for /);
+    await lookAt('track-later', url);
+    await partner.post(`/test/rides/${rideId}/open`);
+    await headline(page, 'Finding a driver');
+  });
+
   it('the map page shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
     const canary = 'Xanadu';
     const { url, accept, rideId } = await newMap('no_offers', {

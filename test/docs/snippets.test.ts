@@ -51,7 +51,7 @@ describe('the code of a documentation page', () => {
     'test-mode': 4,
     errors: 1,
     webhooks: 5,
-    rides: 3,
+    rides: 4,
     fares: 5,
     'typed-client': 2,
     drivers: 7,

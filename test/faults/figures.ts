@@ -12,6 +12,7 @@ import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
 import { races } from './figures/races.ts';
 import { rateLimit } from './figures/rate-limit.ts';
+import { rebids } from './figures/rebids.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
 import { redisOutages } from './figures/redis-outages.ts';
@@ -25,6 +26,7 @@ import { tenKills } from './figures/ten-kills.ts';
 export const figures: readonly Figure[] = [
   kills,
   tenKills,
+  rebids,
   redisEmptied,
   redisOutages,
   redisCluster,

@@ -1,13 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-
-/** A bug of the service, as changes to its compiled code. */
-export interface PlantedBug {
-  what: string;
-  edits: { file: string; find: string; replace: string }[];
-  /** Matches the violation that the checker must report. */
-  caughtAs: RegExp;
-}
+import type { PlantedBug } from './planted-bug.ts';
+import { wrongLater } from './planted-later.ts';
 
 /**
  * Each bug breaks one promise in a way that only the checker can see: no process fails and no request is refused. Bugs
@@ -235,6 +229,7 @@ export const plantedRuns: readonly { bugs: readonly PlantedBug[]; withDrivers: b
   { bugs: wrongOrder, withDrivers: false },
   { bugs: wrongForDrivers, withDrivers: true },
   { bugs: wrongBeside, withDrivers: false, withCrowd: true },
+  { bugs: wrongLater, withDrivers: false, withCrowd: true },
 ];
 
 /**

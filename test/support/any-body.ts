@@ -14,6 +14,8 @@ const fieldNames = [
   'webhookUrl',
   'offerId',
   'autoAccept',
+  'pickupAt',
+  'onDriverCancel',
   '__proto__',
   'constructor',
   'prototype',

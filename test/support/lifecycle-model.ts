@@ -5,7 +5,7 @@ import type { CancelledBy, RideStatus } from '../../shared/rides/ride-types.ts';
 export type Step =
   | { do: 'offer'; driver: number; price: number }
   | { do: 'withdrawOffer' | 'accept'; offer: number }
-  | { do: 'arrive' | 'start' | 'complete' }
+  | { do: 'open' | 'arrive' | 'start' | 'complete' }
   | { do: 'endBidding' }
   | { do: 'cancel'; by: CancelledBy };
 
@@ -18,6 +18,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('withdrawOffer'), offer: offerNumber }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('accept'), offer: offerNumber }) },
   { weight: 7, arbitrary: fc.record({ do: fc.constantFrom('arrive', 'start', 'complete') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('open') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('endBidding') }) },
   {
     weight: 1,
@@ -41,7 +42,13 @@ export class LifecycleModel {
   cancelledBy: CancelledBy | null = null;
   isOver = false;
   sent: string[] = [];
+  /** True until the bidding of a ride for later has opened. */
+  waits: boolean;
   changes = 0;
+
+  constructor({ waits = false } = {}) {
+    this.waits = waits;
+  }
 
   /** Applies a step. Returns `done`, `nothing` if the step was done before, or the error code. */
   take(step: Step): string {
@@ -51,6 +58,7 @@ export class LifecycleModel {
         return 'nothing';
       case 'offer':
         if (this.status !== 'bidding') return 'ride_not_bidding';
+        if (this.waits) return 'bidding_not_open';
         if (this.isOver) return 'bidding_over';
         if (this.offers.some((offer) => offer.isLive && offer.driver === step.driver)) return 'offer_exists';
         if (this.offers.filter((offer) => offer.driver === step.driver).length >= 3) return 'driver_offers_full';
@@ -74,6 +82,12 @@ export class LifecycleModel {
         this.accepted = step.offer;
         return this.goTo('driver_arriving');
       }
+      case 'open':
+        if (this.status !== 'bidding') return 'illegal_step';
+        if (!this.waits) return 'illegal_step';
+        this.waits = false;
+        this.isOver = false;
+        return this.done();
       case 'arrive':
         return this.status === 'driver_arriving' ? this.goTo('arrived') : 'illegal_step';
       case 'start':

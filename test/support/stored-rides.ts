@@ -20,7 +20,9 @@ const longAgo = () => new Date(Date.now() - 60_000);
 
 /** Moves a timer into the past. MongoDB's clock decides which timers are due, and a test cannot set that clock. */
 export async function makeDue(rideId: string, name: TimerName, dueAt = longAgo()): Promise<void> {
-  await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, nextDueAt: dueAt } });
+  // The opener finds its timer by `biddingOpensAt`, the sweeper finds all others by `nextDueAt`.
+  const indexed = name === 'open' ? 'biddingOpensAt' : 'nextDueAt';
+  await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, [indexed]: dueAt } });
 }
 
 /** Ends the bidding time. The ride is still in the status `bidding`. */

@@ -4,6 +4,7 @@ import { countDelivery, firstByte } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
+import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
@@ -31,6 +32,8 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const claimed = await claimEvent(rideId, seq, run.token, claimClock(ctx));
   if (!claimed) return finishUnclaimed(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
+
+  await bringNamedSuccessors(ctx, [{ rideId, event: claimed.event }]);
 
   const trace = newTrace();
   const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);

@@ -28,6 +28,8 @@ const ownFields = {
   offers: 1,
   agreedPrice: 1,
   driver: 1,
+  rebids: 1,
+  excludedDrivers: 1,
   timers: 1,
   settledSeq: 1,
   unsettled: 1,

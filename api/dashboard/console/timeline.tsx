@@ -33,6 +33,8 @@ function statusDetail(status: RideStatus | undefined, ride: DetailedRide): strin
 }
 
 const stepWords: Record<TimerName, string> = {
+  open: 'The bidding opens',
+  rebid: 'A new ride replaces this one',
   offer: 'A driver makes an offer',
   offer_2: 'A second driver makes an offer',
   offer_3: 'A third driver makes an offer',

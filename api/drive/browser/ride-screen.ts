@@ -1,5 +1,5 @@
 import type { ShownRide } from '../../drivers/fields.ts';
-import { callAddress, kilometers, mapAddress, money, nextStop, placeWords, rideWords } from '../words.ts';
+import { callAddress, kilometers, mapAddress, money, nextStop, pickupWords, placeWords, rideWords } from '../words.ts';
 import { element, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
@@ -7,7 +7,10 @@ export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
   const { status, destination, passenger, notes } = ride;
-  setText(element('ride-eyebrow'), status === 'driver_arriving' ? 'You were chosen' : 'Your ride');
+  setText(
+    element('ride-eyebrow'),
+    (status === 'driver_arriving' ? 'You were chosen' : 'Your ride') + pickupWords(ride),
+  );
   setText(element('ride-title'), words.title);
   const step = element('step');
   setAction(step, element('step-text'), words.button);

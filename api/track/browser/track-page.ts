@@ -23,6 +23,8 @@ followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
   onState(state) {
     current = state;
+    // The address leads to the map of the new ride, as soon as that exists.
+    if (state.endedBy === 'replaced') setTimeout(() => location.reload(), 2_000);
     map.show(state);
     showTexts();
   },

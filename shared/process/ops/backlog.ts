@@ -1,7 +1,7 @@
 import type mongoose from 'mongoose';
 import { mongoNow } from '../../base/mongo/clock.ts';
 import { mails } from '../../mail/mail-row.ts';
-import { rides } from '../../rides/ride.ts';
+import { rides, waitingToOpen } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
 /**
@@ -17,20 +17,21 @@ interface BacklogAges {
 
 const limitMs = 1_000;
 
-/** Reads the first entry of four partial indexes, which contain only pending work. */
+/** Reads the first entry of five partial indexes, which contain only pending work. */
 export async function readBacklog(): Promise<BacklogAges> {
   const hasDueAt = { dueAt: { $exists: true } };
-  const [now, unsettled, timer, attempt, mail] = await Promise.all([
+  const [now, unsettled, timer, opening, attempt, mail] = await Promise.all([
     mongoNow(),
     first(rides, 'unsettledSince', { unsettled: { $gt: 0 } }),
     first(rides, 'nextDueAt', { nextDueAt: { $exists: true } }),
+    first(rides, 'biddingOpensAt', waitingToOpen),
     first(attempts, 'dueAt', hasDueAt),
     first(mails, 'dueAt', hasDueAt),
   ]);
   const ageOf = (at?: Date) => (at ? Math.max(0, now.getTime() - at.getTime()) / 1_000 : 0);
   return {
     unsettledEvent: ageOf(unsettled),
-    overdueTimer: ageOf(timer),
+    overdueTimer: Math.max(ageOf(timer), ageOf(opening)),
     overdueAttempt: ageOf(attempt),
     overdueMail: ageOf(mail),
   };

@@ -17,6 +17,7 @@ const shownFields = {
   pickup: 1,
   destination: 1,
   biddingEndsAt: 1,
+  pickupAt: 1,
   asked: 1,
   offers: 1,
   'driver.driverId': 1,

@@ -4,13 +4,14 @@ import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
+import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { ageEvents } from '../../support/feed.ts';
-import { newDriver, rideIn } from '../../support/rides.ts';
+import { newDriver, offerOn, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -24,6 +25,8 @@ describe('documented answers to partners', () => {
   beforeEach(async () => {
     partner = await api.partner();
   });
+
+  const inDays = (days: number) => Math.round(api.ctx.now()) + days * 86_400_000;
 
   /** How to cause each error that is documented for partners. */
   const provocations: Provocations = {
@@ -40,6 +43,10 @@ describe('documented answers to partners', () => {
       const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
       return caller.run(operation, { rideId, body: { offerId, fare: 99 } });
+    },
+    bidding_not_open: async (operation) => {
+      const { rideId } = (await partner.createRide({ pickupAt: inDays(2) })).body;
+      return caller.run(operation, { rideId });
     },
     fare_not_higher: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -107,6 +114,12 @@ describe('documented answers to partners', () => {
     const saw = (name: string, value: unknown) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
 
+    const sawEvent = (event: { event: keyof typeof eventSchemas }) => {
+      const { title } = eventSchemas[event.event];
+      expect(schemaProblem(title as string, event)).to.equal(undefined);
+      saw(title as string, event);
+    };
+
     saw('ServiceInformation', (await partner.get('')).body);
     saw('WebhookSources', (await partner.get('/webhook-sources')).body);
     const addresses = {
@@ -117,8 +130,10 @@ describe('documented answers to partners', () => {
       reference: 'booking-70133',
       metadata: { desk: 'lobby' },
       autoAccept: { maxPrice: 1, maxEtaMinutes: 8 },
+      onDriverCancel: 'rebid' as const,
     };
-    saw('RideCreated', (await partner.createRide(own)).body);
+    saw('RideCreated', (await partner.createRide({ ...own, pickupAt: inDays(2) })).body);
+    await replacedRides();
     for (const status of rideStatuses) {
       const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
@@ -130,17 +145,30 @@ describe('documented answers to partners', () => {
         saw('StepTaken', (await partner.post(`/test/rides/${rideId}/arrive`)).body);
       }
       if (status === 'arrived') saw('RideCancelled', (await partner.post(`/rides/${rideId}/cancel`)).body);
-      for (const { body } of (await storedRide(rideId)).events) {
-        const event = JSON.parse(body);
-        const { title } = eventSchemas[event.event as keyof typeof eventSchemas];
-        expect(schemaProblem(title as string, event)).to.equal(undefined);
-        saw(title as string, event);
-      }
+      for (const { body } of (await storedRide(rideId)).events) sawEvent(JSON.parse(body));
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
       saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
       await ageEvents(rideId);
     }
+    /** A ride for later whose driver cancels, and the ride that replaces it. */
+    async function replacedRides() {
+      const { rideId } = (await partner.createRide({ ...own, pickupAt: inDays(0) + 20 * 60_000 })).body;
+      const { offerId } = await offerOn(api.ctx, rideId);
+      await partner.post(`/rides/${rideId}/accept`, { offerId });
+      await partner.post(`/test/rides/${rideId}/cancel`);
+      await bringSuccessor(api.ctx, rideId);
+      const { replacedBy } = (await partner.get(`/rides/${rideId}`)).body;
+      await offerOn(api.ctx, replacedBy);
+      await partner.post(`/rides/${replacedBy}/cancel`);
+      for (const id of [rideId, replacedBy]) {
+        saw('Ride', (await partner.get(`/rides/${id}`)).body);
+        saw('RideEvents', (await partner.get(`/rides/${id}/events`)).body);
+        for (const { body } of (await storedRide(id)).events) sawEvent(JSON.parse(body));
+        await ageEvents(id);
+      }
+    }
+
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
     const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);

@@ -114,7 +114,8 @@ describe('documented answers to drivers', () => {
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(body)]));
 
     const asked = driver;
-    const open = await openRide();
+    const pickupAt = new Date(Math.round(api.ctx.now()) + 20 * 60_000);
+    const open = await openRide({ pickupAt });
     await offerBy(open);
     saw('DriverRequestList', await driver.get('/requests'));
     const wish = {
@@ -122,6 +123,7 @@ describe('documented answers to drivers', () => {
       destination: { lat: place.lat + 0.05, lng: place.lng, address: 'there' },
       passenger: { name: 'Ada', phone: '+12025550111' },
       notes: 'at the gate',
+      pickupAt,
     };
     const rideId = await dispatchedRide(api.ctx, wish.pickup, wish);
     const made = await driver.post(`/requests/${rideId}/offers`, terms);

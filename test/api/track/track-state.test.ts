@@ -130,6 +130,24 @@ describe('state of a live map', () => {
     });
   });
 
+  it('the driver of a ride for later arrives at its pickup time, or later if the driver is late', () => {
+    const arriving = { ...accepted, statusAt: at(1), statusesAt: [at(1)] };
+    const arrival = (pickupAt: Date) => trackState(rideAfter(2, { ...arriving, pickupAt }))?.arrivesAt;
+    expect(arrival(at(40))).to.equal(at(40).getTime());
+    expect(arrival(at(0))).to.equal(trackState(rideAfter(2, arriving))?.arrivesAt);
+  });
+
+  it('a ride that another one replaces ended by "replaced"', () => {
+    const ended = {
+      statusAt: at(10),
+      statusesAt: [at(1), at(10)],
+      cancelledBy: 'driver',
+      nextRideId: 'ride_x',
+    } as const;
+    const state = trackState(rideAfter(11, { status: 'cancelled', ...ended, statusesAt: [...ended.statusesAt] }));
+    expect(state).to.include({ endedBy: 'replaced' });
+  });
+
   it('the state is null 24 hours after the end of the ride', () => {
     const ended = {
       ...accepted,

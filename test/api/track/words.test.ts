@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { assumedKmPerHour } from '../../../api/track/eta.ts';
 import type { TrackState } from '../../../api/track/track-state.ts';
-import { destinationWords, seenWords, shownDriver, wordsFor } from '../../../api/track/words.ts';
+import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../api/track/words.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 
 const now = 1_700_000_000_000;
@@ -91,6 +91,28 @@ describe('texts of a live map', () => {
   it('the map says that no position is reported if the last report is older than 2 minutes', () => {
     expect(words(seen(120)).status).to.equal('On the way to the pickup.');
     expect(words(seen(121)).status).to.match(/has not been reported/);
+  });
+
+  it('the headline of a ride that waits to open has the time of its pickup, with the date if it is another day', () => {
+    // Node versions differ in the kind of space before PM.
+    const waiting = (pickupAt: number) => {
+      const words = wordsFor(
+        state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }),
+        now,
+        undefined,
+        serverZone,
+      );
+      return [words.headline, words.status].map((text) => text.replaceAll('\u202f', ' '));
+    };
+    expect(waiting(now + 40 * minute)).to.deep.equal([
+      'Scheduled for 10:53 PM UTC',
+      'We ask nearby drivers from 10:23 PM UTC.',
+    ]);
+    expect(waiting(now + 24 * 60 * minute)[0]).to.equal('Scheduled for Nov 15, 10:13 PM UTC');
+  });
+
+  it('the map says that another driver is looked for if another ride replaces a cancelled one', () => {
+    expect(words({ status: 'cancelled', endedBy: 'replaced' }).headline).to.equal('Finding another driver');
   });
 
   it('a completed trip has its distance, duration and time of arrival, and no age of its last position', () => {

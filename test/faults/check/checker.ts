@@ -8,7 +8,9 @@ import { type BesideEvidence, besideViolations } from './beside.ts';
 import { deliveryViolations } from './deliveries.ts';
 import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
+import { openingViolations } from './openings.ts';
 import { requestViolations } from './requests.ts';
+import { successorViolations } from './successors.ts';
 
 /**
  * The evidence of a run: MongoDB's contents, the receivers' logs, the partners' journals, and the collected texts, such
@@ -52,6 +54,8 @@ export function violationsIn(evidence: Evidence): string[] {
       ...lifecycleViolations(ride),
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
+    ...openingViolations(rides, journal, faults),
+    ...successorViolations(rides, receipts),
     ...driverViolations({ ...evidence, faults }),
     ...(evidence.beside ? besideViolations(evidence.beside, { rides, receipts, journal, faults }) : []),
     ...leaks(evidence),

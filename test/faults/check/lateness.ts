@@ -21,7 +21,23 @@ export function workOfAll({ rides, speed, receipts }: Pick<Evidence, 'rides' | '
     const event = `${rideId}_${seq}`;
     firstReceived.set(event, Math.min(firstReceived.get(event) ?? receivedAt, receivedAt));
   }
-  return rides.flatMap((ride) => [...stepsOf(ride, speed), ...attemptsOf(ride, firstReceived)]);
+  const byId = new Map(rides.map((ride) => [ride._id, ride]));
+  return rides.flatMap((ride) => [
+    ...openingOf(ride),
+    ...successorOf(ride, byId),
+    ...stepsOf(ride, speed),
+    ...attemptsOf(ride, firstReceived),
+  ]);
+}
+
+function openingOf({ _id: rideId, biddingOpensAt, openedAt }: Ride): Work[] {
+  if (!biddingOpensAt || !openedAt || openedAt < biddingOpensAt) return [];
+  return [{ rideId, what: 'open', dueAt: biddingOpensAt.getTime(), doneAt: openedAt.getTime() }];
+}
+
+function successorOf({ _id: rideId, statusAt, replacedBy = '' }: Ride, byId: ReadonlyMap<string, Ride>): Work[] {
+  const successor = byId.get(replacedBy);
+  return successor ? [{ rideId, what: 'rebid', dueAt: statusAt.getTime(), doneAt: successor.createdAt.getTime() }] : [];
 }
 
 function stepsOf(ride: Ride, speed: number): Work[] {
@@ -31,7 +47,7 @@ function stepsOf(ride: Ride, speed: number): Work[] {
   let offers = 0;
   let before: { step: NonNullable<ReturnType<typeof nextStep>>['step'] | 'create'; at: Date } = {
     step: 'create',
-    at: ride.createdAt,
+    at: ride.openedAt ?? ride.createdAt,
   };
   for (const { event, at, body } of ride.events) {
     const status = event === 'offer.received' ? 'offer' : JSON.parse(body).status;

@@ -1,5 +1,5 @@
 import { timeOf } from '../../../shared/rides/events.ts';
-import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
+import type { CancelReason, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 
 /** A second copy of the contract's table (section 3), because the checker must not trust the table that it checks. */
 const next: Record<RideStatus, readonly RideStatus[]> = {
@@ -25,12 +25,21 @@ export function lifecycleViolations(ride: Ride): string[] {
     if (JSON.parse(event.body).at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with a different time`);
   });
   const end = statusAfter(ride.events, say);
+  const reason = ride.status === 'cancelled' ? reasonOf(ride) : undefined;
+  if (ride.cancelReason !== reason) say(`was cancelled for ${ride.cancelReason}, instead of ${reason}`);
   if (end !== ride.status) say(`is ${ride.status}, but its events lead to ${end}`);
   const offerEvents = ride.events.filter(({ event }) => event === 'offer.received').length;
   if (offerEvents !== ride.offers.length) say(`${ride.offers.length} offers, but ${offerEvents} offer events`);
   const isAccepted = ride.events.some(({ body }) => JSON.parse(body).status === 'driver_arriving');
   if (isAccepted !== (ride.acceptedOfferId !== undefined)) say('the accepted offer and the events disagree');
   return violations;
+}
+
+/** Why the ride was cancelled: the canceller, or a reason that its status before the timeout determines. */
+function reasonOf({ cancelledBy, events }: Ride): CancelReason | undefined {
+  if (cancelledBy !== 'timeout') return cancelledBy;
+  const before = statusAfter(events.slice(0, -1), () => {});
+  return before === 'bidding' ? 'no_offers' : before === 'arrived' ? 'no_show' : 'no_progress';
 }
 
 /** The status after all events. Reports each event that is not allowed. */

@@ -36,6 +36,10 @@ export function tripOf(ride: Ride): { from: number; until: number } | undefined 
   return from === undefined ? undefined : { from, until };
 }
 
+/** When a ride began to accept offers; never for a ride for later that ended before its opening. */
+export const biddingStartOf = ({ createdAt, biddingOpensAt, openedAt }: Ride): number =>
+  (openedAt ?? (biddingOpensAt ? undefined : createdAt))?.getTime() ?? Number.POSITIVE_INFINITY;
+
 /** When a ride stopped accepting offers. */
 export const biddingEndOf = (ride: Ride): number =>
   Math.min(ride.biddingEndsAt.getTime(), timeOf(ride, 'driver_arriving', 'cancelled') ?? Number.POSITIVE_INFINITY);

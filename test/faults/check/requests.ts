@@ -84,7 +84,9 @@ function isExcused(call: TimedAnswer, faults: readonly Fault[], hit: 'api' | 'mo
 /** A creation's tag is the first word of the ride's notes. */
 function ridesByTag(rides: readonly Ride[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { notes = '' } of rides) {
+  for (const { notes = '', replaces } of rides) {
+    // A successor has the notes of the ride that it replaces.
+    if (replaces) continue;
     const [tag = ''] = notes.split(' ');
     // Rides of the console have no notes.
     if (tag !== '') counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -2,7 +2,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { DriverCall, Sight } from '../load/driver-at-work.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { FleetDriver } from '../world/world.ts';
-import { biddingEndOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
+import { biddingEndOf, biddingStartOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
 
 /**
  * A ride with this many offers need not be opened to more drivers, and no ride need be opened to a driver with this
@@ -29,7 +29,7 @@ export function roundViolations(evidence: DriverEvidence): string[] {
       if (!asked.has(driverId)) {
         return isDue(ride, driver, online, evidence, live) ? say(`was never opened to ${driverId}`) : [];
       }
-      const from = ride.createdAt.getTime();
+      const from = biddingStartOf(ride);
       const until = Math.min(
         biddingEndOf(ride),
         firstSights.get(`${driverId} ${ride._id}`) ?? Number.POSITIVE_INFINITY,
@@ -47,10 +47,10 @@ export function roundViolations(evidence: DriverEvidence): string[] {
  * The number of rounds that a ride must have had: those due at least `promptMs` before the end. 0 if a fault was near.
  */
 function roundsDue({ dispatch: { rounds, repeatMs }, faults }: DriverEvidence, ride: Ride): number {
-  const createdAt = ride.createdAt.getTime();
+  const start = biddingStartOf(ride);
   const until = biddingEndOf(ride);
-  const openMs = until - promptMs - createdAt;
-  if (openMs < 0 || !isCalm(faults, createdAt, until)) return 0;
+  const openMs = until - promptMs - start;
+  if (openMs < 0 || !isCalm(faults, start, until)) return 0;
   const repeatedMs = openMs - (rounds.at(-1)?.afterMs ?? 0);
   return rounds.filter(({ afterMs }) => afterMs <= openMs).length + Math.max(0, Math.floor(repeatedMs / repeatMs));
 }
@@ -118,12 +118,13 @@ function isDue(
 ): boolean {
   const until = biddingEndOf(ride);
   const from = until - promptMs;
-  if (from < ride.createdAt.getTime() || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
+  if (from < biddingStartOf(ride) || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
   if (!online.some((time) => time.from <= from && time.until >= until)) return false;
   const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);
   if (offers.length >= enough) return false;
   const { driverId } = driver;
-  const concurrent = live.filter((other) => other.createdAt.getTime() <= until && biddingEndOf(other) >= from);
+  if (ride.excludedDrivers?.includes(driverId)) return false;
+  const concurrent = live.filter((other) => biddingStartOf(other) <= until && biddingEndOf(other) >= from);
   const requests = concurrent.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
   const isBusy = live.some((other) => {
     const trip = other.driver?.driverId === driverId && tripOf(other);

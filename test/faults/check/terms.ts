@@ -90,6 +90,7 @@ function stepFault({ step, offerId, body }: Call, ride: Ride | undefined): strin
   const offer = ride.offers.find((each) => each.offerId === (offerId ?? body?.offerId));
   const cancelledBy = ride.status === 'cancelled' ? ride.cancelledBy : undefined;
   const faults: Record<ManualStep, string | false> = {
+    open: ride.openedAt === undefined && 'the ride never opened',
     offer: !offer && 'the ride does not have the offer',
     withdraw: !offer?.withdrawnAt && 'the offer is not withdrawn',
     arrive: timeOf(ride, 'arrived') === undefined && 'the ride never was arrived',

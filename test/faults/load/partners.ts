@@ -3,10 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
+import { laterLeadMs } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Call, type More, request } from './request.ts';
-import { liveWays, testWays } from './side-ways.ts';
+import { liveWays, testWays, type Way } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
@@ -35,8 +36,10 @@ export interface PartnersOptions {
   areLive?: boolean;
   /** Share of rides on which the partner accepts an offer. A fifth of all rides is cancelled. */
   acceptShare?: number;
-  /** Share of rides with auto-accept, raised fares or manual steps. */
+  /** Share of rides with auto-accept, raised fares, manual steps, a later pickup or a successor. */
   sideShare?: number;
+  /** The uses of these rides. */
+  ways?: readonly Way[];
 }
 
 /**
@@ -53,6 +56,7 @@ export function startPartners(
     areLive = false,
     acceptShare = 0.3,
     sideShare = 0,
+    ways = areLive ? liveWays : testWays,
   }: PartnersOptions = {},
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
@@ -60,6 +64,8 @@ export function startPartners(
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
   const inUse = new Set<Promise<void>>();
+  /** A clock that is an hour off would refuse a ride for later, or open it an hour too late. */
+  const hasClockSteps = 'setClock' in world.mongo;
   let stopped = false;
   let started = 0;
 
@@ -107,9 +113,11 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const way = random() < sideShare ? oneOf(random, areLive ? liveWays : testWays) : undefined;
+    const possible = ways.filter(({ isLater }) => !isLater || !hasClockSteps);
+    const way = random() < sideShare ? oneOf(random, possible) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
-    const rideId = await create(key, tag, scenario, way?.terms);
+    const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
+    const rideId = await create(key, tag, scenario, terms);
     if (!rideId) return;
     if (way) {
       await way.use?.({ rideId, random, call: (asked, more) => call(key, { tag, rideId, ...asked }, more) });
@@ -148,6 +156,12 @@ export function startPartners(
   })();
   return partners;
 }
+
+/**
+ * A pickup time whose ride opens 3 to 6 s after its creation, by the setting of `laterLeadMs`. It stays 15 minutes ahead
+ * while the creation is repeated.
+ */
+const soonOpening = (random: Random): number => Math.round(Date.now() + laterLeadMs + between(random, 3_000, 6_000));
 
 /** The pickup of every ride. The drivers are around it. */
 export const pickup = { lat: 40.758, lng: -73.9855 };

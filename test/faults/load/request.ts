@@ -36,7 +36,7 @@ export interface Call extends Answer {
   step?: ManualStep;
 }
 
-export type ManualStep = 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
+export type ManualStep = 'open' | 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
 
 /** The headers and body of a call. */
 export interface More {

@@ -15,6 +15,8 @@ export interface Way {
   scenario: TestScenario;
   /** Further fields of the creation. */
   terms?: Partial<RideRequest>;
+  /** A ride for later, which opens some seconds after its creation. */
+  isLater?: true;
   use?(ride: Use): Promise<void>;
 }
 
@@ -54,6 +56,32 @@ async function makeSteps({ random, call }: Use): Promise<void> {
   for (const step of ['arrive', 'start', end] as const) await make(step);
 }
 
+/** Opens a ride for later, unless it has just opened, and continues with manual steps. */
+async function openAndMakeSteps(use: Use): Promise<void> {
+  await retry(() => use.call({ operation: 'step', step: 'open' }));
+  await makeSteps(use);
+}
+
+/** Cancels a ride before or after its opening. */
+async function cancelLater({ random, call }: Use): Promise<void> {
+  await setTimeout(between(random, 0, 6_000));
+  await call({ operation: 'cancel' });
+}
+
+/** The partner makes an offer, accepts it, and cancels as the driver. */
+async function cancelAsDriver({ call }: Use): Promise<void> {
+  const made = await retry(() => call({ operation: 'step', step: 'offer' }));
+  const offerId = made.body?.offerId as string | undefined;
+  if (!offerId) return;
+  await retry(() => call({ operation: 'accept', offerId }));
+  await retry(() => call({ operation: 'step', step: 'cancel' }));
+}
+
+const rebid: Partial<RideRequest> = { onDriverCancel: 'rebid' };
+
+/** Only cancellations that get a successor. */
+export const rebidWays: readonly Way[] = [{ scenario: 'no_offers', use: cancelAsDriver, terms: rebid }];
+
 const autoAccept = (maxPrice: number, maxEtaMinutes?: number): Partial<RideRequest> => ({
   autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }) },
 });
@@ -67,7 +95,12 @@ export const testWays: readonly Way[] = [
   { scenario: 'no_auto_accept', use: raiseFares },
   { scenario: 'no_offers', use: raiseFares },
   { scenario: 'no_offers', use: makeSteps },
-  { scenario: 'no_offers', use: makeSteps },
+  { scenario: 'no_offers', use: makeSteps, terms: rebid },
+  { scenario: 'no_offers', use: openAndMakeSteps, terms: rebid, isLater: true },
+  { scenario: 'default', isLater: true },
+  { scenario: 'default', use: cancelLater, isLater: true },
+  { scenario: 'driver_cancels', terms: rebid, isLater: true },
+  { scenario: 'driver_cancels', terms: rebid },
 ];
 
 /** The drivers' prices are the fare, or up to 3 more. */
@@ -75,4 +108,7 @@ export const liveWays: readonly Way[] = [
   { scenario: 'default', terms: autoAccept(25.5) },
   { scenario: 'default', terms: autoAccept(40, 5) },
   { scenario: 'default', use: raiseFares },
+  { scenario: 'default', terms: { ...autoAccept(30), ...rebid } },
+  { scenario: 'default', terms: { ...autoAccept(30), ...rebid }, isLater: true },
+  { scenario: 'default', use: cancelLater, isLater: true },
 ];

@@ -10,6 +10,7 @@ import type { FigureResult, FigureRun } from '../figure.ts';
 import { startCrowd } from '../load/crowd.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
+import type { Way } from '../load/side-ways.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { startMachineWatch } from '../world/machine-watch.ts';
 import { manners } from '../world/receivers.ts';
@@ -27,6 +28,8 @@ export interface FaultRunOptions {
   longestMs?: number;
   /** With people on the dashboard, feed readers and old rides. */
   withPeople?: boolean;
+  /** All rides of partners have one of these uses. */
+  ways?: readonly Way[];
   /** Number of drivers. Without drivers the run has no live rides. */
   drivers?: number;
   /** Makes the faults. Partners send requests in the meantime. */
@@ -61,6 +64,7 @@ export async function runUnderFaults({
   perSecond = run.short ? 6 : 10,
   longestMs,
   withPeople = false,
+  ways,
   drivers,
   faults,
   check,
@@ -77,7 +81,8 @@ export async function runUnderFaults({
   try {
     const keys = await keysOfEveryManner(world);
     const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, {
-      sideShare: withPeople ? 0.3 : 0,
+      sideShare: ways ? 1 : withPeople ? 0.3 : 0,
+      ways,
     });
     const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
     const liveRandom = seededRandom(run.seed + 2);

@@ -6,7 +6,7 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
  * The number of rides, resends, test events and mails with open work. Old rides do not count: some of them never end.
  */
 export async function countOpenWork(pastKeyIds: ReadonlySet<string>): Promise<number> {
-  const isOpen = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+  const isOpen = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }, { 'timers.name': 'open' }] };
   const counts = await Promise.all([
     rides.countDocuments({ ...isOpen, keyId: { $nin: [...pastKeyIds] } }),
     attempts.countDocuments({ dueAt: { $exists: true } }),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { rides } from '../../../shared/rides/ride.ts';
 import type { AttemptKind } from '../../../shared/webhooks/attempts.ts';
 import { between, type Random } from '../random.ts';
 
@@ -23,6 +24,8 @@ export interface Receipt {
   /** Unix time in ms. */
   receivedAt: number;
   answeredAt?: number;
+  /** The body names a successor that did not exist when the event arrived. */
+  namesMissing?: boolean;
 }
 
 export interface Receivers {
@@ -63,6 +66,7 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
     const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(keyId));
     const isEvent = receipt.kind === 'event';
     (isEvent ? receipts : asked).push(receipt);
+    void checkSuccessor(receipt);
     if (isEvent) for (const { received } of watchers) received?.(receipt);
     if (manner === 'silent') return;
     if (manner === 'slow') await setTimeout(between(random, 0, 9_000));
@@ -92,6 +96,14 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
       server.close();
     },
   };
+}
+
+/** During an outage of MongoDB, the check has no result. */
+async function checkSuccessor(receipt: Receipt): Promise<void> {
+  const { replacedBy } = JSON.parse(receipt.body);
+  if (!replacedBy) return;
+  const count = await rides.countDocuments({ _id: replacedBy }).catch(() => 1);
+  receipt.namesMissing = count === 0;
 }
 
 function receiptOf(request: IncomingMessage, keyId: string, raw: Buffer, secretsNow: () => string[]): Receipt {

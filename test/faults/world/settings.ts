@@ -46,6 +46,9 @@ interface Addresses {
   smtpUrl: string;
 }
 
+/** Above the 15 minutes that a pickup must be ahead, so that rides for later can open soon after their creation. */
+export const laterLeadMs = 16 * 60_000;
+
 export function settingsOf(options: WorldOptions, { mongoUrl, redisUrl, receiversOrigin, smtpUrl }: Addresses) {
   return {
     SERVICE_ENV: 'development',
@@ -60,6 +63,7 @@ export function settingsOf(options: WorldOptions, { mongoUrl, redisUrl, receiver
     TRUSTED_PROXY_HOPS: '1',
     SIMULATION_SPEED: '5',
     BIDDING_TIMEOUT_MS: '8000',
+    SCHEDULE_LEAD_MS: `${laterLeadMs}`,
     DISPATCH_ROUNDS: '3@0,6@0.5,12@1.5',
     DISPATCH_REPEAT_MS: '1000',
     ...options.settings,

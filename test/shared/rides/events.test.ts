@@ -75,6 +75,7 @@ describe('the bodies of events', () => {
         trackUrl: `https://track.example/map/${ride.trackToken}`,
         at: ride.events[0]?.at.getTime(),
         cancelledBy: by,
+        cancelReason: by === 'timeout' ? 'no_offers' : by,
       });
     });
   }

@@ -31,17 +31,24 @@ function commandOf(
 }
 
 describe('decide', () => {
-  const timing = { pickupTimeoutMs: 7_200_000, tripTimeoutMs: 43_200_000, simulationSpeed: 1 };
+  const timing = {
+    pickupTimeoutMs: 7_200_000,
+    tripTimeoutMs: 43_200_000,
+    simulationSpeed: 1,
+    biddingTimeoutMs: 600_000,
+    scheduleLeadMs: 1_800_000,
+  };
   const start = Date.parse('2026-01-01T12:00:00Z');
 
-  const biddingRide = (): RideState =>
+  const biddingRide = (waits: boolean): RideState =>
     ({
       _id: 'ride_of_the_model',
       mode: 'live',
       status: 'bidding',
       biddingEndsAt: new Date(start + 600_000),
       offers: [],
-      timers: [{ name: 'expire', dueAt: new Date(start + 600_000) }],
+      timers: [{ name: waits ? 'open' : 'expire', dueAt: new Date(start + 600_000) }],
+      ...(waits && { biddingOpensAt: new Date(start) }),
     }) as unknown as RideState;
 
   /** Decides a command, and applies the change as the write in MongoDB would. */
@@ -61,10 +68,10 @@ describe('decide', () => {
 
   it('decide agrees with a simple model of the contract for any sequence of actions, and never mutates its input', () => {
     fc.assert(
-      fc.property(someSteps, (steps) => {
-        const model = new LifecycleModel();
+      fc.property(someSteps, fc.boolean(), (steps, waits) => {
+        const model = new LifecycleModel({ waits });
         const drivers = newDrivers();
-        let ride = biddingRide();
+        let ride = biddingRide(waits);
         const sent: string[] = [];
         let nowMs = start;
         for (const step of steps) {

@@ -25,6 +25,7 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
 };
 
 const refusals: Record<Action, string> = {
+  open: 'illegal_step',
   offer: 'ride_not_bidding',
   withdrawOffer: 'ride_not_bidding',
   raiseFare: 'ride_not_bidding',
@@ -40,6 +41,7 @@ const actions = Object.keys(refusals) as Action[];
 const commandOf = (action: Action, offerId: string) =>
   ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5, fare: 90 }) as Command;
 
+// The rides of these tests are open from their creation; opening.test.ts covers rides for later.
 // The tests use an offer that was not accepted; other tests cover repeated accepts.
 describe('every action in every status', () => {
   const ctx = useTestContext();

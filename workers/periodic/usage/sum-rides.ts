@@ -1,7 +1,7 @@
 import { insertOnce } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import { createdIndex, rides } from '../../../shared/rides/ride.ts';
+import { countCreations, createdIndex, rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf, dayOfMonth, monthOf } from '../../../shared/usage/days.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import type { Pace } from '../turns.ts';
@@ -53,35 +53,42 @@ export async function countByDay(
   const counts: DayCount[] = [];
   for (let since = from; ; ) {
     await pace();
-    const days = await countSome(keyId, since, until, atOnce);
-    if (days.reduce((sum, { count }) => sum + count, 0) < atOnce) return [...counts, ...days];
+    const { days, isComplete } = await countSome(keyId, since, until, atOnce);
+    if (isComplete) return [...counts, ...days.filter(hasCreations)];
     // The query reached its limit, so the last of these days may be incomplete.
     const last = days.pop() as DayCount;
-    counts.push(...days);
+    counts.push(...days.filter(hasCreations));
     since = last.day;
     if (days.length > 0) continue;
     await pace();
     const next = new Date(last.day.getTime() + dayMs);
-    const day = { keyId, createdAt: { $gte: since, $lt: next } };
-    const count = await rides.countDocuments(day, { hint: createdIndex, ...committedReads() });
-    counts.push({ day: since, count });
+    const { days: whole } = await countSome(keyId, since, next);
+    counts.push(...whole.filter(hasCreations));
     since = next;
   }
 }
 
-/** Counts the first `limit` rides in [from, until), by day. */
-async function countSome(keyId: string, from: Date, until: Date, limit: number): Promise<DayCount[]> {
+const hasCreations = ({ count }: DayCount): boolean => count > 0;
+
+/** Counts the creations among the first `limit` rides in [from, until), by day. */
+async function countSome(
+  keyId: string,
+  from: Date,
+  until: Date,
+  limit?: number,
+): Promise<{ days: DayCount[]; isComplete: boolean }> {
+  const day = { $dateTrunc: { date: '$createdAt', unit: 'day' } } as const;
   const groups = await rides
-    .aggregate<{ _id: Date; count: number }>(
+    .aggregate<{ _id: Date; count: number; read: number }>(
       [
         { $match: { keyId, createdAt: { $gte: from, $lt: until } } },
-        { $sort: { createdAt: 1 } },
-        { $limit: limit },
-        { $group: { _id: { $dateTrunc: { date: '$createdAt', unit: 'day' } }, count: { $sum: 1 } } },
+        ...(limit ? [{ $sort: { createdAt: 1 } }, { $limit: limit }] : []),
+        { $group: { _id: day, count: countCreations, read: { $sum: 1 } } },
         { $sort: { _id: 1 } },
       ],
       { hint: createdIndex, ...committedReads() },
     )
     .toArray();
-  return groups.map(({ _id: day, count }) => ({ day, count }));
+  const read = groups.reduce((sum, group) => sum + group.read, 0);
+  return { days: groups.map(({ _id, count }) => ({ day: _id, count })), isComplete: !limit || read < limit };
 }

@@ -1,0 +1,19 @@
+import Joi from 'joi';
+import { AppError } from '../../shared/base/errors.ts';
+import type { RideRequest } from '../../shared/rides/ride-types.ts';
+
+/** Any time that MongoDB can store. Its distance from now is checked later (`assertPickupTime`). */
+export const pickupTime = Joi.number().integer().min(0).max(99_999_999_999_999).empty(null);
+
+const earliestMs = 15 * 60_000;
+const latestMs = 30 * 24 * 3_600_000;
+
+/**
+ * Throws a 400 if the pickup is not 15 minutes to 30 days after `now` (Unix ms). Call it only for a new ride: a repeat
+ * of an earlier request gets its answer even if the time has passed.
+ */
+export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
+  const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
+  if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
+  throw new AppError('invalid_request', { message: '"pickupAt" must be 15 minutes to 30 days ahead' });
+}

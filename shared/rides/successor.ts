@@ -1,0 +1,40 @@
+import type { CancelledBy, RideRequest, RideState, TestScenario } from './ride-types.ts';
+
+/** A ride has at most this many successors in a row. */
+const maxRebids = 3;
+
+/** True if the cancellation of this ride by this party gets a successor. Pure. */
+export const getsSuccessor = (
+  { onDriverCancel, driver, rebids = 0 }: Pick<RideState, 'onDriverCancel' | 'driver' | 'rebids'>,
+  by: CancelledBy,
+): boolean => by === 'driver' && driver !== undefined && onDriverCancel === 'rebid' && rebids < maxRebids;
+
+/** The compiler checks that no field is missing. */
+const requestFields = {
+  pickup: 1,
+  destination: 1,
+  fare: 1,
+  carType: 1,
+  rideType: 1,
+  passengerCount: 1,
+  distanceKm: 1,
+  notes: 1,
+  passenger: 1,
+  webhookUrl: 1,
+  reference: 1,
+  metadata: 1,
+  autoAccept: 1,
+  pickupAt: 1,
+  onDriverCancel: 1,
+} satisfies Record<keyof RideRequest, 1>;
+
+/** The request of a ride, with its present fare. Pure. */
+export const requestOf = (ride: RideState): RideRequest =>
+  Object.fromEntries(Object.entries(ride).filter(([field]) => field in requestFields)) as unknown as RideRequest;
+
+/**
+ * The scenario of a successor in test mode. After `driver_cancels` the successor runs the default scenario, so that a
+ * partner sees a trip that succeeds at the second try. Pure.
+ */
+export const scenarioOfSuccessor = (scenario: TestScenario | undefined): TestScenario | undefined =>
+  scenario === 'driver_cancels' ? 'default' : scenario;
