@@ -1,12 +1,9 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { carTypes } from '../../shared/base/terms.ts';
-import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId, unixMs } from '../../shared/rides/public-schemas.ts';
 import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
 
-/** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
-
-export const unixMs = (description: string) =>
-  ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
+/** JSON Schemas of fields that several operations return or the driver's page reads. */
 
 export const available = { type: 'boolean', description: 'True if new rides are opened to you now.' } as const;
 export const availability = objectSchema({ available }, { title: 'DriverAvailability' });

@@ -3,9 +3,9 @@ import { carTypes } from '../../shared/base/terms.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import { lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
+import { lat, lng, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
-import { available, unixMs } from './fields.ts';
+import { available } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(

@@ -1,5 +1,6 @@
 import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
+import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
 /** A link works for this long after the ride's end. */
@@ -36,9 +37,7 @@ export interface TrackState {
 export const trackFields = {
   trackToken: 1,
   mode: 1,
-  status: 1,
   statusAt: 1,
-  createdAt: 1,
   pickup: 1,
   destination: 1,
   distanceKm: 1,
@@ -52,9 +51,7 @@ export const trackFields = {
   acceptedOfferId: 1,
   'offers.offerId': 1,
   'offers.etaMinutes': 1,
-  statusesAt: {
-    $map: { input: { $filter: { input: '$events', cond: { $eq: ['$$this.event', 'ride.status'] } } }, in: '$$this.at' },
-  },
+  ...stepFields,
   now: '$$NOW',
 } as const;
 
@@ -63,28 +60,26 @@ export type TrackedRide = Pick<
   | '_id'
   | 'trackToken'
   | 'mode'
-  | 'status'
   | 'statusAt'
-  | 'createdAt'
   | 'pickup'
   | 'destination'
   | 'distanceKm'
   | 'leg'
   | 'cancelledBy'
   | 'acceptedOfferId'
-> & {
-  driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
-  reported?: ReportedPosition;
-  offers: { offerId: string; etaMinutes: number }[];
-  statusesAt: Date[];
-  now: Date;
-};
+> &
+  RideWithSteps & {
+    driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
+    reported?: ReportedPosition;
+    offers: { offerId: string; etaMinutes: number }[];
+    now: Date;
+  };
 
 /** The state of a ride for its map, or null if the link has expired. Pure. */
 export function trackState(ride: TrackedRide): TrackState | null {
   const now = ride.now.getTime();
   if (hasRunOut(ride, now)) return null;
-  const steps = stepsOf(ride);
+  const steps = stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() }));
   const position = positionAt(ride, now);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
   const arrival = drives ? arrivesAt(ride) : undefined;
@@ -123,18 +118,6 @@ const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg']
 
 function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
-}
-
-const statusOrder: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
-
-/** Each status change has one event, so the times of the events are the start times of the statuses. */
-function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['steps'] {
-  const times = statusesAt.map((at) => at.getTime());
-  const passed = times.map((at, index) => {
-    const isLast = index === times.length - 1;
-    return { status: isLast ? status : (statusOrder[index] as RideStatus), at };
-  });
-  return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
 }
 
 function arrivesAt({ status, statusAt, leg, offers, acceptedOfferId, distanceKm }: TrackedRide): number | undefined {

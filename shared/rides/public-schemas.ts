@@ -8,6 +8,9 @@ export const rideId = {
   examples: ['ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'],
 } as const;
 
+export const unixMs = (description: string) =>
+  ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
+
 export const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
 export const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
 
@@ -60,6 +63,18 @@ export const metadata = {
   additionalProperties: { type: 'string' },
   description: 'Your own entries, sorted by name. Present if you gave any.',
   examples: [{ desk: 'lobby', room: '1204' }],
+} as const;
+
+export const eventId = {
+  type: 'string',
+  description: 'The id of the event, as in `X-Service-Event-Id`.',
+  examples: ['evt_0Uw4cA1k9fZ3xQ7LmT2bVn8Y_2'],
+} as const;
+
+export const sequence = {
+  type: 'integer',
+  minimum: 1,
+  description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
 } as const;
 
 export const driverName = { type: 'string', description: 'Name of the driver.' } as const;

@@ -4,7 +4,7 @@ import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
-/** Violations by auto-accept, raised fares and manual steps (contract, sections 10.4 to 10.6). */
+/** Violations by auto-accept, raised fares, manual steps and shown steps (contract, sections 2.1 and 10.4 to 10.6). */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
@@ -14,6 +14,7 @@ export function termViolations(rides: readonly Ride[], journal: readonly Call[],
       ...autoAcceptViolations(ride, rides),
       ...missedOffers(ride, rides, faults),
       ...fareViolations(ride, byRide.get(ride._id) ?? []),
+      ...stepViolations(ride, byRide.get(ride._id) ?? []),
     ]),
     ...journal.flatMap((call) => {
       if (call.operation !== 'step' || call.status !== 200) return [];
@@ -83,6 +84,18 @@ function fareViolations(ride: Ride, calls: readonly Call[]): string[] {
       return body.fare < highest ? [`${ride._id}: showed the fare ${body.fare} after ${highest} was acknowledged`] : [];
     }),
   ];
+}
+
+/** A retrieved ride must show the first of its steps, as its events have them, and no other. */
+function stepViolations({ _id, createdAt, events }: Ride, calls: readonly Call[]): string[] {
+  const changes = events.map(({ body }) => JSON.parse(body)).filter(({ event }) => event === 'ride.status');
+  const steps = [{ status: 'bidding', at: createdAt.getTime() }, ...changes].map(({ status, at }) => `${status} ${at}`);
+  return calls.flatMap(({ operation, status, body }) => {
+    if (operation !== 'retrieve' || status !== 200) return [];
+    const shown: string[] = body.steps.map((step: { status: string; at: number }) => `${step.status} ${step.at}`);
+    const isRight = shown.join() === steps.slice(0, shown.length).join() && shown.at(-1)?.startsWith(body.status);
+    return isRight ? [] : [`${_id}: showed the steps ${shown}, but had ${steps}`];
+  });
 }
 
 function stepFault({ step, offerId, body }: Call, ride: Ride | undefined): string | undefined {
