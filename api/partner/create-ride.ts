@@ -95,7 +95,7 @@ export const createRide: PartnerOperation<'POST'> = {
     status: 201,
     description: 'The ride is created and waits for offers.',
     schema: answer,
-    headers: ['RateLimit', 'RateLimit-Policy'],
+    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
     example: {
       rideId: exampleRideId,
       status: 'bidding',
@@ -114,6 +114,7 @@ export const createRide: PartnerOperation<'POST'> = {
       validate: validateCreation(config),
       ...creation,
       present: (ride) => present(config, ride),
+      headers: ({ isReplay }): Record<string, string> => (isReplay ? { 'X-Service-Replayed': 'true' } : {}),
     }),
 };
 

@@ -36,7 +36,10 @@ const creationFields = {
   timers: 1,
 } as const;
 /** The fields of a ride that the response to its creation shows. */
-export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>>;
+export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>> & {
+  /** An earlier request with the same Idempotency-Key created the ride. */
+  isReplay?: true;
+};
 
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
@@ -145,7 +148,7 @@ const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
   await enqueueNextTimer(ctx, existing);
-  return existing;
+  return { ...existing, isReplay: true };
 }
 
 /**

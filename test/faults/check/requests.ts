@@ -1,6 +1,7 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Answer, Call } from '../load/request.ts';
+import { groupBy } from './grouped.ts';
 
 /** Without MongoDB, the API answers within 3 s. A busy machine needs a little longer; a hang takes much longer. */
 const hangMs = 5_000;
@@ -30,8 +31,26 @@ export function requestViolations(
       say(`cancelled, but the ride is ${ride?.status} by ${ride?.cancelledBy}`);
     }
   }
+  violations.push(...replayViolations(journal));
   for (const [tag, count] of ridesByTag(rides)) if (count > 1) violations.push(`${tag} made ${count} rides`);
   return violations;
+}
+
+/** Of the creations that were answered with the same ride, one at most is no replay. A replay repeats an earlier request. */
+function replayViolations(journal: readonly Call[]): string[] {
+  const answered = journal.filter(({ operation, status }) => operation === 'create' && status === 201);
+  const asked = new Map<string, number>();
+  for (const { operation, tag, at } of journal) {
+    if (operation === 'create') asked.set(tag, Math.min(at, asked.get(tag) ?? at));
+  }
+  return [...groupBy(answered, ({ rideId = '' }) => rideId)].flatMap(([rideId, calls]) => {
+    const created = calls.filter(({ isReplay }) => !isReplay).length;
+    const first = calls.find(({ isReplay, tag, at }) => isReplay && asked.get(tag) === at);
+    return [
+      ...(created > 1 ? [`${rideId}: ${created} answers to its creation are not marked as replays`] : []),
+      ...(first ? [`${rideId}: the first request of ${first.tag} was answered as a replay`] : []),
+    ];
+  });
 }
 
 const expectedStatuses: Record<Call['operation'], readonly number[]> = {

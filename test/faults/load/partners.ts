@@ -82,7 +82,10 @@ export function startPartners(
     const body = { ...newRide(tag), ...(areLive && carFor(random)), ...terms };
     for (let round = 0; ; round++) {
       const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body });
-      if (status === 201) return rideId;
+      if (status === 201) {
+        if (retries && random() < 0.3) await call(key, { operation: 'create', tag }, { headers, body });
+        return rideId;
+      }
       if (round >= retries || (status > 0 && status < 500)) return undefined;
       await setTimeout(500);
     }

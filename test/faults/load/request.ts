@@ -15,6 +15,8 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: the checker compares the fields that it expects.
   body?: any;
   text: string;
+  /** The answer repeats that of an earlier creation. */
+  isReplay?: true;
   /** Unix time in ms. */
   at: number;
   ms: number;
@@ -57,7 +59,7 @@ export async function request(agent: http.Agent, asked: RequestOptions): Promise
 function answerTo(
   agent: http.Agent,
   { method, url, key, headers, body }: RequestOptions,
-): Promise<Pick<Answer, 'status' | 'body' | 'text'>> {
+): Promise<Pick<Answer, 'status' | 'body' | 'text' | 'isReplay'>> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve({ status: 0, text: error.message });
@@ -76,7 +78,8 @@ function answerTo(
         try {
           let text = '';
           for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text) });
+          const isReplay = response.headers['x-service-replayed'] === 'true';
+          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text), ...(isReplay && { isReplay }) });
         } catch (error) {
           fail(error as Error);
         }
