@@ -1,3 +1,4 @@
+import { eventId } from '../base/ids.ts';
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import * as field from './public-schemas.ts';
 import type { EventName, Offer, Ride, RideEvent, RideState } from './ride-types.ts';
@@ -6,6 +7,9 @@ const at = {
   type: 'integer',
   description: 'The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event.',
 } as const;
+
+/** Optional, because the feed also shows bodies that were written before these fields existed. */
+const identity = { eventId: field.eventId, sequence: field.sequence };
 
 const offerReceivedSchema = objectSchema(
   {
@@ -19,11 +23,12 @@ const offerReceivedSchema = objectSchema(
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
+    ...identity,
   },
   {
     title: 'OfferReceivedEvent',
     description: 'A driver made an offer on a bidding ride.',
-    optional: ['reference', 'metadata', 'testMode'],
+    optional: ['reference', 'metadata', 'testMode', 'eventId', 'sequence'],
   },
 );
 
@@ -51,11 +56,12 @@ const rideStatusSchema = objectSchema(
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
+    ...identity,
   },
   {
     title: 'RideStatusEvent',
     description: 'The status of a ride changed.',
-    optional: ['agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode'],
+    optional: ['agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode', 'eventId', 'sequence'],
   },
 );
 
@@ -86,6 +92,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     at: 1_795_269_602_118,
     reference: field.reference.examples[0],
     testMode: true,
+    ...{ eventId: eventId(field.rideId.examples[0], 1), sequence: 1 },
   },
   'ride.status': {
     event: 'ride.status',
@@ -98,6 +105,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     agreedPrice: 24.5,
     reference: field.reference.examples[0],
     testMode: true,
+    ...{ eventId: eventId(field.rideId.examples[0], 2), sequence: 2 },
   },
 };
 
@@ -124,6 +132,9 @@ export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date
 
 interface NewEvent {
   event: EventName;
+  eventId: string;
+  /** The number of the event within its ride. */
+  sequence: number;
   /** Unix time in milliseconds. */
   at: number;
   /** The ride after the change. */
@@ -138,7 +149,7 @@ export function eventBody(newEvent: NewEvent): string {
   return JSON.stringify(newEvent.event === 'offer.received' ? offerReceived(newEvent) : rideStatus(newEvent));
 }
 
-function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offer.received'> {
+function offerReceived({ ride, offer, trackUrl, at, eventId, sequence }: NewEvent): EventBody<'offer.received'> {
   return {
     event: 'offer.received',
     rideId: ride._id,
@@ -149,10 +160,11 @@ function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offe
     at,
     ...partnerFields(ride),
     ...testMode(ride),
+    ...{ eventId, sequence },
   };
 }
 
-function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> {
+function rideStatus({ ride, trackUrl, at, eventId, sequence }: NewEvent): EventBody<'ride.status'> {
   return {
     event: 'ride.status',
     rideId: ride._id,
@@ -166,6 +178,7 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
     ...partnerFields(ride),
     ...testMode(ride),
+    ...{ eventId, sequence },
   };
 }
 
