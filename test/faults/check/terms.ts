@@ -1,5 +1,5 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
-import type { Fault } from '../faults-log.ts';
+import { type Fault, hasSteps } from '../faults-log.ts';
 import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
@@ -11,7 +11,7 @@ export function termViolations(rides: readonly Ride[], journal: readonly Call[],
   const byRide = groupBy(ofFares, ({ rideId = '' }) => rideId);
   return [
     ...rides.flatMap((ride) => [
-      ...autoAcceptViolations(ride, rides),
+      ...autoAcceptViolations(ride, rides, faults),
       ...missedOffers(ride, rides, faults),
       ...fareViolations(ride, byRide.get(ride._id) ?? []),
       ...stepViolations(ride, byRide.get(ride._id) ?? []),
@@ -38,26 +38,46 @@ const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: num
     return trip && trip.from <= until && trip.until >= from;
   });
 
-/** Auto-accept must accept the first offer that fits and whose driver is free, and no other. */
-function autoAcceptViolations(ride: Ride, rides: readonly Ride[]): string[] {
+/**
+ * Auto-accept must accept the first offer that fits and whose driver is free, or with `waitSeconds` the best one, and no
+ * other.
+ */
+function autoAcceptViolations(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
   const event = ride.events.find(({ by, body }) => by === 'auto_accept' && JSON.parse(body).status !== undefined);
   if (!event) return [];
   const at = event.at.getTime();
   const accepted = ride.offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
   if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, but it was not requested`];
   if (!accepted || !fits(ride, accepted)) return [`${ride._id}: auto-accept accepted an offer that does not fit`];
-  const earlier = ride.offers.slice(0, ride.offers.indexOf(accepted)).find((offer) => {
+  if (!hasSteps(faults) && at < firstAcceptAt(ride)) return [`${ride._id}: auto-accept did not wait for better offers`];
+  const candidates =
+    ride.autoAccept.waitSeconds === undefined
+      ? ride.offers.slice(0, ride.offers.indexOf(accepted))
+      : ride.offers.filter((offer) => offer.at.getTime() < at && isBetter(offer, accepted));
+  const skipped = candidates.find((offer) => {
     const isLive = !offer.withdrawnAt || offer.withdrawnAt.getTime() > at;
     return isLive && fits(ride, offer) && !isBusy(offer, ride, rides, at - promptMs, at);
   });
-  return earlier ? [`${ride._id}: auto-accept skipped the offer ${earlier.offerId}, which fits`] : [];
+  return skipped ? [`${ride._id}: auto-accept skipped the offer ${skipped.offerId}, which fits`] : [];
+}
+
+const isBetter = (one: Offer, other: Offer): boolean =>
+  one.price < other.price || (one.price === other.price && one.etaMinutes < other.etaMinutes);
+
+/** When auto-accept may accept an offer that was made at `from`, if no earlier offer fits. */
+const acceptableFrom = ({ autoAccept, biddingEndsAt }: Ride, from: number): number =>
+  Math.max(from, Math.min(from + (autoAccept?.waitSeconds ?? 0) * 1_000, biddingEndsAt.getTime() - 5_000));
+
+function firstAcceptAt(ride: Ride): number {
+  const first = ride.offers.find((offer) => fits(ride, offer));
+  return first ? acceptableFrom(ride, first.at.getTime()) : 0;
 }
 
 /** Auto-accept must not miss an offer that fits, stays open for some seconds, and whose driver is free. */
 function missedOffers(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
   return ride.offers.flatMap((offer) => {
     if (!fits(ride, offer) || offer.offerId === ride.acceptedOfferId) return [];
-    const from = offer.at.getTime();
+    const from = acceptableFrom(ride, offer.at.getTime());
     const until = Math.min(biddingEndOf(ride), offer.withdrawnAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const isLeft = until - from > promptMs && !isBusy(offer, ride, rides, until - promptMs, until);
     return isLeft && isCalm(faults, from, until)

@@ -54,14 +54,16 @@ async function makeSteps({ random, call }: Use): Promise<void> {
   for (const step of ['arrive', 'start', end] as const) await make(step);
 }
 
-const autoAccept = (maxPrice: number, maxEtaMinutes?: number): Partial<RideRequest> => ({
-  autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }) },
+const autoAccept = (maxPrice: number, maxEtaMinutes?: number, waitSeconds?: number): Partial<RideRequest> => ({
+  autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }), ...(waitSeconds && { waitSeconds }) },
 });
 
 /** With a fare of 24.5 the three offers are 26.95, 24.5 and 30.63, with ETAs of 4, 7 and 2 minutes. */
 export const testWays: readonly Way[] = [
   { scenario: 'three_offers', terms: autoAccept(25) },
   { scenario: 'three_offers', terms: autoAccept(40, 3) },
+  { scenario: 'three_offers', terms: autoAccept(40, undefined, 1) },
+  { scenario: 'no_auto_accept', terms: autoAccept(30, undefined, 2) },
   { scenario: 'no_auto_accept', terms: autoAccept(20) },
   { scenario: 'no_auto_accept', terms: autoAccept(30) },
   { scenario: 'no_auto_accept', use: raiseFares },
@@ -74,5 +76,7 @@ export const testWays: readonly Way[] = [
 export const liveWays: readonly Way[] = [
   { scenario: 'default', terms: autoAccept(25.5) },
   { scenario: 'default', terms: autoAccept(40, 5) },
+  { scenario: 'default', terms: autoAccept(27, undefined, 3) },
+  { scenario: 'default', terms: autoAccept(40, 8, 6) },
   { scenario: 'default', use: raiseFares },
 ];
