@@ -34,6 +34,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
   driver_offers_full: { cause: 'You have made 3 offers on this ride. Withdrawn offers count.' },
   offers_full: { cause: 'The ride already has 50 offers.' },
+  equipment_missing: { cause: 'The ride has needs that are not in your `equipment`.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
   illegal_step: { cause: 'Another step comes first, or the ride has ended.' },

@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
+import { needs as allNeeds, carTypes } from '../../shared/base/terms.ts';
 import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId, unixMs } from '../../shared/rides/public-schemas.ts';
 import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
 
@@ -17,6 +17,11 @@ const wish = {
   rideType: { type: 'string', enum: rideTypes, description: 'Within a city, or between cities.' },
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
+  needs: {
+    type: 'array',
+    items: { type: 'string', enum: allNeeds },
+    description: 'The needs of the ride. Present if it has any; then your equipment includes all of them.',
+  },
 } as const;
 
 export const request = objectSchema(
@@ -36,7 +41,7 @@ export const request = objectSchema(
       { description: 'Your own live offer. Present while you have one.' },
     ),
   },
-  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['offer'] },
+  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['needs', 'offer'] },
 );
 
 const address = { type: 'string', description: 'The address as the partner gave it.' } as const;
@@ -63,7 +68,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['passenger', 'notes'],
+    optional: ['needs', 'passenger', 'notes'],
   },
 );
 

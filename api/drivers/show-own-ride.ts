@@ -61,6 +61,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     distanceKm,
     pickup,
     destination,
+    ...(ride.needs && { needs: ride.needs }),
     ...(ride.passenger && { passenger: ride.passenger }),
     ...(ride.notes !== undefined && { notes: ride.notes }),
   };

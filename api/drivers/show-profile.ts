@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
+import { carTypes, needs } from '../../shared/base/terms.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
@@ -17,6 +17,11 @@ const answer = objectSchema(
     plate,
     carType: { type: 'string', enum: carTypes, description: 'The kind of your car.' },
     seats: { type: 'integer', minimum: 1, description: 'The number of passengers that fit in your car.' },
+    equipment: {
+      type: 'array',
+      items: { type: 'string', enum: needs },
+      description: 'The needs of rides that you and your car can serve. Present if there are any.',
+    },
     available,
     position: objectSchema(
       {
@@ -29,7 +34,7 @@ const answer = objectSchema(
     ),
     rideId: { ...rideId, description: 'The ride that you are on.' },
   },
-  { title: 'DriverProfile', optional: ['position', 'rideId'] },
+  { title: 'DriverProfile', optional: ['equipment', 'position', 'rideId'] },
 );
 
 export const showProfile: DriverOperation<'GET'> = {
@@ -51,6 +56,7 @@ export const showProfile: DriverOperation<'GET'> = {
       plate: 'T 104',
       carType: 'regular',
       seats: 4,
+      equipment: ['child_seat', 'pet'],
       available: true,
       position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
     } satisfies Shape<typeof answer>,
@@ -69,7 +75,7 @@ export const showProfile: DriverOperation<'GET'> = {
 };
 
 function present(
-  { driverId, name, rating, vehicle, plate, carType, seats }: ActiveDriver,
+  { driverId, name, rating, vehicle, plate, carType, seats, equipment }: ActiveDriver,
   position: StoredPosition | null,
   { ride }: DriverRides,
   nowMs: number,
@@ -83,6 +89,7 @@ function present(
     plate,
     carType,
     seats,
+    ...(equipment && { equipment }),
     available: isHeard && position.isOnline && !ride,
     ...(position && { position: presentPosition(position) }),
     ...(ride && { rideId: ride._id }),

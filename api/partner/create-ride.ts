@@ -17,7 +17,9 @@ import {
   distanceKm,
   exampleRideId,
   exampleTrackUrl,
+  needs,
   presentAutoAccept,
+  presentNeeds,
   presentTestMode,
 } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
@@ -48,11 +50,12 @@ const answer = objectSchema(
     distanceKm,
     trackUrl,
     autoAccept,
+    needs,
     reference,
     metadata,
     testMode,
   },
-  { title: 'RideCreated', optional: ['autoAccept', 'reference', 'metadata', 'testMode'] },
+  { title: 'RideCreated', optional: ['autoAccept', 'needs', 'reference', 'metadata', 'testMode'] },
 );
 
 /** Contract, section 4.1. */
@@ -87,7 +90,8 @@ export const createRide: PartnerOperation<'POST'> = {
         webhookUrl: 'https://partner.example/rides/events',
         reference: 'booking-70133',
         metadata: { desk: 'lobby', room: '1204' },
-        autoAccept: { maxPrice: 26, maxEtaMinutes: 8 },
+        autoAccept: { maxPrice: 26, maxEtaMinutes: 8, waitSeconds: 20 },
+        needs: ['child_seat', 'large_luggage'],
       },
     },
   },
@@ -146,6 +150,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     distanceKm: ride.distanceKm,
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...presentAutoAccept(ride),
+    ...presentNeeds(ride),
     ...partnerFields(ride),
     ...presentTestMode(ride),
   };

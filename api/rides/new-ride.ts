@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import { carTypes } from '../../shared/base/terms.ts';
+import { needs as allNeeds, carTypes, type Need } from '../../shared/base/terms.ts';
 import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
@@ -60,9 +60,22 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     autoAccept: Joi.object<AutoAccept>({
       maxPrice: money.required().description('The highest price to accept, in USD.'),
       maxEtaMinutes: etaMinutes.description('The longest time to the pickup, in minutes. Default: no limit.'),
+      waitSeconds: Joi.number()
+        .integer()
+        .min(1)
+        .max(600)
+        .empty(null)
+        .description(
+          'The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once.',
+        ),
     })
       .empty(null)
-      .description('The first offer within these limits is accepted automatically.'),
+      .description('An offer within these limits is accepted automatically.'),
+    needs: Joi.array()
+      .items(Joi.valid(...allNeeds))
+      .unique()
+      .empty(null)
+      .description('What the car and its driver must be able to serve. Only such drivers are asked.'),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -83,7 +96,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
  * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
+  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept, needs = [] } = given;
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
@@ -98,12 +111,17 @@ export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceK
     ...(given.reference !== undefined && { reference: given.reference }),
     ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
     ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
+    ...(needs.length > 0 && { needs: inFixedOrder(needs) }),
   };
 }
 
 const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
 
-const toLimits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ maxPrice, maxEtaMinutes });
+/** Two requests with the same needs in another order are the same request. */
+const inFixedOrder = (needs: readonly Need[]): Need[] => allNeeds.filter((need) => needs.includes(need));
+
+const toLimits = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept) =>
+  omitUndefined({ maxPrice, maxEtaMinutes, waitSeconds });
 
 const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
 

@@ -32,6 +32,7 @@ const creationFields = {
   reference: 1,
   metadata: 1,
   autoAccept: 1,
+  needs: 1,
   idempotency: 1,
   timers: 1,
 } as const;

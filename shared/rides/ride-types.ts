@@ -1,4 +1,4 @@
-import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { CarType, Mode, Need, TimerName } from '../base/terms.ts';
 
 /**
  * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
@@ -81,12 +81,16 @@ export interface RideRequest {
   reference?: string;
   metadata?: Record<string, string>;
   autoAccept?: AutoAccept;
+  /** In the order of `needs`. Missing if there are none. */
+  needs?: Need[];
 }
 
 /** The service accepts an offer within these limits automatically. Drivers never see the limits. */
 export interface AutoAccept {
   maxPrice: number;
   maxEtaMinutes?: number;
+  /** The time from the first offer within the limits until the best one is accepted. Missing: the first one, at once. */
+  waitSeconds?: number;
 }
 
 export interface Timer {

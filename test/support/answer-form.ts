@@ -14,7 +14,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   {
     status: 201,
     has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
-    mayHave: ['autoAccept', 'reference', 'metadata', 'testMode'],
+    mayHave: ['autoAccept', 'needs', 'reference', 'metadata', 'testMode'],
   },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId', 'fare'] },
   { status: 200, has: ['carType', 'distanceKm', 'basis', 'perKm', 'fare'], mayHave: [] },
@@ -35,6 +35,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'pickup',
       'destination',
       'trackUrl',
+      ...['createdAt', 'biddingEndsAt', 'statusAt', 'steps'],
     ],
     mayHave: [
       'driver',
@@ -42,6 +43,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'liveLocation',
       'cancelledBy',
       'autoAccept',
+      'needs',
       'reference',
       'metadata',
       'testMode',

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { needs } from '../../shared/base/terms.ts';
 import { validRide } from './client.ts';
 
 const fieldNames = [
@@ -14,6 +15,7 @@ const fieldNames = [
   'webhookUrl',
   'offerId',
   'autoAccept',
+  'needs',
   '__proto__',
   'constructor',
   'prototype',
@@ -92,7 +94,11 @@ const rideBody = fc
         destination: place,
         fare: fc.oneof(fc.double({ min: 0, noNaN: true }), anyValue),
         notes: fc.constant('CANARY'),
-        autoAccept: fc.record({ maxPrice: anyValue, maxEtaMinutes: anyValue }, { requiredKeys: [] }),
+        needs: fc.array(fc.oneof(fc.constantFrom(...needs), anyValue), { maxLength: 6 }),
+        autoAccept: fc.record(
+          { maxPrice: anyValue, maxEtaMinutes: anyValue, waitSeconds: anyValue },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: [] },
     ),

@@ -26,6 +26,7 @@ export const consoleFields = {
   passenger: 1,
   webhookUrl: 1,
   autoAccept: 1,
+  needs: 1,
   rev: 1,
   status: 1,
   offers: 1,

@@ -201,6 +201,7 @@ function requestOf(ride: ConsoleRide): object {
     passenger,
     webhookUrl,
     autoAccept,
+    needs,
   } = ride;
   return {
     pickup,
@@ -214,5 +215,6 @@ function requestOf(ride: ConsoleRide): object {
     ...(notes !== undefined && { notes }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(autoAccept && { autoAccept }),
+    ...(needs && { needs }),
   };
 }

@@ -1,3 +1,4 @@
+import { needWords } from '../../../shared/base/terms.ts';
 import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
@@ -102,8 +103,19 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
 }
 
 function RequestFacts({ ride }: { ride: Ride }) {
-  const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
-    ride;
+  const {
+    pickup,
+    destination,
+    passenger,
+    notes,
+    reference,
+    metadata,
+    webhookUrl,
+    idempotency,
+    scenario,
+    autoAccept,
+    needs,
+  } = ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
   return (
     <>
@@ -115,6 +127,7 @@ function RequestFacts({ ride }: { ride: Ride }) {
       <Fact name="Car type">{ride.carType}</Fact>
       <Fact name="Ride type">{ride.rideType}</Fact>
       <Fact name="Passengers">{ride.passengerCount}</Fact>
+      {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
       {riders && <Fact name="Passenger">{riders}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
       {reference && <Fact name="Reference">{reference}</Fact>}
@@ -149,8 +162,9 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
   );
 }
 
-const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
-  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
+const autoAcceptText = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept): string =>
+  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}` +
+  (waitSeconds === undefined ? '' : `, the best within ${waitSeconds} s`);
 
 /** Hides the query: it may contain a secret of the receiver. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

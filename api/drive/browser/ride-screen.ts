@@ -1,12 +1,13 @@
 import type { ShownRide } from '../../drivers/fields.ts';
-import { callAddress, kilometers, money, rideWords } from '../words.ts';
+import { callAddress, kilometers, money, notesOf, rideWords } from '../words.ts';
 import { element, mapAddress, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
 export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
-  const { status, pickup, destination, passenger, notes } = ride;
+  const { status, pickup, destination, passenger } = ride;
+  const notes = notesOf(ride);
   setText(element('ride-eyebrow'), status === 'driver_arriving' ? 'You were chosen' : 'Your ride');
   setText(element('ride-title'), words.title);
   setAction(element('step'), words.button);
@@ -21,7 +22,7 @@ export function showRide(ride: ShownRide): void {
   setText(element('ride-distance'), kilometers(ride.distanceKm));
   setText(element('ride-passengers'), String(ride.passengerCount));
   element('notes').hidden = !notes;
-  setText(element('notes-text'), notes ?? '');
+  setText(element('notes-text'), notes);
   showPassenger(passenger);
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
+import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -116,7 +117,8 @@ describe('documented answers to partners', () => {
     const own = {
       reference: 'booking-70133',
       metadata: { desk: 'lobby' },
-      autoAccept: { maxPrice: 1, maxEtaMinutes: 8 },
+      autoAccept: { maxPrice: 1, maxEtaMinutes: 8, waitSeconds: 5 },
+      needs: ['pet'] as Need[],
     };
     saw('RideCreated', (await partner.createRide(own)).body);
     for (const status of rideStatuses) {

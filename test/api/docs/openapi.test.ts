@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
   it('the OpenAPI document has the rules that Joi does not export: bounds, lengths, null for optional fields', () => {
     expect(isValid('NewRide', newRide)).to.equal(true);
     const optional = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl'];
-    for (const field of [...optional, 'reference', 'metadata', 'autoAccept']) {
+    for (const field of [...optional, 'reference', 'metadata', 'autoAccept', 'needs']) {
       expect(isValid('NewRide', { ...newRide, [field]: null }), field).to.equal(true);
     }
     for (const wrong of [
@@ -140,8 +140,13 @@ describe('the OpenAPI document', () => {
       { metadata: { text: 'x'.repeat(101) } },
       { metadata: { number: 1 } },
       { autoAccept: {} },
+      { needs: ['boat'] },
+      { needs: ['pet', 'pet'] },
       { autoAccept: { maxPrice: 0 } },
       { autoAccept: { maxPrice: 5, maxEtaMinutes: 1_441 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 0 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 601 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 1.5 } },
     ]) {
       expect(isValid('NewRide', { ...newRide, ...wrong }), JSON.stringify(wrong)).to.equal(false);
     }

@@ -166,6 +166,7 @@ const newRide = (tag: string) => ({
 const carFor = (random: Random) => ({
   carType: oneOf(random, ['regular', 'regular', 'regular', 'comfort', 'family'] as const),
   passengerCount: 1 + Math.floor(random() * 6),
+  needs: oneOf(random, [[], [], [], ['pet'], ['child_seat', 'pet']] as const),
 });
 
 function pathOf({ operation, rideId, step }: CallSpec): string {
