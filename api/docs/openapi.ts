@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { offerSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { driverOperations } from '../drivers/routes.ts';
 import { type Operation, tags } from '../http/operation.ts';
@@ -20,7 +20,11 @@ const documented: readonly { base: string; audience: Audience; operations: reado
 ];
 
 /** The schemas of path parameters. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId: offerSchema.properties.offerId };
+const pathParameters: Readonly<Record<string, JsonSchema>> = {
+  rideId,
+  offerId: offerSchema.properties.offerId,
+  sequence,
+};
 
 /** The two headers that can carry a key. */
 const keysOf = {

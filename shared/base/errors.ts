@@ -14,6 +14,7 @@ const errorTable = {
   ride_not_found: [404, 'Ride not found'],
   link_not_found: [404, 'This link is no longer valid'],
   offer_not_found: [404, 'Offer not found on this ride'],
+  event_not_found: [404, 'Event not found on this ride'],
   method_not_allowed: [405, 'Method not allowed'],
   request_timeout: [408, 'The request took too long to arrive'],
   ride_not_bidding: [409, 'The ride is no longer open for bidding'],

@@ -27,7 +27,7 @@ export type Mode = 'live' | 'test';
 export const carTypes = ['regular', 'comfort', 'family'] as const;
 export type CarType = (typeof carTypes)[number];
 
-/** The needs of a ride (contract, section 10.10). A driver is asked only if the car and its driver can serve all of them. */
+/** The needs of a ride (contract, section 10.12). A driver is asked only if the car and its driver can serve all of them. */
 export const needs = ['wheelchair', 'child_seat', 'pet', 'large_luggage', 'assistance'] as const;
 export type Need = (typeof needs)[number];
 

@@ -33,6 +33,20 @@ describe('documented answers to partners', () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       return caller.run(operation, { rideId });
     },
+    event_not_found: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId, sequence: 2 });
+    },
+    not_sent_yet: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    body_erased: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      const delivery = { outcome: 'no_url', durationMs: 0, at: new Date() };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery, 'events.0.body': '' } });
+      return caller.run(operation, { rideId });
+    },
     ride_not_bidding: async (operation) => {
       const { rideId, offers } = await rideIn(api.ctx, 'driver_arriving', { by: partner, offers: [{}, {}] });
       return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId, fare: 99 } });
@@ -141,6 +155,7 @@ describe('documented answers to partners', () => {
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
       saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
+      saw('EventResent', (await partner.post(`/rides/${rideId}/events/1/resend`)).body);
       await ageEvents(rideId);
     }
     saw('EventPage', (await partner.get('/events')).body);

@@ -14,7 +14,7 @@ import { useTestApi } from '../../support/service.ts';
 /** Errors of pages and of the operator's commands, which API clients never get. */
 const ofPeople: ErrorCode[] = [
   ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
-  ...(['key_changed', 'not_sent_yet', 'body_erased', 'not_erasable'] as const),
+  ...(['key_changed', 'not_erasable'] as const),
 ];
 /** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];

@@ -119,6 +119,8 @@ export function startPartners(
     } else if (inclination < 0.2) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'cancel', tag, rideId });
+      // Two requests at the same moment: the event is resent once, unless the first resend is already made.
+      await Promise.all([1, 2].map(() => call(key, { operation: 'resend', tag, rideId })));
     } else if (inclination < 0.2 + acceptShare) {
       await accept(key, tag, rideId, scenario);
     } else if (inclination < 0.4 + acceptShare) {
@@ -172,6 +174,7 @@ const carFor = (random: Random) => ({
 function pathOf({ operation, rideId, step }: CallSpec): string {
   if (operation === 'create') return '/v1/rides';
   if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
+  if (operation === 'resend') return `/v1/rides/${rideId}/events/1/resend`;
   if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }

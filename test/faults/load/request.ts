@@ -24,7 +24,7 @@ export interface Answer {
 
 /** One request of a partner and its answer. The partner's journal of these is evidence. */
 export interface Call extends Answer {
-  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
+  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step' | 'resend';
   /** Identifies the creation. It is also in the ride's notes. */
   tag: string;
   keyId: string;
