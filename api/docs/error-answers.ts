@@ -52,6 +52,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
     texts: [
       'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
       'Rate limit exceeded: at most 300 rides in an hour for each key',
+      'Rate limit exceeded: the test scenario refuses the first request',
     ],
   },
   too_many_waiting: {

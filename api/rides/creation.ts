@@ -20,6 +20,7 @@ import {
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';
+import { refuseFirst } from './refuse-first.ts';
 
 /**
  * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
@@ -30,7 +31,7 @@ export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
 export function rideCreation(service: Context): RideCreation {
   return {
     replay: (ride) => findReplay(service, ride),
-    limit: limitCreations(service),
+    limit: refuseFirst(service, limitCreations(service)),
     act: (ride) => createRide(service, ride),
   };
 }

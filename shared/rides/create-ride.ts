@@ -49,7 +49,8 @@ const findId = batchedFind<Ride>(rides, '_id', {});
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
 const checkPauseMs = 1_000;
-const idempotencyLifeMs = 24 * 3_600_000;
+/** A repeat with the same Idempotency-Key gets the same ride for this long. */
+export const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
  * Creates a ride (contract, section 4.1). One call creates at most one ride, even if the connection to MongoDB breaks

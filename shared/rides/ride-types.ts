@@ -20,6 +20,9 @@ export const testScenarios = [
   'offer_withdrawn',
   'driver_cancels',
   'stalls',
+  'rate_limited',
+  'unavailable',
+  'duplicate_event',
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 

@@ -28,6 +28,10 @@ const scripts: Record<TestScenario, Script> = {
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
   // The ride stalls again after each manual step.
   stalls: { create: wholeTrip.create, offer: wholeTrip.offer },
+  // These change the answer to the creation (refuse-first.ts) or a delivery (deliver-event.ts), not the trip.
+  rate_limited: wholeTrip,
+  unavailable: wholeTrip,
+  duplicate_event: wholeTrip,
 };
 
 /** The duration of a simulated drive at speed 1 (ms), both to the pickup and to the destination. */

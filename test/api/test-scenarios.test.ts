@@ -11,6 +11,7 @@ const scenarios = [
   'offer_withdrawn',
   'driver_cancels',
   'stalls',
+  'duplicate_event',
 ];
 const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 
