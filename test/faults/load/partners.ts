@@ -77,16 +77,17 @@ export function startPartners(
   };
 
   async function create(key: NewKey, tag: string, scenario: TestScenario, terms = {}): Promise<string | undefined> {
-    const retries = random() < 0.5 ? 3 : 0;
+    const isRefused = scenario === 'rate_limited' || scenario === 'unavailable';
+    const retries = isRefused || random() < 0.5 ? 3 : 0;
     const headers = { 'x-service-test-scenario': scenario, ...(retries && { 'idempotency-key': tag }) };
     const body = { ...newRide(tag), ...(areLive && carFor(random)), ...terms };
     for (let round = 0; ; round++) {
-      const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body });
+      const { status, rideId } = await call(key, { operation: 'create', tag, scenario }, { headers, body });
       if (status === 201) {
-        if (retries && random() < 0.3) await call(key, { operation: 'create', tag }, { headers, body });
+        if (retries && random() < 0.3) await call(key, { operation: 'create', tag, scenario }, { headers, body });
         return rideId;
       }
-      if (round >= retries || (status > 0 && status < 500)) return undefined;
+      if (round >= retries || (status > 0 && status < 500 && !isRefused)) return undefined;
       await setTimeout(500);
     }
   }
@@ -179,5 +180,5 @@ function pathOf({ operation, rideId, step }: CallSpec): string {
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
+type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step' | 'scenario'>;
 type CallOf = (key: NewKey, asked: CallSpec, more?: More) => Promise<Call>;

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 
 export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -34,6 +35,8 @@ export interface Call extends Answer {
   offerId?: string;
   /** The requested fare of a raise. */
   fare?: number;
+  /** The test scenario of a creation. */
+  scenario?: TestScenario;
   /** The name of a manual step. */
   step?: ManualStep;
 }

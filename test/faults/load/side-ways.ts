@@ -69,6 +69,9 @@ export const testWays: readonly Way[] = [
   { scenario: 'no_auto_accept', use: raiseFares },
   { scenario: 'no_offers', use: raiseFares },
   { scenario: 'no_offers', use: makeSteps },
+  { scenario: 'rate_limited' },
+  { scenario: 'unavailable' },
+  { scenario: 'duplicate_event' },
   { scenario: 'no_offers', use: makeSteps },
 ];
 
