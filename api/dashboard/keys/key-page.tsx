@@ -34,6 +34,8 @@ interface KeyPageProps extends KeyPageState {
   key: KeyFacts;
   now: number;
   ridesCreated: number;
+  /** The addresses from which webhooks are sent; empty if they are not fixed. */
+  egressAddresses?: readonly string[];
   failing?: FailureStreak;
 }
 
@@ -140,7 +142,7 @@ function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
   );
 }
 
-function Webhook({ apiKey, faults, typed }: PartProps) {
+function Webhook({ apiKey, faults, typed, egressAddresses = [] }: PartProps) {
   return (
     <section class="section" aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
@@ -172,6 +174,11 @@ function Webhook({ apiKey, faults, typed }: PartProps) {
           </p>
           <a href={deliveriesOfKeyPath(apiKey._id)}>Deliveries of this key</a>
         </div>
+        {egressAddresses.length > 0 && (
+          <p class="hint">
+            Events come from <code>{egressAddresses.join(', ')}</code>.
+          </p>
+        )}
       </div>
     </section>
   );
