@@ -1,4 +1,4 @@
-import { type CarType, needWords } from '../../shared/base/terms.ts';
+import { type CarType, type Need, needWords } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
@@ -23,15 +23,17 @@ const people = (count: number): string => (count === 1 ? '1 passenger' : `${coun
 const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };
 
 export const kindOf = ({ carType, rideType, needs }: Pick<ShownRequest, 'carType' | 'rideType' | 'needs'>): string =>
-  [carWords[carType], ...(rideType === 'intercity' ? ['between cities'] : []), ...needsOf({ needs })].join(', ');
+  [
+    carWords[carType],
+    ...(rideType === 'intercity' ? ['between cities'] : []),
+    ...(needs ? [`needs: ${listOf(needs)}`] : []),
+  ].join(', ');
 
-/** The needs of a ride as one text in a list; empty for a ride without needs. */
-const needsOf = ({ needs = [] }: Pick<ShownRequest, 'needs'>): string[] =>
-  needs.length > 0 ? [`needs: ${needs.map((need) => needWords[need]).join(', ')}`] : [];
+const listOf = (needs: readonly Need[]): string => needs.map((need) => needWords[need]).join(', ');
 
 /** The needs of the driver's ride, and the partner's notes; empty if there are neither. */
 export const notesOf = ({ needs, notes }: Pick<ShownRide, 'needs' | 'notes'>): string =>
-  [...needsOf({ needs }), ...(notes ? [notes] : [])].join('. ').replace(/^needs/, 'Needs');
+  [...(needs ? [`Needs: ${listOf(needs)}`] : []), ...(notes ? [notes] : [])].join('. ');
 
 /** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {
