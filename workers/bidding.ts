@@ -2,7 +2,7 @@ import type { TimerJob } from '../shared/base/queues.ts';
 import { DriverBusy } from '../shared/rides/change-ride.ts';
 import type { Change, Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
-import { firstMatchingOffer } from '../shared/rides/offers.ts';
+import { matchingOffer } from '../shared/rides/offers.ts';
 import { bringSuccessor } from '../shared/rides/rebid.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
@@ -24,16 +24,16 @@ const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
 const retryMs = 2_000;
 
 /**
- * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). While the drivers of all
- * matching offers are busy, sets the timer again. Gives up when no matching offer is left or the bidding time ends.
+ * Accepts the offer that the ride's autoAccept selects (contract, section 10.5). While the drivers of all matching offers
+ * are busy, sets the timer again. Gives up when no matching offer is left or the bidding time ends.
  */
 export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   const busyDrivers = new Set<string>();
   const effectOf = (ride: RideState, now: Date): Command | Change | null => {
-    const offer = firstMatchingOffer(ride, busyDrivers);
+    const offer = matchingOffer(ride, busyDrivers);
     if (offer) return { action: 'accept', offerId: offer.offerId };
     const dueAt = new Date(now.getTime() + retryMs);
-    if (!firstMatchingOffer(ride) || ride.status !== 'bidding' || dueAt >= ride.biddingEndsAt) return null;
+    if (!matchingOffer(ride) || ride.status !== 'bidding' || dueAt >= ride.biddingEndsAt) return null;
     const others = ride.timers.filter(({ name }) => name !== 'auto_accept');
     return { set: { timers: [...others, { name: 'auto_accept', dueAt }] } };
   };

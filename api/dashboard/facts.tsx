@@ -52,8 +52,12 @@ export function waitText(ms: number): string {
 export const moneyText = (usd: number): string => usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
 
 /** The limits of the automatic acceptance: `up to ... and 5 min`. */
-export const limitsText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
-  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
+export const limitsText = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept): string =>
+  [
+    `up to ${moneyText(maxPrice)}`,
+    maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`,
+    waitSeconds === undefined ? '' : `, the best within ${waitSeconds} s`,
+  ].join('');
 
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');

@@ -38,6 +38,11 @@ export const answerHeaders = {
     schema: { type: 'string' },
     example: 'passengerName',
   },
+  'X-Service-Replayed': {
+    description: '`true` if an earlier request with this `Idempotency-Key` created the ride; absent otherwise.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
   'X-Service-Warnings': {
     description:
       'Only with a test key: the codes of the warnings about a valid request, separated by commas ([all codes](https://rides.example/docs/test-mode#warnings)). New codes may be added.',

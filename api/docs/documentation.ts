@@ -10,8 +10,8 @@ import {
   type DocPage,
   docPage,
   pageNames,
+  readDocFiles,
   readPages,
-  readVerifiers,
   sections,
   shortTitles,
   versionsOf,
@@ -41,7 +41,7 @@ export interface Documentation {
 /** Reads `docs/` and puts the service's own address into it. A page is rendered at its first request. */
 export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
   const written = readPages();
-  const verifiers = readVerifiers();
+  const verifiers = readDocFiles();
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   // The reference shows the values of an enum in each field that has them.

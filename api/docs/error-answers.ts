@@ -24,6 +24,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   not_found: { cause: 'The path does not exist.' },
   ride_not_found: { cause: 'The ride does not exist, or it belongs to another key.' },
   offer_not_found: { cause: 'The ride has never had an offer with this id.' },
+  event_not_found: { cause: 'The ride has no event with this number.' },
   method_not_allowed: { cause: 'The path does not support this method.' },
   request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
   ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
@@ -35,6 +36,9 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
   driver_offers_full: { cause: 'You have made 3 offers on this ride. Withdrawn offers count.' },
   offers_full: { cause: 'The ride already has 50 offers.' },
+  equipment_missing: { cause: 'The ride has needs that are not in your `equipment`.' },
+  not_sent_yet: { cause: 'The event waits for its own attempt.' },
+  body_erased: { cause: 'The body was erased 30 days after the end of the ride.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
   illegal_step: { cause: 'Another step comes first, or the ride has ended.' },
@@ -49,6 +53,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
     texts: [
       'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
       'Rate limit exceeded: at most 300 rides in an hour for each key',
+      'Rate limit exceeded: the test scenario refuses the first request',
     ],
   },
   too_many_waiting: {

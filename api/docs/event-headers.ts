@@ -42,7 +42,7 @@ export const eventHeaders = {
   },
   'X-Service-Redelivery': {
     required: false,
-    description: 'Only on an event that you resent from the dashboard.',
+    description: 'Only on an event that you resent.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },

@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
+import { rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { offerId } from '../drivers/fields.ts';
 import { driverOperations } from '../drivers/routes.ts';
@@ -43,7 +43,7 @@ const apis = {
 >;
 
 /** The schemas of path parameters. Only drivers' paths have an offer. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId };
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, sequence };
 
 /**
  * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is

@@ -91,16 +91,15 @@ export function readPages(folder = docsFolder()): DocPage[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
   const written = pageNames.filter((name) => texts.has(name));
-  return written.map((name) => docPage(name, withFiles(texts.get(name) as string, readVerifiers(folder))));
+  return written.map((name) => docPage(name, withFiles(texts.get(name) as string, readDocFiles(folder))));
 }
 
-/** The verifiers of the signature, one for each language. */
-export function readVerifiers(folder = docsFolder()): DocFile[] {
-  const files = readdirSync(path.join(folder, 'verify'));
-  return files.map((name) => ({
-    name: `verify/${name}`,
-    text: readFileSync(path.join(folder, 'verify', name), 'utf8'),
-  }));
+/** The programs that readers download: the verifiers of the signature, one for each language, and the examples. */
+export function readDocFiles(folder = docsFolder()): DocFile[] {
+  const files = ['verify', 'examples'].flatMap((inside) =>
+    readdirSync(path.join(folder, inside)).map((name) => `${inside}/${name}`),
+  );
+  return files.map((name) => ({ name, text: readFileSync(path.join(folder, name), 'utf8') }));
 }
 
 export function docPage(name: string, text: string): DocPage {
@@ -111,7 +110,7 @@ export function docPage(name: string, text: string): DocPage {
 
 /** A line that is only a link to a file, `[Python](verify/verify.py)`, becomes the file's text. */
 function withFiles(text: string, files: readonly DocFile[]): string {
-  return text.replace(/^\[([^\]]+)\]\((verify\/[^)]+)\)$/gm, (_line, label: string, name: string) => {
+  return text.replace(/^\[([^\]]+)\]\(((?:verify|examples)\/[^)]+)\)$/gm, (_line, label: string, name: string) => {
     const file = files.find((candidate) => candidate.name === name);
     if (!file) throw new Error(`docs/${name} does not exist`);
     const language = languages[path.extname(name).slice(1)] ?? 'text';

@@ -1,5 +1,5 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import type { CarType } from '../../shared/base/terms.ts';
+import { type CarType, type Need, needWords } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
@@ -38,8 +38,18 @@ const people = (count: number): string => (count === 1 ? '1 passenger' : `${coun
 
 const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };
 
-export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
-  rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
+export const kindOf = ({ carType, rideType, needs }: Pick<ShownRequest, 'carType' | 'rideType' | 'needs'>): string =>
+  [
+    carWords[carType],
+    ...(rideType === 'intercity' ? ['between cities'] : []),
+    ...(needs ? [`needs: ${listOf(needs)}`] : []),
+  ].join(', ');
+
+const listOf = (needs: readonly Need[]): string => needs.map((need) => needWords[need]).join(', ');
+
+/** The needs of the driver's ride, and the partner's notes; empty if there are neither. */
+export const notesOf = ({ needs, notes }: Pick<ShownRide, 'needs' | 'notes'>): string =>
+  [...(needs ? [`Needs: ${listOf(needs)}`] : []), ...(notes ? [notes] : [])].join('. ');
 
 /** When to be at the pickup, in the zone of the reader: ` · Pickup Nov 24, 9:30 PM`. Empty for a ride for now. */
 export function pickupWords({ pickupAt }: Pick<ShownRequest, 'pickupAt'>): string {

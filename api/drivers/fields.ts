@@ -6,16 +6,15 @@ import {
   lat,
   lng,
   movingStatus,
+  needs,
   offerSchema,
   rideId,
   rideType,
+  unixMs,
 } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** JSON Schemas of fields that several operations return or the driver's page reads. Times are Unix ms. */
-
-export const unixMs = (description: string) =>
-  ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
+/** JSON Schemas of fields that several operations return or the driver's page reads. */
 
 export const available = { type: 'boolean', description: 'True if new rides are opened to you now.' } as const;
 export const availability = objectSchema({ available }, { title: 'DriverAvailability' });
@@ -32,6 +31,10 @@ const wish = {
   pickupAt: {
     type: 'integer',
     description: 'When to be at the pickup, as Unix time in milliseconds. Present on a ride for later.',
+  },
+  needs: {
+    ...needs,
+    description: 'The needs of the ride. Present if it has any; then your equipment includes all of them.',
   },
 } as const;
 
@@ -55,7 +58,11 @@ export const request = objectSchema(
       { description: 'Your own live offer. Present while you have one.' },
     ),
   },
-  { title: 'DriverRequest', description: 'A ride that is open to you.', optional: ['pickupAt', 'offer'] },
+  {
+    title: 'DriverRequest',
+    description: 'A ride that is open to you.',
+    optional: ['pickupAt', 'needs', 'offer'],
+  },
 );
 
 const address = { type: 'string', description: 'The address as the partner gave it.' } as const;
@@ -82,7 +89,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['pickupAt', 'passenger', 'notes'],
+    optional: ['pickupAt', 'needs', 'passenger', 'notes'],
   },
 );
 

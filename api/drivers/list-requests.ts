@@ -59,7 +59,7 @@ export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer>
 });
 
 function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
-  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
+  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, needs, biddingEndsAt } = ride;
   return {
     rideId: _id,
     fare,
@@ -69,6 +69,7 @@ function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest 
     pickup: withoutAddress(pickup),
     destination: withoutAddress(destination),
     distanceKm,
+    ...(needs && { needs }),
     pickupKm,
     biddingEndsAt: biddingEndsAt.getTime(),
     ...presentPickupTime(ride),

@@ -39,6 +39,7 @@ export const makeOffer: DriverOperation<'POST'> = {
     'driver_offers_full',
     'offers_full',
     'on_a_ride',
+    'equipment_missing',
     'payload_too_large',
   ],
   route: ({ service, authenticate }) =>

@@ -62,6 +62,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     pickup,
     destination,
     ...presentPickupTime(ride),
+    ...(ride.needs && { needs: ride.needs }),
     ...(ride.passenger && { passenger: ride.passenger }),
     ...(ride.notes !== undefined && { notes: ride.notes }),
   };

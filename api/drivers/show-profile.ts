@@ -2,9 +2,9 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import { carType, lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
+import { carType, lat, lng, needs, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
-import { available, unixMs } from './fields.ts';
+import { available } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -16,6 +16,10 @@ const answer = objectSchema(
     plate,
     carType: { ...carType, description: 'The kind of your car.' },
     seats: { type: 'integer', minimum: 1, description: 'The number of passengers that fit in your car.' },
+    equipment: {
+      ...needs,
+      description: 'The needs of rides that you and your car can serve. Present if there are any.',
+    },
     available,
     position: objectSchema(
       {
@@ -28,7 +32,7 @@ const answer = objectSchema(
     ),
     rideId: { ...rideId, description: 'The ride that you are on.' },
   },
-  { title: 'DriverProfile', optional: ['position', 'rideId'] },
+  { title: 'DriverProfile', optional: ['equipment', 'position', 'rideId'] },
 );
 
 export const showProfile: DriverOperation<'GET'> = {
@@ -50,6 +54,7 @@ export const showProfile: DriverOperation<'GET'> = {
       plate: 'T 104',
       carType: 'regular',
       seats: 4,
+      equipment: ['child_seat', 'pet'],
       available: true,
       position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
     } satisfies Shape<typeof answer>,
@@ -68,7 +73,7 @@ export const showProfile: DriverOperation<'GET'> = {
 };
 
 function present(
-  { driverId, name, rating, vehicle, plate, carType, seats }: ActiveDriver,
+  { driverId, name, rating, vehicle, plate, carType, seats, equipment }: ActiveDriver,
   position: StoredPosition | null,
   { ride }: DriverRides,
   nowMs: number,
@@ -82,6 +87,7 @@ function present(
     plate,
     carType,
     seats,
+    ...(equipment && { equipment }),
     available: isHeard && position.isOnline && !ride,
     ...(position && { position: presentPosition(position) }),
     ...(ride && { rideId: ride._id }),

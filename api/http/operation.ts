@@ -32,7 +32,7 @@ export interface Operation<M extends Method = Method> {
     /** The media type; JSON if absent. */
     mediaType?: 'text/event-stream';
     /** The headers that the documentation does not add to every response of its kind. */
-    headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
+    headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'X-Service-Replayed')[];
     example?: object | string;
   };
   /** The errors that are not common to all operations (`commonErrors` in docs/error-answers.ts). */

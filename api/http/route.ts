@@ -39,6 +39,8 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
   validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
   /** The body of the response; null for none. */
   present(result: Result): object | null;
+  /** Further headers of the response. */
+  headers?(result: Result): Record<string, string>;
 }
 
 /** A route that reads. */
@@ -63,7 +65,7 @@ export async function makeChange<Input, Result>(
 
 /** A route that authenticates, validates, acts and presents the result. */
 function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
-  const { authenticate, validate, present } = steps;
+  const { authenticate, validate, present, headers } = steps;
   return {
     operation,
     handle: async (ctx) => {
@@ -71,6 +73,7 @@ function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSte
       const input = await validate(ctx, caller);
       const result = await makeChange(ctx, input, steps);
       ctx.status = operation.answer.status;
+      if (headers) ctx.set(headers(result));
       ctx.body = present(result);
     },
   };

@@ -27,8 +27,10 @@ import {
   distanceKm,
   exampleRideId,
   exampleTrackUrl,
+  needs,
   presentAutoAccept,
   presentDriverCancel,
+  presentNeeds,
   presentTestMode,
 } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
@@ -64,13 +66,23 @@ const answer = objectSchema(
     biddingOpensAt,
     onDriverCancel,
     autoAccept,
+    needs,
     reference,
     metadata,
     testMode,
   },
   {
     title: 'RideCreated',
-    optional: ['pickupAt', 'biddingOpensAt', 'onDriverCancel', 'autoAccept', 'reference', 'metadata', 'testMode'],
+    optional: [
+      'pickupAt',
+      'biddingOpensAt',
+      'onDriverCancel',
+      'autoAccept',
+      'needs',
+      'reference',
+      'metadata',
+      'testMode',
+    ],
   },
 );
 
@@ -106,7 +118,8 @@ export const createRide: PartnerOperation<'POST'> = {
         webhookUrl: 'https://partner.example/rides/events',
         reference: 'booking-70133',
         metadata: { desk: 'lobby', room: '1204' },
-        autoAccept: { maxPrice: 26, maxEtaMinutes: 8 },
+        autoAccept: { maxPrice: 26, maxEtaMinutes: 8, waitSeconds: 20 },
+        needs: ['child_seat', 'large_luggage'],
         pickupAt: 1_795_356_000_000,
         onDriverCancel: 'rebid',
       },
@@ -116,7 +129,7 @@ export const createRide: PartnerOperation<'POST'> = {
     status: 201,
     description: 'The ride is created and waits for offers.',
     schema: answer,
-    headers: ['RateLimit', 'RateLimit-Policy'],
+    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
     example: {
       rideId: exampleRideId,
       status: 'bidding',
@@ -134,6 +147,7 @@ export const createRide: PartnerOperation<'POST'> = {
       validate: validateCreation(config),
       ...creation,
       present: (ride) => present(config, ride),
+      headers: ({ isReplay }): Record<string, string> => (isReplay ? { 'X-Service-Replayed': 'true' } : {}),
     }),
 };
 
@@ -167,6 +181,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     ...plannedFields(ride),
     ...presentDriverCancel(ride),
     ...presentAutoAccept(ride),
+    ...presentNeeds(ride),
     ...partnerFields(ride),
     ...presentTestMode(ride),
   };

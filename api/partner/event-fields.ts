@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas, timeOf } from '../../shared/rides/events.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
+import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from '../../shared/rides/ride-types.ts';
 import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './fields.ts';
@@ -43,17 +43,9 @@ const delivery = objectSchema(
 
 export const feedEvent = objectSchema(
   {
-    eventId: {
-      type: 'string',
-      description: 'The id of the event, as in `X-Service-Event-Id`.',
-      examples: ['evt_0Uw4cA1k9fZ3xQ7LmT2bVn8Y_2'],
-    },
+    eventId: eventIdSchema,
     rideId,
-    seq: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
-    },
+    seq: sequence,
     event: {
       title: 'EventName',
       type: 'string',
@@ -79,7 +71,7 @@ export const feedEvent = objectSchema(
 );
 
 export const exampleEvent: Shape<typeof feedEvent> = {
-  eventId: feedEvent.properties.eventId.examples[0],
+  eventId: eventIdSchema.examples[0],
   rideId: exampleRideId,
   seq: 2,
   event: 'ride.status',

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { needs as needList, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
 
@@ -30,12 +30,22 @@ export const autoAccept = objectSchema(
       minimum: 0,
       description: 'The longest time to the pickup, in minutes. Present if you gave it.',
     },
+    waitSeconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 600,
+      description: 'The time to wait for better offers, in seconds. Present if you gave it.',
+    },
   },
   {
     description: 'Your limits for automatic acceptance. Present if you gave them.',
-    optional: ['maxEtaMinutes'],
+    optional: ['maxEtaMinutes', 'waitSeconds'],
   },
 );
+
+export const needs = { ...needList, description: 'The needs of the ride. Present if you gave any.' } as const;
+
+export const presentNeeds = (ride: Pick<Ride, 'needs'>) => (ride.needs ? { needs: ride.needs } : {});
 
 export const presentAutoAccept = (ride: Pick<Ride, 'autoAccept'>) =>
   ride.autoAccept ? { autoAccept: ride.autoAccept } : {};

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { metadata } from '../../shared/rides/public-schemas.ts';
-import { type Ride, type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
+import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { reference } from '../rides/fields.ts';
@@ -42,13 +42,11 @@ const query = Joi.object<ListQuery>({
     .description('The `nextCursor` of the previous page. Default: the first page.'),
 });
 
-const listedRide = objectSchema(
-  {
-    ...rideFields,
-    createdAt: { type: 'integer', description: 'The time of creation, as Unix time in milliseconds.' },
-  },
-  { title: 'ListedRide', description: 'A ride as the list shows it.', optional: optionalFields },
-);
+const listedRide = objectSchema(rideFields, {
+  title: 'ListedRide',
+  description: 'A ride as the list shows it.',
+  optional: optionalFields,
+});
 
 const answer = objectSchema(
   {
@@ -60,8 +58,6 @@ const answer = objectSchema(
   },
   { title: 'RideList' },
 );
-
-type ListedRide = ReadRide & Pick<Ride, 'createdAt'>;
 
 /** Contract, section 10.2. */
 export const listRides: PartnerOperation<'GET'> = {
@@ -78,7 +74,7 @@ export const listRides: PartnerOperation<'GET'> = {
     description: 'A page of rides.',
     schema: answer,
     example: {
-      rides: [{ ...exampleRide, metadata: metadata.examples[0], testMode: true, createdAt: 1_795_269_600_031 }],
+      rides: [{ ...exampleRide, metadata: metadata.examples[0], testMode: true }],
       nextCursor: exampleRideId,
     } satisfies Shape<typeof answer>,
   },
@@ -88,13 +84,9 @@ export const listRides: PartnerOperation<'GET'> = {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
       act: ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) =>
-        listKeyRides<ListedRide>(
-          keyId,
-          { ...filter, from, to, after },
-          { limit, projection: { ...readFields, createdAt: 1 } },
-        ),
+        listKeyRides<ReadRide>(keyId, { ...filter, from, to, after }, { limit, projection: readFields }),
       present: ({ rides, hasOlder }): Shape<typeof answer> => ({
-        rides: rides.map((ride) => ({ ...presentFields(config, ride), createdAt: ride.createdAt.getTime() })),
+        rides: rides.map((ride) => presentFields(config, ride)),
         nextCursor: (hasOlder && rides.at(-1)?._id) || null,
       }),
     }),

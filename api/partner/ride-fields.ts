@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/base/config.ts';
-import { objectSchema } from '../../shared/base/json-schema.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { partnerFields, plannedFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import {
   agreedPrice,
@@ -25,17 +25,21 @@ import {
   status,
   testMode,
   trackUrl,
+  unixMs,
   vehicle,
 } from '../../shared/rides/public-schemas.ts';
 import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
+import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import {
   autoAccept,
   distanceKm,
   exampleOffer,
   exampleRideId,
   exampleTrackUrl,
+  needs,
   presentAutoAccept,
   presentDriverCancel,
+  presentNeeds,
   presentTestMode,
 } from './fields.ts';
 
@@ -71,9 +75,21 @@ export const rideFields = {
   biddingOpensAt,
   onDriverCancel,
   autoAccept,
+  needs,
   reference,
   metadata,
   testMode,
+  createdAt: unixMs('The time of creation'),
+  biddingEndsAt: unixMs('The end of the bidding time, also after an offer was accepted'),
+  statusAt: unixMs('The time since which the ride has its status'),
+  steps: {
+    type: 'array',
+    items: objectSchema({
+      status: { ...status, description: 'A status of the ride.' },
+      at: unixMs('The time since which the ride had this status'),
+    }),
+    description: 'Every status that the ride has had, in order. The last one is `status`.',
+  },
 } as const;
 
 export const optionalFields = [
@@ -87,10 +103,16 @@ export const optionalFields = [
   'biddingOpensAt',
   'onDriverCancel',
   'autoAccept',
+  'needs',
   'reference',
   'metadata',
   'testMode',
 ] as const;
+
+const exampleSteps: Shape<typeof rideFields.steps> = [
+  { status: 'bidding', at: 1_795_269_600_031 },
+  { status: 'driver_arriving', at: 1_795_269_605_127 },
+];
 
 export const exampleRide = {
   rideId: exampleRideId,
@@ -106,13 +128,16 @@ export const exampleRide = {
   agreedPrice: 24.5,
   trackUrl: exampleTrackUrl,
   reference: reference.examples[0],
+  createdAt: 1_795_269_600_031,
+  biddingEndsAt: 1_795_270_200_031,
+  statusAt: 1_795_269_605_127,
+  steps: exampleSteps,
 } as const;
 
 /** The MongoDB projection for `presentFields`. */
 export const readFields = {
   keyId: 1,
   mode: 1,
-  status: 1,
   fare: 1,
   agreedPrice: 1,
   carType: 1,
@@ -133,10 +158,15 @@ export const readFields = {
   reference: 1,
   metadata: 1,
   autoAccept: 1,
+  needs: 1,
+  biddingEndsAt: 1,
+  statusAt: 1,
+  ...stepFields,
   offersCount: { $size: '$offers' },
 } as const;
 
-export type ReadRide = Pick<Ride, '_id' | Exclude<keyof typeof readFields, 'offersCount'>> & { offersCount: number };
+export type ReadRide = Pick<Ride, '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'statusesAt'>> &
+  RideWithSteps & { offersCount: number };
 
 export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ride: ReadRide) {
   return {
@@ -157,8 +187,13 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     ...plannedFields(ride),
     ...presentDriverCancel(ride),
     ...presentAutoAccept(ride),
+    ...presentNeeds(ride),
     ...partnerFields(ride),
     ...presentTestMode(ride),
+    createdAt: ride.createdAt.getTime(),
+    biddingEndsAt: ride.biddingEndsAt.getTime(),
+    statusAt: ride.statusAt.getTime(),
+    steps: stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() })),
   };
 }
 

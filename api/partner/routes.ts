@@ -9,6 +9,7 @@ import { listRides } from './list-rides.ts';
 import { manualSteps } from './manual-steps.ts';
 import type { PartnerApi, PartnerOperation } from './operation.ts';
 import { raiseFare } from './raise-fare.ts';
+import { resendEvent } from './resend-event.ts';
 import { retrieveRide } from './retrieve-ride.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
@@ -27,6 +28,7 @@ export const partnerOperations: readonly PartnerOperation[] = [
   fareHint,
   listEvents,
   listRideEvents,
+  resendEvent,
   ...manualSteps,
   webhookSources,
   serviceInformation,

@@ -21,6 +21,7 @@ import {
   type WindowCounts,
 } from './creation-limit.ts';
 import { assertPickupTime } from './pickup-time.ts';
+import { refuseFirst } from './refuse-first.ts';
 
 /**
  * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
@@ -35,7 +36,7 @@ export function rideCreation(service: Context): RideCreation {
       if (!replayed) assertPickupTime(ride.request, service.now());
       return replayed;
     },
-    limit: limitCreations(service),
+    limit: refuseFirst(service, limitCreations(service)),
     act: (ride) => createRide(service, ride),
   };
 }

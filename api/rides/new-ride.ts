@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import { carTypes } from '../../shared/base/terms.ts';
+import { needs as allNeeds, carTypes, type Need } from '../../shared/base/terms.ts';
 import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
@@ -63,15 +63,28 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     autoAccept: Joi.object<AutoAccept>({
       maxPrice: money.required().description('The highest price to accept, in USD.'),
       maxEtaMinutes: etaMinutes.description('The longest time to the pickup, in minutes. Default: no limit.'),
+      waitSeconds: Joi.number()
+        .integer()
+        .min(1)
+        .max(600)
+        .empty(null)
+        .description(
+          'The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once.',
+        ),
     })
       .empty(null)
-      .description('The first offer within these limits is accepted automatically.'),
+      .description('An offer within these limits is accepted automatically.'),
     pickupAt: pickupTime.description(
       'The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible.',
     ),
     onDriverCancel: Joi.valid('rebid')
       .empty(null)
       .description('`rebid`: if the driver cancels, a new ride with the same request replaces this one.'),
+    needs: Joi.array()
+      .items(Joi.valid(...allNeeds))
+      .unique()
+      .empty(null)
+      .description('What the car and its driver must be able to serve. Only such drivers are asked.'),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -94,7 +107,7 @@ type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?
  * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: GivenRequest): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
+  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept, needs = [] } = given;
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
@@ -111,12 +124,17 @@ export function rideRequest(given: GivenRequest): RideRequest {
     ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
     ...(given.pickupAt !== undefined && { pickupAt: new Date(given.pickupAt) }),
     ...(given.onDriverCancel && { onDriverCancel: given.onDriverCancel }),
+    ...(needs.length > 0 && { needs: inFixedOrder(needs) }),
   };
 }
 
 const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
 
-const toLimits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ maxPrice, maxEtaMinutes });
+/** Two requests with the same needs in another order are the same request. */
+const inFixedOrder = (needs: readonly Need[]): Need[] => allNeeds.filter((need) => needs.includes(need));
+
+const toLimits = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept) =>
+  omitUndefined({ maxPrice, maxEtaMinutes, waitSeconds });
 
 const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
 

@@ -1,6 +1,7 @@
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
+import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 import { assumedKmPerHour } from './eta.ts';
 
@@ -47,9 +48,7 @@ export interface TrackState {
 export const trackFields = {
   trackToken: 1,
   mode: 1,
-  status: 1,
   statusAt: 1,
-  createdAt: 1,
   pickup: 1,
   destination: 1,
   distanceKm: 1,
@@ -69,9 +68,7 @@ export const trackFields = {
   acceptedOfferId: 1,
   'offers.offerId': 1,
   'offers.etaMinutes': 1,
-  statusesAt: {
-    $map: { input: { $filter: { input: '$events', cond: { $eq: ['$$this.event', 'ride.status'] } } }, in: '$$this.at' },
-  },
+  ...stepFields,
   now: '$$NOW',
 } as const;
 
@@ -80,9 +77,7 @@ export type TrackedRide = Pick<
   | '_id'
   | 'trackToken'
   | 'mode'
-  | 'status'
   | 'statusAt'
-  | 'createdAt'
   | 'pickup'
   | 'destination'
   | 'distanceKm'
@@ -95,19 +90,19 @@ export type TrackedRide = Pick<
   | 'biddingOpensAt'
   | 'openedAt'
   | 'acceptedOfferId'
-> & {
-  driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
-  reported?: ReportedPosition;
-  offers: { offerId: string; etaMinutes: number }[];
-  statusesAt: Date[];
-  now: Date;
-};
+> &
+  RideWithSteps & {
+    driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
+    reported?: ReportedPosition;
+    offers: { offerId: string; etaMinutes: number }[];
+    now: Date;
+  };
 
 /** The state of a ride for its map, or null if the link has expired. Pure. */
 export function trackState(ride: TrackedRide): TrackState | null {
   const now = ride.now.getTime();
   if (hasRunOut(ride, now)) return null;
-  const steps = stepsOf(ride);
+  const steps = stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() }));
   const position = carPosition(ride, now);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
   const arrival = drives ? arrivesAt(ride) : undefined;
@@ -164,18 +159,6 @@ const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg']
 
 function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
-}
-
-const statusOrder: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
-
-/** Each status change has one event, so the times of the events are the start times of the statuses. */
-function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['steps'] {
-  const times = statusesAt.map((at) => at.getTime());
-  const passed = times.map((at, index) => {
-    const isLast = index === times.length - 1;
-    return { status: isLast ? status : (statusOrder[index] as RideStatus), at };
-  });
-  return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
 }
 
 function arrivesAt(ride: TrackedRide): number | undefined {

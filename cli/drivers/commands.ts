@@ -1,3 +1,4 @@
+import type { Need } from '../../shared/base/terms.ts';
 import {
   createDriver,
   type NewDriver,
@@ -38,6 +39,7 @@ export const drivers: Program<MongoContext> = {
         'car-type': needed('regular|comfort|family'),
         seats: needed('N'),
         rating: { type: 'string', value: '0..5' },
+        equipment: { type: 'string', value: 'LIST' },
       },
       about: `Creates a driver and prints the driver's secret key. It is
 not shown again.`,
@@ -49,6 +51,8 @@ not shown again.`,
         '--car-type TYPE': 'which ride requests the driver receives',
         '--seats N': 'number of passenger seats, 1 to 20',
         '--rating RATING': '0 to 5; default: 5',
+        '--equipment LIST':
+          'needs that the driver can serve:\nwheelchair, child_seat, pet,\nlarge_luggage, assistance,\nseparated by commas',
         '--json': 'prints { driverId, key } in one line',
       },
       examples: [
@@ -56,7 +60,7 @@ not shown again.`,
     --phone +12025550100 --vehicle "Toyota Prius, blue" \\
     --plate "T 104" --car-type regular --seats 4 --json`,
       ],
-      read(words, { name, phone, vehicle, plate, 'car-type': carType, seats, rating }): NewDriver {
+      read(words, { name, phone, vehicle, plate, 'car-type': carType, seats, rating, equipment }): NewDriver {
         words.end();
         return {
           name: required('name', name),
@@ -66,6 +70,7 @@ not shown again.`,
           carType: required('car-type', carType) as NewDriver['carType'],
           seats: numberOption('seats', required('seats', seats)),
           rating: rating === undefined ? undefined : numberOption('rating', rating),
+          ...(equipment !== undefined && { equipment: listOption(equipment) as Need[] }),
         };
       },
       run: (_ctx, driver) => createDriver(driver),
@@ -135,6 +140,8 @@ function required(option: string, value: string | undefined): string {
   if (!value) throw new UsageError(`create needs --${option}`);
   return value;
 }
+
+const listOption = (value: string): string[] => value.split(',').map((word) => word.trim());
 
 function numberOption(option: string, value: string): number {
   if (value.trim() === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${option} must be a number`);

@@ -11,6 +11,7 @@ interface ListedDriver {
   plate: string;
   carType: string;
   seats: number;
+  equipment?: string[];
   key: string;
   createdAt: string;
   suspendedAt: string | null;
@@ -46,9 +47,9 @@ export function tableOf(drivers: readonly ListedDriver[], columns = 80): string[
   const width = Math.min(100, Math.max(60, columns));
   return [
     head,
-    ...drivers.flatMap(({ vehicle, plate }, index) => [
+    ...drivers.flatMap(({ vehicle, plate, equipment = [] }, index) => [
       truncate(lines[index] ?? '', width),
-      truncate(`  ${printable(vehicle)}, ${printable(plate)}`, width),
+      truncate(`  ${printable(vehicle)}, ${[printable(plate), ...equipment].join(', ')}`, width),
     ]),
   ];
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/base/errors.ts';
-import type { CarType } from '../../shared/base/terms.ts';
+import { type CarType, needs } from '../../shared/base/terms.ts';
 import { createDriver, type NewDriver, revokeDriver } from '../../shared/drivers/manage-drivers.ts';
 import { between, oneOf, type Random, randomOf } from './random.ts';
 
@@ -67,6 +67,7 @@ function personOf(seed: number, index: number, onlyCar?: CarType): NewDriver {
     plate: `F ${1_000 + index}`,
     carType,
     seats: carType === 'family' ? 6 : 4,
+    equipment: needs.filter(() => random() < 0.5),
     rating: Math.round(between(random, 4.2, 5) * 10) / 10,
   };
 }

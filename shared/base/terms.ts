@@ -27,3 +27,16 @@ export type Mode = 'live' | 'test';
  */
 export const carTypes = ['regular', 'comfort', 'family'] as const;
 export type CarType = (typeof carTypes)[number];
+
+/** The needs of a ride (contract, section 10.12). A driver is asked only if the car and its driver can serve all of them. */
+export const needs = ['wheelchair', 'child_seat', 'pet', 'large_luggage', 'assistance'] as const;
+export type Need = (typeof needs)[number];
+
+/** The texts of the needs for people, in a list: "child seat, pet". */
+export const needWords: Record<Need, string> = {
+  wheelchair: 'wheelchair',
+  child_seat: 'child seat',
+  pet: 'pet',
+  large_luggage: 'large luggage',
+  assistance: 'assistance',
+};

@@ -4,7 +4,7 @@ import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type CarType, carTypes } from '../base/terms.ts';
+import { type CarType, carTypes, type Need, needs } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
 /** A ride that a driver is committed to: with `offerId` by a live offer, without it as the assigned driver. */
@@ -24,6 +24,8 @@ export interface DriverRecord {
   carType: CarType;
   /** The number of passengers that the car can take. */
   seats: number;
+  /** The needs that the car and its driver can serve; missing if none. */
+  equipment?: Need[];
   /** SHA-256 of the secret key. The secret key itself is not stored. */
   hash: string;
   hint: string;
@@ -47,6 +49,7 @@ const driverSchema = new mongoose.Schema<DriverRecord>(
     plate: { type: String, required: true },
     carType: { type: String, enum: carTypes, required: true },
     seats: { type: Number, required: true },
+    equipment: { type: [String], enum: needs, default: undefined },
     hash: { type: String, required: true },
     hint: { type: String, required: true },
     createdAt: { type: Date, required: true },
@@ -69,7 +72,7 @@ export const drivers = collection<DriverRecord>(DriverModel);
 export type ActiveDriver = Pick<
   DriverRecord,
   'name' | 'phone' | 'rating' | 'vehicle' | 'plate' | 'carType' | 'seats'
-> & { driverId: string };
+> & { driverId: string; equipment?: Need[] };
 
 const activeDriverFields = {
   hash: 1,
@@ -80,6 +83,7 @@ const activeDriverFields = {
   plate: 1,
   carType: 1,
   seats: 1,
+  equipment: 1,
   suspendedAt: 1,
   revokedAt: 1,
 } as const;
@@ -117,8 +121,28 @@ export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<Ac
   };
 }
 
-function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats }: DriverRecord): ActiveDriver {
-  return { driverId: _id, name, phone, rating, vehicle, plate, carType, seats };
+function activeDriver({
+  _id,
+  name,
+  phone,
+  rating,
+  vehicle,
+  plate,
+  carType,
+  seats,
+  equipment,
+}: DriverRecord): ActiveDriver {
+  return {
+    driverId: _id,
+    name,
+    phone,
+    rating,
+    vehicle,
+    plate,
+    carType,
+    seats,
+    ...(equipment?.length && { equipment }),
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import type mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { type CarType, carTypes } from '../base/terms.ts';
+import { type CarType, carTypes, type Need, needs } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, driverSessions, drivers } from './driver.ts';
 
@@ -16,10 +16,12 @@ export interface NewDriver {
   seats: number;
   /** 0 to 5; a new driver has 5. */
   rating?: number;
+  /** The needs that the car and its driver can serve; none by default. */
+  equipment?: Need[];
 }
 
 const text = (longest: number) => Joi.string().trim().max(longest).required();
-const newDriverSchema = Joi.object<Required<NewDriver>>({
+const newDriverSchema = Joi.object<Required<Omit<NewDriver, 'equipment'>> & NewDriver>({
   name: text(100),
   phone: text(30),
   vehicle: text(100),
@@ -27,6 +29,9 @@ const newDriverSchema = Joi.object<Required<NewDriver>>({
   carType: Joi.valid(...carTypes).required(),
   seats: Joi.number().integer().min(1).max(20).required(),
   rating: Joi.number().min(0).max(5).default(5),
+  equipment: Joi.array()
+    .items(Joi.valid(...needs))
+    .unique(),
 });
 
 /**

@@ -1,7 +1,7 @@
 import { haversineKm, type Point } from '../base/great-circle.ts';
 import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type CarType, carTypes } from '../base/terms.ts';
+import { type CarType, carTypes, type Need } from '../base/terms.ts';
 import { zonesAround } from './cells.ts';
 import { type DriverPosition, notJournaled, placesIndex, positions, seenRecently } from './positions.ts';
 
@@ -13,10 +13,12 @@ export interface NearbyDriver {
   requests: string[];
 }
 
-interface RideNeeds {
+/** The part of a ride that decides which drivers are asked. */
+interface SoughtRide {
   pickup: Point;
   carType: CarType;
   passengerCount: number;
+  needs?: Need[];
 }
 
 interface Search {
@@ -34,9 +36,9 @@ const surplus = 1.5;
  * The available drivers nearest to a pickup, nearest first: their car suits the ride, and they have reported within the
  * last minute. If more than `limit` drivers are at about the same distance, the choice among them is arbitrary.
  */
-export async function findNearby(needs: RideNeeds, { radiusKm, passed, limit, now }: Search): Promise<NearbyDriver[]> {
-  const { pickup } = needs;
-  const usable = usableFor(needs, passed, now);
+export async function findNearby(ride: SoughtRide, { radiusKm, passed, limit, now }: Search): Promise<NearbyDriver[]> {
+  const { pickup } = ride;
+  const usable = usableFor(ride, passed, now);
   const found = new Map<string, NearbyDriver>();
   // Each zone has its own query, because every ring and cell in a query costs time, and in a city the first zone is
   // enough.
@@ -53,10 +55,11 @@ export async function findNearby(needs: RideNeeds, { radiusKm, passed, limit, no
     .map((driver) => ({ ...driver, pickupKm: Math.round(driver.pickupKm * 100) / 100 }));
 }
 
-const usableFor = ({ carType, passengerCount }: RideNeeds, passed: readonly string[], now: Date) => ({
+const usableFor = ({ carType, passengerCount, needs }: SoughtRide, passed: readonly string[], now: Date) => ({
   available: true,
   carType: carType === 'regular' ? { $in: [...carTypes] } : carType,
   seats: { $gte: passengerCount },
+  ...(needs && { equipment: { $all: needs } }),
   seenAt: seenRecently(now),
   _id: { $nin: [...passed] },
 });

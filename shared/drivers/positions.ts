@@ -3,7 +3,7 @@ import type { Point } from '../base/great-circle.ts';
 import { batch, oneOf, type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import type { CarType } from '../base/terms.ts';
+import type { CarType, Need } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
 
 /** A driver's last position and availability. One small document for each driver. */
@@ -39,6 +39,7 @@ export interface DriverPosition {
   available: boolean;
   carType?: CarType;
   seats?: number;
+  equipment?: Need[];
   /** The rides that were opened to the driver. At most five of them are still open for offers. */
   requests: string[];
 }
@@ -83,11 +84,16 @@ const withoutRide = { $eq: [{ $type: '$rideId' }, 'missing'] };
 
 /** Puts a driver online at a place. The driver then receives requests, except during a ride. */
 export async function goOnline(
-  { driverId, carType, seats }: { driverId: string; carType: CarType; seats: number },
+  {
+    driverId,
+    carType,
+    seats,
+    equipment = [],
+  }: { driverId: string; carType: CarType; seats: number; equipment?: Need[] },
   place: Point,
   now: Date,
 ): Promise<void> {
-  const online = { ...placed(place), at: now, seenAt: '$$NOW', carType, seats, isOnline: true };
+  const online = { ...placed(place), at: now, seenAt: '$$NOW', carType, seats, equipment, isOnline: true };
   const kept = {
     heading: { $ifNull: ['$heading', 0] },
     requests: { $ifNull: ['$requests', []] },

@@ -12,7 +12,10 @@ const rounded = (place: string) => ({
 });
 const withoutPhone = (driver: string) => ({ $mergeObjects: [driver, { phone: '' }] });
 
-/** `reference` and `metadata` are erased too, because the partner's own text may name a person. */
+/**
+ * `reference` and `metadata` are erased too, because the partner's own text may name a person. `needs` may describe a
+ * person's health.
+ */
 const erasure = [
   {
     $set: {
@@ -37,6 +40,7 @@ const erasure = [
       'destination.address',
       'passenger',
       'notes',
+      'needs',
       'reference',
       'metadata',
       'webhookUrl',
@@ -52,8 +56,8 @@ const erasure = [
 
 /**
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
- * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, search terms, webhook URL, track
- * token, last position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a
+ * passenger, notes, needs, addresses, drivers' phones, the partner's reference and metadata, search terms, webhook URL,
+ * track token, last position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a
  * kilometre). Price, `autoAccept`, times and outcomes stay.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as

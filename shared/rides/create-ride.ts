@@ -32,6 +32,7 @@ const creationFields = {
   reference: 1,
   metadata: 1,
   autoAccept: 1,
+  needs: 1,
   pickupAt: 1,
   biddingOpensAt: 1,
   onDriverCancel: 1,
@@ -39,7 +40,10 @@ const creationFields = {
   timers: 1,
 } as const;
 /** The fields of a ride that the response to its creation shows. */
-export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>>;
+export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>> & {
+  /** An earlier request with the same Idempotency-Key created the ride. */
+  isReplay?: true;
+};
 
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
@@ -48,7 +52,8 @@ const findId = batchedFind<Ride>(rides, '_id', {});
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
 const checkPauseMs = 1_000;
-const idempotencyLifeMs = 24 * 3_600_000;
+/** A repeat with the same Idempotency-Key gets the same ride for this long. */
+export const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
  * Creates a ride (contract, section 4.1). One call creates at most one ride, even if the connection to MongoDB breaks
@@ -129,7 +134,7 @@ const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
   await enqueueNextTimer(ctx, existing);
-  return existing;
+  return { ...existing, isReplay: true };
 }
 
 /**

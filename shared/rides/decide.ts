@@ -213,8 +213,18 @@ function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
-/** The `auto_accept` timer, due at once, if a new offer is within the ride's autoAccept limits. */
-function acceptTimer({ autoAccept }: RideState, command: Command, now: Date): Timer[] {
+/** Auto-accept waits no longer than until this time before the bidding deadline, so that its accept is in time. */
+const acceptReserveMs = 5_000;
+
+/**
+ * The `auto_accept` timer, if a new offer is within the ride's autoAccept limits. It is due at once; with `waitSeconds`,
+ * that long after the first such offer.
+ */
+function acceptTimer({ autoAccept, timers, biddingEndsAt }: RideState, command: Command, now: Date): Timer[] {
   if (command.action !== 'offer' || !autoAccept || !isWithinLimits(autoAccept, command)) return [];
-  return [{ name: 'auto_accept', dueAt: now }];
+  const { waitSeconds = 0 } = autoAccept;
+  const isWaiting = timers.some(({ name }) => name === 'auto_accept');
+  if (waitSeconds > 0 && isWaiting) return [];
+  const latest = Math.max(now.getTime(), biddingEndsAt.getTime() - acceptReserveMs);
+  return [{ name: 'auto_accept', dueAt: new Date(Math.min(now.getTime() + waitSeconds * 1_000, latest)) }];
 }

@@ -1,3 +1,4 @@
+import { eventId } from '../base/ids.ts';
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import { shownOpening } from './opening.ts';
 import * as field from './public-schemas.ts';
@@ -7,6 +8,9 @@ const at = {
   type: 'integer',
   description: 'The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event.',
 } as const;
+
+/** Optional, because the feed also shows bodies that were written before these fields existed. */
+const identity = { eventId: field.eventId, sequence: field.sequence };
 
 const offerReceivedSchema = objectSchema(
   {
@@ -23,11 +27,12 @@ const offerReceivedSchema = objectSchema(
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
+    ...identity,
   },
   {
     title: 'OfferReceivedEvent',
     description: 'A driver made an offer on a bidding ride.',
-    optional: ['pickupAt', 'biddingOpensAt', 'replaces', 'reference', 'metadata', 'testMode'],
+    optional: ['pickupAt', 'biddingOpensAt', 'replaces', 'reference', 'metadata', 'testMode', 'eventId', 'sequence'],
   },
 );
 
@@ -61,6 +66,7 @@ const rideStatusSchema = objectSchema(
     reference: field.reference,
     metadata: field.metadata,
     testMode: field.testMode,
+    ...identity,
   },
   {
     title: 'RideStatusEvent',
@@ -76,6 +82,8 @@ const rideStatusSchema = objectSchema(
       'reference',
       'metadata',
       'testMode',
+      'eventId',
+      'sequence',
     ],
   },
 );
@@ -107,6 +115,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     at: 1_795_269_602_118,
     reference: field.reference.examples[0],
     testMode: true,
+    ...{ eventId: eventId(field.rideId.examples[0], 1), sequence: 1 },
   },
   'ride.status': {
     event: 'ride.status',
@@ -119,6 +128,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     agreedPrice: 24.5,
     reference: field.reference.examples[0],
     testMode: true,
+    ...{ eventId: eventId(field.rideId.examples[0], 2), sequence: 2 },
   },
 };
 
@@ -162,6 +172,9 @@ export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date
 
 interface NewEvent {
   event: EventName;
+  eventId: string;
+  /** The number of the event within its ride. */
+  sequence: number;
   /** Unix time in milliseconds. */
   at: number;
   /** The ride after the change. */
@@ -176,7 +189,7 @@ export function eventBody(newEvent: NewEvent): string {
   return JSON.stringify(newEvent.event === 'offer.received' ? offerReceived(newEvent) : rideStatus(newEvent));
 }
 
-function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offer.received'> {
+function offerReceived({ ride, offer, trackUrl, at, eventId, sequence }: NewEvent): EventBody<'offer.received'> {
   return {
     event: 'offer.received',
     rideId: ride._id,
@@ -188,10 +201,11 @@ function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offe
     ...plannedFields(ride),
     ...partnerFields(ride),
     ...testMode(ride),
+    ...{ eventId, sequence },
   };
 }
 
-function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> {
+function rideStatus({ ride, trackUrl, at, eventId, sequence }: NewEvent): EventBody<'ride.status'> {
   return {
     event: 'ride.status',
     rideId: ride._id,
@@ -209,6 +223,7 @@ function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> 
     ...plannedFields(ride),
     ...partnerFields(ride),
     ...testMode(ride),
+    ...{ eventId, sequence },
   };
 }
 

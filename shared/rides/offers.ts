@@ -27,13 +27,17 @@ export const isWithinLimits = (
   offer: Terms,
 ): boolean => offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
 
-/** The first live offer that the ride's autoAccept limits allow, ignoring the offers of `exceptDrivers`. Pure. */
-export function firstMatchingOffer(
+/**
+ * The live offer that auto-accept accepts, ignoring the offers of `exceptDrivers`: the first one within the limits; with
+ * `waitSeconds`, the cheapest one, then the one with the shortest ETA. Pure.
+ */
+export function matchingOffer(
   { autoAccept, offers }: Pick<RideState, 'autoAccept' | 'offers'>,
   exceptDrivers: ReadonlySet<string> = new Set(),
 ): Offer | undefined {
   if (!autoAccept) return undefined;
-  return offers.find(
+  const inOrder = autoAccept.waitSeconds === undefined ? offers : liveOffersCheapestFirst(offers);
+  return inOrder.find(
     (offer) => !offer.withdrawnAt && !exceptDrivers.has(offer.driver.driverId) && isWithinLimits(autoAccept, offer),
   );
 }

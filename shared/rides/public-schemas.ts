@@ -1,5 +1,5 @@
 import { objectSchema } from '../base/json-schema.ts';
-import { carTypes } from '../base/terms.ts';
+import { needs as allNeeds, carTypes } from '../base/terms.ts';
 import { cancellers, cancelReasons, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
 
 /** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
@@ -8,6 +8,9 @@ export const rideId = {
   description: 'The id of the ride.',
   examples: ['ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'],
 } as const;
+
+export const unixMs = (description: string) =>
+  ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
 
 export const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
 export const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
@@ -41,6 +44,11 @@ export const rideType = {
   description: 'Within a city, or between cities.',
 } as const;
 
+export const needs = {
+  type: 'array',
+  items: { title: 'Need', type: 'string', enum: allNeeds },
+} as const;
+
 export const fare = { type: 'number', exclusiveMinimum: 0, description: 'The fare that you offer, in USD.' } as const;
 
 export const agreedPrice = {
@@ -62,6 +70,7 @@ export const cancelledBy = {
 } as const;
 
 export const cancelReason = {
+  title: 'CancelReason',
   type: 'string',
   enum: cancelReasons,
   description:
@@ -118,6 +127,18 @@ export const metadata = {
   additionalProperties: { type: 'string' },
   description: 'Your own entries, sorted by name. Present if you gave any.',
   examples: [{ desk: 'lobby', room: '1204' }],
+} as const;
+
+export const eventId = {
+  type: 'string',
+  description: 'The id of the event, as in `X-Service-Event-Id`.',
+  examples: ['evt_0Uw4cA1k9fZ3xQ7LmT2bVn8Y_2'],
+} as const;
+
+export const sequence = {
+  type: 'integer',
+  minimum: 1,
+  description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
 } as const;
 
 export const driverName = { type: 'string', description: 'Name of the driver.' } as const;

@@ -1,4 +1,4 @@
-import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { CarType, Mode, Need, TimerName } from '../base/terms.ts';
 
 /**
  * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
@@ -21,6 +21,9 @@ export const testScenarios = [
   'driver_cancels',
   'stalls',
   'slow',
+  'rate_limited',
+  'unavailable',
+  'duplicate_event',
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 
@@ -84,6 +87,8 @@ export interface RideRequest {
   reference?: string;
   metadata?: Record<string, string>;
   autoAccept?: AutoAccept;
+  /** In the order of `needs`. Missing if there are none. */
+  needs?: Need[];
   /** The time of the pickup of a ride for later. */
   pickupAt?: Date;
   /** When the driver cancels, the ride gets a successor (rebid.ts). */
@@ -94,6 +99,8 @@ export interface RideRequest {
 export interface AutoAccept {
   maxPrice: number;
   maxEtaMinutes?: number;
+  /** The time from the first offer within the limits until the best one is accepted. Missing: the first one, at once. */
+  waitSeconds?: number;
 }
 
 export interface Timer {

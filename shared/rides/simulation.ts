@@ -38,6 +38,10 @@ const scripts: Record<TestScenario, Script> = {
     arrive: ['start', 30_000],
     start: ['complete', 4 * minuteMs],
   },
+  // These change the answer to the creation (refuse-first.ts) or a delivery (deliver-event.ts), not the trip.
+  rate_limited: wholeTrip,
+  unavailable: wholeTrip,
+  duplicate_event: wholeTrip,
 };
 
 /** The step after `done`, and its delay in ms at speed 1; undefined at the end of the script. */

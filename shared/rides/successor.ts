@@ -24,6 +24,7 @@ const requestFields = {
   reference: 1,
   metadata: 1,
   autoAccept: 1,
+  needs: 1,
   pickupAt: 1,
   onDriverCancel: 1,
 } satisfies Record<keyof RideRequest, 1>;

@@ -1,4 +1,5 @@
 import type { Context } from '../base/context.ts';
+import { eventId } from '../base/ids.ts';
 import { batchedFind, batchedWrite } from '../base/mongo/batch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
 import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
@@ -54,8 +55,9 @@ export async function writeChange(
   const nextDueAt = change.set.timers ? earliestDueAt(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
+  const sequence = ride.seq + 1;
   const newEvent: RideEvent | undefined = event && {
-    seq: ride.seq + 1,
+    seq: sequence,
     event,
     at: feedTime,
     ...(isDisplaced && { clockAt: at }),
@@ -67,6 +69,8 @@ export async function writeChange(
       ride: next,
       offer: newOffer,
       trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
+      eventId: eventId(ride._id, sequence),
+      sequence,
     }),
   };
   const filter = { _id: ride._id, rev: ride.rev, ...inTime(change, now) };

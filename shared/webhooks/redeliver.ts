@@ -40,11 +40,13 @@ interface EventOfRide {
  * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
  * event whose own attempt is not finished, and `body_erased`.
+ *
+ * With `isSpaced`, the resend waits for the other pending resends of the key, so that at most 10 start in a second.
  */
 export async function redeliver(
   ctx: Context,
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId, requestId, form }: Requester,
+  { accountId, requestId, form, isSpaced }: Requester & { isSpaced?: true },
 ): Promise<string> {
   const ride = await rides.findOne<RideWithEvents>(
     { _id: rideId, accountId },
@@ -54,7 +56,8 @@ export async function redeliver(
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
-  const record = redelivery({ ride, event }, ctx.now(), { requestId, form });
+  const dueMs = isSpaced ? await nextStartMs(ctx, ride) : ctx.now();
+  const record = redelivery({ ride, event }, dueMs, { requestId, form });
   const stored = (await findStored(record)) ?? (await insertUnlessDuplicate(record)) ?? (await findStored(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
   return (stored ?? record)._id;
@@ -64,6 +67,12 @@ export async function redeliver(
 const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
+
+/** The earliest time at which a further resend of the key may start (Unix ms). */
+async function nextStartMs(ctx: Context, { keyId, accountId }: Pick<Ride, 'keyId' | 'accountId'>): Promise<number> {
+  const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
+  return Math.max(ctx.now(), (last?.at.getTime() ?? 0) + resendIntervalMs);
+}
 
 /** Selects attempts from `since` to `until`; without `until`, all later attempts. */
 export interface TimeRange {
@@ -124,8 +133,7 @@ export async function redeliverFailed(
   for (let isDone = false; !isDone; ) {
     const earlier = await findRequested(form);
     const undelivered = await findUndelivered(keyId, accountId, range, earlier);
-    const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
-    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + resendIntervalMs);
+    const startMs = await nextStartMs(ctx, { keyId, accountId });
     // Inserts the redeliveries in order, but stops at an event that another request has resent in the meantime. The
     // next round plans the remaining events after that one, so the resends of a ride are due in the order of its
     // events.

@@ -1,7 +1,7 @@
 import { charge } from '../accounts/limit.ts';
 import type { Context } from '../base/context.ts';
 import { AppError, limitReached } from '../base/errors.ts';
-import { newAttemptId } from '../base/ids.ts';
+import { eventId, newAttemptId } from '../base/ids.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
 import { eventBody, trackUrl } from '../rides/events.ts';
@@ -40,7 +40,7 @@ export async function sendTestEvent(
     rideStatus: 'driver_arriving',
     at,
     outcome: 'waiting',
-    body: sampleBody(ctx, now),
+    body: sampleBody(ctx, pending._id, now),
     ...(requestId && { requestId }),
     ...(form && { form }),
     state: 'waiting',
@@ -68,7 +68,7 @@ async function chargeTestEvent(keyId: string, nowMs: number): Promise<void> {
 }
 
 /** An event of a fictitious test ride. The phone number is from the range that is reserved for fiction. */
-function sampleBody({ config }: Pick<Context, 'config'>, at: number): string {
+function sampleBody({ config }: Pick<Context, 'config'>, attemptId: string, at: number): string {
   const ride = {
     _id: 'ride_sample',
     mode: 'test',
@@ -78,5 +78,6 @@ function sampleBody({ config }: Pick<Context, 'config'>, at: number): string {
     trackToken: 'sample',
     driver: { name: 'Alex Rivera', phone: '+12025550143', plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
   } as RideState;
-  return eventBody({ event: 'ride.status', ride, at, trackUrl: trackUrl(config.trackBaseUrl, ride) });
+  const identity = { eventId: eventId(attemptId, 1), sequence: 1 };
+  return eventBody({ event: 'ride.status', ride, at, trackUrl: trackUrl(config.trackBaseUrl, ride), ...identity });
 }

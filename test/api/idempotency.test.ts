@@ -27,6 +27,18 @@ describe('Idempotency-Key', () => {
     expect(await charges()).to.equal(1);
   });
 
+  it('only the answer to a repeat has X-Service-Replayed: true, also if the requests are concurrent', async () => {
+    const replayed = ({ headers }: { headers: Headers }) => headers.get('x-service-replayed');
+    expect(replayed(await partner.createRide())).to.equal(null);
+    expect(replayed(await partner.createRide({}, under('a')))).to.equal(null);
+    expect(replayed(await partner.createRide({}, under('a')))).to.equal('true');
+    expect(replayed(await partner.createRide({ fare: 99 }, under('a')))).to.equal(null);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide({}, under('b'))));
+    expect(answers.map(replayed).filter((value) => value === null)).to.have.length(1);
+    await expire();
+    expect(replayed(await partner.createRide({}, under('a')))).to.equal(null);
+  });
+
   it('a repeated creation adds the job of the first timer if it is missing', async () => {
     const { body } = await partner.createRide(undefined, under('a'));
     const firstJob = () => jobFor(api.ctx, 'simulator', { rideId: body.rideId, timer: 'offer' });

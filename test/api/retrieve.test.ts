@@ -12,6 +12,7 @@ describe('GET /rides/:rideId', () => {
     const partner = await api.partner('live');
     const { rideId, trackUrl } = await rideIn(api.ctx, 'bidding', { by: partner, passengerCount: 3, notes: 'n' });
     const { status, body, headers } = await partner.get(`/rides/${rideId}`);
+    const { createdAt, biddingEndsAt, statusAt, steps } = body;
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(body).to.deep.equal({
@@ -25,6 +26,7 @@ describe('GET /rides/:rideId', () => {
       pickup: validRide.pickup,
       destination: validRide.destination,
       trackUrl,
+      ...{ createdAt, biddingEndsAt, statusAt, steps },
     });
   });
 

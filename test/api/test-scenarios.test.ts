@@ -14,6 +14,7 @@ const scenarios = [
   'driver_cancels',
   'stalls',
   'slow',
+  'duplicate_event',
 ];
 const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 

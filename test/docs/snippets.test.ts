@@ -52,7 +52,7 @@ describe('the code of a documentation page', () => {
     errors: 1,
     webhooks: 5,
     rides: 4,
-    fares: 5,
+    fares: 6,
     'typed-client': 2,
     drivers: 7,
   };

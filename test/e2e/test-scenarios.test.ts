@@ -130,6 +130,22 @@ describe('test scenarios', () => {
     expect(timerNames(await storedRide(ride.rideId))).to.deep.equal([]);
   });
 
+  it('duplicate_event: the second event arrives twice with the same body and id, and the others once, in order', async () => {
+    const ride = await play('duplicate_event');
+    const receipts = await ride.received(6);
+    expect(sent(receipts)).to.deep.equal(['offer.received', 'driver_arriving', ...wholeTrip.slice(1)]);
+    const [first, second] = receipts.slice(1);
+    expect(second?.raw).to.equal(first?.raw);
+    for (const name of ['x-service-event-id', 'x-service-sequence']) {
+      expect(second?.headers[name]).to.equal(first?.headers[name]);
+    }
+    expect(second?.headers).not.to.have.property('x-service-redelivery');
+    for (const receipt of receipts) expect(isSignedWith(ride.partner.signingSecret, receipt)).to.equal(true);
+    const { events } = await ride.becomes(({ unsettled, seq }) => unsettled === 0 && seq === 5);
+    expect(events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(Array(5).fill('delivered'));
+    expect(ride.ofThisRide()).to.have.length(6);
+  });
+
   it('stalls: the trip stays in driver_arriving, and only the timer `stall` is left', async () => {
     const ride = await play('stalls');
     expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'driver_arriving']);

@@ -10,6 +10,7 @@ import { kills } from './figures/kills.ts';
 import { longAnswers } from './figures/long-answers.ts';
 import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
+import { fittingCars } from './figures/needs.ts';
 import { races } from './figures/races.ts';
 import { rateLimit } from './figures/rate-limit.ts';
 import { rebids } from './figures/rebids.ts';
@@ -47,4 +48,5 @@ export const figures: readonly Figure[] = [
   growth,
   driverRaces,
   driverRequests,
+  fittingCars,
 ];

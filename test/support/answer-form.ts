@@ -14,7 +14,16 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   {
     status: 201,
     has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
-    mayHave: ['pickupAt', 'biddingOpensAt', 'onDriverCancel', 'autoAccept', 'reference', 'metadata', 'testMode'],
+    mayHave: [
+      'pickupAt',
+      'biddingOpensAt',
+      'onDriverCancel',
+      'autoAccept',
+      'needs',
+      'reference',
+      'metadata',
+      'testMode',
+    ],
   },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId', 'fare'] },
   { status: 200, has: ['carType', 'distanceKm', 'basis', 'perKm', 'fare'], mayHave: [] },
@@ -35,6 +44,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'pickup',
       'destination',
       'trackUrl',
+      ...['createdAt', 'biddingEndsAt', 'statusAt', 'steps'],
     ],
     mayHave: [
       'driver',
@@ -48,6 +58,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'biddingOpensAt',
       'onDriverCancel',
       'autoAccept',
+      'needs',
       'reference',
       'metadata',
       'testMode',

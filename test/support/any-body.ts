@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { needs } from '../../shared/base/terms.ts';
 import { validRide } from './client.ts';
 
 const fieldNames = [
@@ -16,6 +17,7 @@ const fieldNames = [
   'autoAccept',
   'pickupAt',
   'onDriverCancel',
+  'needs',
   '__proto__',
   'constructor',
   'prototype',
@@ -94,7 +96,11 @@ const rideBody = fc
         destination: place,
         fare: fc.oneof(fc.double({ min: 0, noNaN: true }), anyValue),
         notes: fc.constant('CANARY'),
-        autoAccept: fc.record({ maxPrice: anyValue, maxEtaMinutes: anyValue }, { requiredKeys: [] }),
+        needs: fc.array(fc.oneof(fc.constantFrom(...needs), anyValue), { maxLength: 6 }),
+        autoAccept: fc.record(
+          { maxPrice: anyValue, maxEtaMinutes: anyValue, waitSeconds: anyValue },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: [] },
     ),

@@ -26,6 +26,8 @@ export function bodyFrom(given: JsonSchema): fc.Arbitrary<Json> {
         Object.fromEntries(Object.entries(properties ?? {}).map(([name, property]) => [name, bodyFrom(property)])),
         { requiredKeys: [...required] },
       );
+    case 'array':
+      return arrayFrom(rest);
     case 'string':
       return stringFrom(rest);
     case 'integer':
@@ -43,6 +45,11 @@ export function bodyFrom(given: JsonSchema): fc.Arbitrary<Json> {
 function mapFrom({ additionalProperties: values = {}, propertyNames, maxProperties }: JsonSchema): fc.Arbitrary<Json> {
   const names = fc.stringMatching(new RegExp(propertyNames?.pattern ?? ''));
   return fc.dictionary(names, bodyFrom(values), { maxKeys: maxProperties });
+}
+
+/** A list of different values. */
+function arrayFrom({ items = {} }: JsonSchema): fc.Arbitrary<Json> {
+  return fc.uniqueArray(bodyFrom(items), { maxLength: items.enum?.length ?? 5 });
 }
 
 function stringFrom({ minLength = 0, maxLength = 300, pattern, format }: JsonSchema): fc.Arbitrary<string> {

@@ -19,6 +19,7 @@ interface Refusal {
 export interface RunOptions {
   rideId?: string;
   offerId?: string;
+  sequence?: number;
   body?: object;
   query?: string;
   url?: string;
@@ -39,8 +40,16 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
   const impatient = await serve(api.ctx, createApp(api.ctx), timeouts);
   const impatientUrl = `http://127.0.0.1:${impatient.port}`;
 
-  const path = ({ path: pattern }: Operation, { rideId = 'ride_x', offerId = 'offer_x' }: RunOptions = {}) =>
-    base + pattern.replace(':rideId', rideId).replace(':offerId', offerId).replace(/^\/$/, '');
+  const path = (
+    { path: pattern }: Operation,
+    { rideId = 'ride_x', offerId = 'offer_x', sequence = 1 }: RunOptions = {},
+  ) =>
+    base +
+    pattern
+      .replace(':rideId', rideId)
+      .replace(':offerId', offerId)
+      .replace(':sequence', String(sequence))
+      .replace(/^\/$/, '');
 
   async function run(operation: Operation, options: RunOptions = {}): Promise<Refusal> {
     const { method } = operation;

@@ -16,7 +16,7 @@ import {
 
 /** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
-  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin' | 'seq'>;
+  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin' | 'seq' | 'scenario'>;
   event: RideEvent;
   claim: Claim;
 }
@@ -38,6 +38,7 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
     webhookUrl: 1,
     origin: 1,
     seq: 1,
+    scenario: 1,
     claim: 1,
     event: { $arrayElemAt: ['$events', '$settledSeq'] },
   },

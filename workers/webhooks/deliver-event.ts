@@ -38,6 +38,8 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const trace = newTrace();
   const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);
   if (made.outcome === 'lost') return finishUnclaimed(ctx, job);
+  // The outcome of the first attempt is recorded, whatever the result of the second one.
+  if (isDuplicated(claimed)) await attempt(ctx, outgoingOf(claimed), claimed, settings, newTrace());
   if (made.outcome === 'unable' && ageMs(claimed) < maxPostponedMs)
     return postpone(ctx, job, run, claimed, made.reason);
 
@@ -52,6 +54,9 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return result;
 }
+
+/** True for the second event of a ride in the test scenario `duplicate_event`, which is sent twice. */
+const isDuplicated = ({ ride, event }: ClaimedEvent): boolean => ride.scenario === 'duplicate_event' && event.seq === 2;
 
 /** The request that caused the event, or else the one that created the ride. */
 const requestIdOf = ({ ride, event }: ClaimedEvent): string | undefined => event.requestId ?? ride.origin?.requestId;

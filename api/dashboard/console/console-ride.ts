@@ -23,6 +23,7 @@ const ownFields = {
   metadata: 1,
   webhookUrl: 1,
   autoAccept: 1,
+  needs: 1,
   idempotency: 1,
   rev: 1,
   offers: 1,

@@ -115,7 +115,7 @@ function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys'
       <fieldset class="scenarios" id="scenario">
         <legend>Scenario</legend>
         {faults.scenario && <p class="fault">{faults.scenario}</p>}
-        {testScenarios.map((scenario) => (
+        {consoleScenarios.map((scenario) => (
           <label key={scenario}>
             <input type="radio" name="scenario" value={scenario} checked={scenario === values.scenario} />
             <span>
@@ -129,6 +129,9 @@ function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys'
   );
 }
 
+/** The console is no program that repeats requests, so it lacks the scenarios that refuse the first one. */
+const consoleScenarios = testScenarios.filter((scenario) => scenario !== 'rate_limited' && scenario !== 'unavailable');
+
 /** The scenarios of the simulated driver in words (contract, section 3). */
 export const scenarioWords: Record<TestScenario, string> = {
   default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
@@ -140,4 +143,7 @@ export const scenarioWords: Record<TestScenario, string> = {
   stalls: 'The ride stays in driver_arriving until you make a manual step.',
   no_offers: 'No driver makes an offer before the bidding time ends.',
   slow: 'The default course in almost 7 minutes, so that you can watch the live map.',
+  rate_limited: 'The first request is refused with a 429; then as default.',
+  unavailable: 'The first request is refused with a 503; then as default.',
+  duplicate_event: 'The second event is sent twice; otherwise as default.',
 };

@@ -33,6 +33,8 @@ interface KeyPageProps extends KeyPageState {
   account: Account;
   key: KeyFacts;
   ridesCreated: number;
+  /** The addresses from which webhooks are sent; empty if they are not fixed. */
+  egressAddresses?: readonly string[];
   failing?: FailureStreak;
 }
 
@@ -139,7 +141,7 @@ function KeyCard({ apiKey, ridesCreated }: PartProps) {
   );
 }
 
-function Webhook({ apiKey, faults, typed }: PartProps) {
+function Webhook({ apiKey, faults, typed, egressAddresses = [] }: PartProps) {
   return (
     <section class="section" aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
@@ -171,6 +173,11 @@ function Webhook({ apiKey, faults, typed }: PartProps) {
           </p>
           <a href={deliveriesOfKeyPath(apiKey._id)}>Deliveries of this key</a>
         </div>
+        {egressAddresses.length > 0 && (
+          <p class="hint">
+            Events come from <code>{egressAddresses.join(', ')}</code>.
+          </p>
+        )}
       </div>
     </section>
   );

@@ -45,7 +45,8 @@ export function keyRoutes(service: Context): DashboardRoute[] {
       ridesByKey(account._id, [key._id], service.now()),
       deliveryHealth([key._id], owner),
     ]);
-    const shown = { account, key, ridesCreated: rides.get(key._id) ?? 0 };
+    const { egressAddresses } = config;
+    const shown = { account, key, egressAddresses, ridesCreated: rides.get(key._id) ?? 0 };
     return { html: keyPage({ ...shown, failing: health.get(key._id), ...state }), status };
   }
 

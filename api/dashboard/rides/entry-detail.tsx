@@ -1,3 +1,4 @@
+import { needWords } from '../../../shared/base/terms.ts';
 import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';
@@ -120,6 +121,7 @@ type Requested = Pick<Ride, keyof RideRequest | 'firstFare' | 'idempotency' | 's
 export function RequestFacts({ ride }: { ride: Requested }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;
+  const { needs, pickupAt } = ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
   return (
     <>
@@ -131,6 +133,12 @@ export function RequestFacts({ ride }: { ride: Requested }) {
       <Fact name="Car type">{ride.carType}</Fact>
       <Fact name="Ride type">{ride.rideType}</Fact>
       <Fact name="Passengers">{ride.passengerCount}</Fact>
+      {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
+      {pickupAt && (
+        <Fact name="Scheduled for">
+          <Time at={pickupAt} form="exact" />
+        </Fact>
+      )}
       {riders && <Fact name="Passenger">{riders}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
       {reference && <Fact name="Reference">{reference}</Fact>}

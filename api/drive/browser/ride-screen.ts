@@ -1,12 +1,23 @@
 import type { ShownRide } from '../../drivers/fields.ts';
-import { callAddress, kilometers, mapAddress, money, nextStop, pickupWords, placeWords, rideWords } from '../words.ts';
+import {
+  callAddress,
+  kilometers,
+  mapAddress,
+  money,
+  nextStop,
+  notesOf,
+  pickupWords,
+  placeWords,
+  rideWords,
+} from '../words.ts';
 import { element, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
 export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
-  const { status, destination, passenger, notes } = ride;
+  const { status, destination, passenger } = ride;
+  const notes = notesOf(ride);
   setText(
     element('ride-eyebrow'),
     (status === 'driver_arriving' ? 'You were chosen' : 'Your ride') + pickupWords(ride),
@@ -31,7 +42,7 @@ export function showRide(ride: ShownRide): void {
   setText(element('ride-distance'), kilometers(ride.distanceKm));
   setText(element('ride-passengers'), String(ride.passengerCount));
   element('notes').hidden = !notes;
-  setText(element('notes-text'), notes ?? '');
+  setText(element('notes-text'), notes);
   showPassenger(passenger);
 }
 

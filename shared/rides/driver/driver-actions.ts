@@ -12,19 +12,20 @@ import { movingRidesOf } from './driver-rides.ts';
 
 /**
  * Makes a driver's offer on a ride that was opened to the driver. Throws `ride_not_found` for any other ride,
- * `on_a_ride` while the driver has a moving ride, and what `decide` throws for an offer.
+ * `on_a_ride` while the driver has a moving ride, `equipment_missing` for a ride with other needs, and what `decide` throws for an offer.
  */
 export async function makeOffer(
   ctx: Context,
   rideId: string,
   terms: { price: number; etaMinutes: number },
-  { carType: _, seats: __, ...driver }: ActiveDriver,
+  { carType: _, seats: __, equipment = [], ...driver }: ActiveDriver,
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
   const isBusy = await isOnARide(driverId);
-  const offer = (): Command => {
+  const offer = ({ needs = [] }: RideState): Command => {
     if (isBusy) throw new AppError('on_a_ride');
+    if (!needs.every((need) => equipment.includes(need))) throw new AppError('equipment_missing');
     return { action: 'offer', driver, ...terms };
   };
   const { offers } = await applyAction(ctx, rideId, offer, { driverId }, origin);

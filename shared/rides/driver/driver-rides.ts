@@ -13,6 +13,7 @@ const shownFields = {
   carType: 1,
   rideType: 1,
   passengerCount: 1,
+  needs: 1,
   distanceKm: 1,
   pickup: 1,
   destination: 1,

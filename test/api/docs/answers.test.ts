@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
+import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
@@ -33,6 +34,20 @@ describe('documented answers to partners', () => {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    event_not_found: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId, sequence: 2 });
+    },
+    not_sent_yet: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    body_erased: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      const delivery = { outcome: 'no_url', durationMs: 0, at: new Date() };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery, 'events.0.body': '' } });
       return caller.run(operation, { rideId });
     },
     ride_not_bidding: async (operation) => {
@@ -129,7 +144,8 @@ describe('documented answers to partners', () => {
     const own = {
       reference: 'booking-70133',
       metadata: { desk: 'lobby' },
-      autoAccept: { maxPrice: 1, maxEtaMinutes: 8 },
+      autoAccept: { maxPrice: 1, maxEtaMinutes: 8, waitSeconds: 5 },
+      needs: ['pet'] as Need[],
       onDriverCancel: 'rebid' as const,
     };
     saw('RideCreated', (await partner.createRide({ ...own, pickupAt: inDays(2) })).body);
@@ -149,6 +165,7 @@ describe('documented answers to partners', () => {
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
       await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
       saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
+      saw('EventResent', (await partner.post(`/rides/${rideId}/events/1/resend`)).body);
       await ageEvents(rideId);
     }
     /** A ride for later whose driver cancels, and the ride that replaces it. */

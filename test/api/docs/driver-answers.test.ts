@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { stepTaken } from '../../../api/drivers/steps.ts';
+import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
@@ -21,7 +22,7 @@ describe('documented answers to drivers', () => {
 
   beforeEach(async () => {
     place = somewhere();
-    driver = await newGatewayDriver(api, { at: place });
+    driver = await newGatewayDriver(api, { at: place, equipment: ['pet'] });
   });
 
   const terms = { price: 20, etaMinutes: 5 };
@@ -86,6 +87,11 @@ describe('documented answers to drivers', () => {
       await ownRide();
       return caller.run(operation, { rideId });
     },
+    equipment_missing: async (operation) => {
+      const rideId = await openRide();
+      await rides.updateOne({ _id: rideId }, { $set: { needs: ['wheelchair'] } });
+      return caller.run(operation, { rideId });
+    },
     not_own_ride: (operation) => caller.run(operation),
     illegal_step: async (operation) => {
       const { rideId } = await ownRide();
@@ -115,7 +121,7 @@ describe('documented answers to drivers', () => {
 
     const asked = driver;
     const pickupAt = new Date(Math.round(api.ctx.now()) + 20 * 60_000);
-    const open = await openRide({ pickupAt });
+    const open = await openRide({ pickupAt, needs: ['pet'] });
     await offerBy(open);
     saw('DriverRequestList', await driver.get('/requests'));
     const wish = {
@@ -124,6 +130,7 @@ describe('documented answers to drivers', () => {
       passenger: { name: 'Ada', phone: '+12025550111' },
       notes: 'at the gate',
       pickupAt,
+      needs: ['pet'] as Need[],
     };
     const rideId = await dispatchedRide(api.ctx, wish.pickup, wish);
     const made = await driver.post(`/requests/${rideId}/offers`, terms);

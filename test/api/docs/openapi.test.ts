@@ -14,7 +14,7 @@ import { useTestApi } from '../../support/service.ts';
 /** Errors of pages and of the operator's commands, which API clients never get. */
 const ofPeople: ErrorCode[] = [
   ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
-  ...(['key_changed', 'not_sent_yet', 'body_erased', 'not_erasable'] as const),
+  ...(['key_changed', 'not_erasable'] as const),
 ];
 /** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
@@ -174,7 +174,7 @@ describe('the OpenAPI documents', () => {
   it('the OpenAPI document has the rules that Joi does not export: bounds, lengths, null for optional fields', () => {
     expect(isValid('NewRide', newRide)).to.equal(true);
     const optional = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl'];
-    for (const field of [...optional, 'reference', 'metadata', 'autoAccept']) {
+    for (const field of [...optional, 'reference', 'metadata', 'autoAccept', 'needs']) {
       expect(isValid('NewRide', { ...newRide, [field]: null }), field).to.equal(true);
     }
     for (const wrong of [
@@ -190,8 +190,13 @@ describe('the OpenAPI documents', () => {
       { metadata: { text: 'x'.repeat(101) } },
       { metadata: { number: 1 } },
       { autoAccept: {} },
+      { needs: ['boat'] },
+      { needs: ['pet', 'pet'] },
       { autoAccept: { maxPrice: 0 } },
       { autoAccept: { maxPrice: 5, maxEtaMinutes: 1_441 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 0 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 601 } },
+      { autoAccept: { maxPrice: 5, waitSeconds: 1.5 } },
     ]) {
       expect(isValid('NewRide', { ...newRide, ...wrong }), JSON.stringify(wrong)).to.equal(false);
     }

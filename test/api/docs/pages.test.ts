@@ -6,7 +6,7 @@ import { lexer, type Tokens } from 'marked';
 import { documentation } from '../../../api/docs/documentation.ts';
 import { errorAnswers } from '../../../api/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import { generatedPages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { generatedPages, pageNames, readDocFiles, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
@@ -83,8 +83,8 @@ describe('documentation', () => {
     }
   });
 
-  it('each signature verifier is served as a file', async () => {
-    for (const { name, text } of readVerifiers()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
+  it('each signature verifier and example is served as a file', async () => {
+    for (const { name, text } of readDocFiles()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
   });
 
   it('a conditional request for a current copy of a page answers 304', async () => {
@@ -124,7 +124,7 @@ describe('documentation', () => {
       for (const { id } of parseMarkdown(text).headings) anchors.add(`${htmlPath(name)}#${id}`);
     }
     const machineReadable = docs.paths.filter((file) => file.endsWith('.json'));
-    const files = [...machineReadable, '/llms.txt', ...readVerifiers().map(({ name }) => `/docs/${name}`)];
+    const files = [...machineReadable, '/llms.txt', ...readDocFiles().map(({ name }) => `/docs/${name}`)];
     for (const file of files) anchors.add(file);
     const dashboard = new Set<string>();
     for (const { name, text } of docs.pages) {

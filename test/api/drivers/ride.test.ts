@@ -62,7 +62,7 @@ describe('rides of drivers', () => {
       expect(statusesSent(ride)).to.deep.equal(['offer.received', 'driver_arriving', ...seen]);
       for (const { body } of ride.events.slice(1)) {
         expect(JSON.parse(body)).to.have.all.keys(
-          ...['event', 'rideId', 'status', 'fare', 'agreedPrice', 'driver', 'trackUrl', 'at'],
+          ...['event', 'rideId', 'status', 'fare', 'agreedPrice', 'driver', 'trackUrl', 'at', 'eventId', 'sequence'],
         );
         expect(JSON.parse(body).driver).to.deep.equal({
           name: 'Dana Okoye',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { callAddress } from '../../../api/drive/words.ts';
+import { callAddress, kindOf, notesOf } from '../../../api/drive/words.ts';
 
 describe("the tel: URL of a passenger on the driver's page", () => {
   const numbers: [text: string, address: string | undefined][] = [
@@ -21,4 +21,21 @@ describe("the tel: URL of a passenger on the driver's page", () => {
       expect(callAddress(text)).to.equal(address);
     });
   }
+});
+
+describe("the needs of a ride on the driver's page", () => {
+  it('a request shows its kind of car, and its needs if it has any', () => {
+    const wish = { carType: 'comfort', rideType: 'intercity' } as const;
+    expect(kindOf(wish)).to.equal('Comfort car, between cities');
+    expect(kindOf({ ...wish, needs: ['child_seat', 'pet'] })).to.equal(
+      'Comfort car, between cities, needs: child seat, pet',
+    );
+  });
+
+  it("the driver's ride shows its needs before the notes, and nothing without either", () => {
+    expect(notesOf({})).to.equal('');
+    expect(notesOf({ notes: 'needs a hand' })).to.equal('needs a hand');
+    expect(notesOf({ needs: ['wheelchair'] })).to.equal('Needs: wheelchair');
+    expect(notesOf({ needs: ['pet'], notes: 'Two cats' })).to.equal('Needs: pet. Two cats');
+  });
 });

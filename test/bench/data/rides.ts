@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
-import { newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
+import { eventId, newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { legBetween } from '../../../shared/rides/position.ts';
 import { rides as storedRides } from '../../../shared/rides/ride.ts';
@@ -101,7 +101,8 @@ export const countUnsettled = (): Promise<number> =>
 function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): void {
   const trackUrl = `https://track.example/${ride.trackToken}`;
   Object.assign(ride, { status, statusAt: at, lastEventAt: at, seq: ride.seq + 1 });
-  const body = eventBody({ event, at: at.getTime(), ride, offer: ride.offers[0], trackUrl });
+  const identity = { eventId: eventId(ride._id, ride.seq), sequence: ride.seq };
+  const body = eventBody({ event, at: at.getTime(), ride, offer: ride.offers[0], trackUrl, ...identity });
   const added: RideEvent = { seq: ride.seq, event, at, body };
   ride.events.push(added);
 }

@@ -3,6 +3,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../../shared/webhooks/attempts.ts';
 import { type Fault, hasSteps } from '../faults-log.ts';
 import type { Press } from '../load/person.ts';
+import type { Call } from '../load/request.ts';
 import type { Receipt } from '../world/receivers.ts';
 import { excuseOf } from './deliveries.ts';
 import { groupBy } from './grouped.ts';
@@ -15,6 +16,7 @@ export interface AskedEvidence {
   asked: readonly Receipt[];
   presses: readonly Press[];
   faults: readonly Fault[];
+  journal: readonly Call[];
 }
 
 /**
@@ -40,6 +42,7 @@ export function askedViolations(evidence: AskedEvidence): string[] {
     }),
     ...(hasSteps(evidence.faults) ? [] : orderViolations(attempts)),
     ...pressViolations(evidence),
+    ...lostResends(evidence),
   ];
 }
 
@@ -70,6 +73,16 @@ function orderViolations(attempts: readonly AttemptRecord[]): string[] {
       const isWrong = before?.startedAt && row.startedAt && row.startedAt < before.startedAt;
       return isWrong ? [`${row.rideId}: the resend of event ${row.seq} began before that of event ${before.seq}`] : [];
     }),
+  );
+}
+
+/** A resend that the API has acknowledged must be recorded. */
+function lostResends({ journal, attempts }: AskedEvidence): string[] {
+  const resent = new Set(attempts.flatMap(({ kind, rideId }) => (kind === 'redelivery' && rideId) || []));
+  return journal.flatMap(({ operation, status, rideId = '' }) =>
+    operation === 'resend' && status === 200 && !resent.has(rideId)
+      ? [`${rideId}: an acknowledged resend is lost`]
+      : [],
   );
 }
 

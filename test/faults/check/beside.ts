@@ -61,7 +61,7 @@ interface Run {
 export function besideViolations(beside: BesideEvidence, { rides, receipts, journal, faults }: Run): string[] {
   return [
     ...feedViolations(beside.feeds, rides, faults),
-    ...askedViolations({ ...beside, rides, faults }),
+    ...askedViolations({ ...beside, rides, faults, journal }),
     ...mailViolations({ ...beside, faults }),
     ...formViolations({ ...beside, rides, faults }),
     ...termViolations(rides, journal, faults),

@@ -1,3 +1,4 @@
+import { eventId } from '../../../shared/base/ids.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
 import type { CancelReason, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 
@@ -22,7 +23,9 @@ export function lifecycleViolations(ride: Ride): string[] {
     if (event.seq !== index + 1) say(`event ${index + 1} has number ${event.seq}`);
     const before = ride.events[index - 1];
     if (before && event.at <= before.at) say(`event ${event.seq} is not later than the previous one`);
-    if (JSON.parse(event.body).at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with a different time`);
+    const { at, eventId: id, sequence } = JSON.parse(event.body);
+    if (at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with a different time`);
+    if (id !== eventId(ride._id, event.seq) || sequence !== event.seq) say(`event ${event.seq} was sent as ${id}`);
   });
   const end = statusAfter(ride.events, say);
   const reason = ride.status === 'cancelled' ? reasonOf(ride) : undefined;

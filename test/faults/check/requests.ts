@@ -1,6 +1,7 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Answer, Call } from '../load/request.ts';
+import { groupBy } from './grouped.ts';
 
 /** Without MongoDB, the API answers within 3 s. A busy machine needs a little longer; a hang takes much longer. */
 const hangMs = 5_000;
@@ -15,10 +16,11 @@ export function requestViolations(
 ): string[] {
   const violations: string[] = [];
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
+  const refusals = plannedRefusals(journal);
   for (const call of journal) {
     const say = (what: string) => violations.push(`${call.tag}, ${call.operation} at ${call.api}, ${call.at}: ${what}`);
     const fault = faultOf(call, faults);
-    if (fault) say(fault);
+    if (fault && !refusals.has(call)) say(fault);
     if (!expectedStatuses[call.operation].includes(call.status)) say(`was answered ${call.status}`);
     if (call.status >= 300) continue;
     const ride = call.rideId === undefined ? undefined : byId.get(call.rideId);
@@ -30,8 +32,49 @@ export function requestViolations(
       say(`cancelled, but the ride is ${ride?.status} by ${ride?.cancelledBy}`);
     }
   }
+  violations.push(...replayViolations(journal), ...missedRefusals(journal));
   for (const [tag, count] of ridesByTag(rides)) if (count > 1) violations.push(`${tag} made ${count} rides`);
   return violations;
+}
+
+/** Of the creations that were answered with the same ride, one at most is no replay. A replay repeats an earlier request. */
+function replayViolations(journal: readonly Call[]): string[] {
+  const answered = journal.filter(({ operation, status }) => operation === 'create' && status === 201);
+  const asked = new Map<string, number>();
+  for (const { operation, tag, at } of journal) {
+    if (operation === 'create') asked.set(tag, Math.min(at, asked.get(tag) ?? at));
+  }
+  return [...groupBy(answered, ({ rideId = '' }) => rideId)].flatMap(([rideId, calls]) => {
+    const created = calls.filter(({ isReplay }) => !isReplay).length;
+    const first = calls.find(({ isReplay, tag, at }) => isReplay && asked.get(tag) === at);
+    return [
+      ...(created > 1 ? [`${rideId}: ${created} answers to its creation are not marked as replays`] : []),
+      ...(first ? [`${rideId}: the first request of ${first.tag} was answered as a replay`] : []),
+    ];
+  });
+}
+
+const refusedWith = new Map<string | undefined, number>([
+  ['rate_limited', 429],
+  ['unavailable', 503],
+]);
+
+/** The first refusal of each creation in a scenario that refuses the first request. */
+function plannedRefusals(journal: readonly Call[]): Set<Call> {
+  const ofTag = new Map<string, Call>();
+  for (const call of journal) {
+    const isPlanned = call.operation === 'create' && refusedWith.get(call.scenario) === call.status;
+    if (isPlanned && !ofTag.has(call.tag)) ofTag.set(call.tag, call);
+  }
+  return new Set(ofTag.values());
+}
+
+/** Such a scenario must not answer 201 to the first request of a creation. */
+function missedRefusals(journal: readonly Call[]): string[] {
+  const creations = journal.filter(({ operation, scenario }) => operation === 'create' && refusedWith.has(scenario));
+  return [...groupBy(creations, ({ tag }) => tag)].flatMap(([tag, [first]]) =>
+    first?.status === 201 ? [`${tag}: the first request was not refused, in the scenario ${first.scenario}`] : [],
+  );
 }
 
 const expectedStatuses: Record<Call['operation'], readonly number[]> = {
@@ -42,6 +85,7 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
   cancel: [200, 409, 500, 503, 0],
   raise: [200, 409, 500, 503, 0],
   step: [200, 409, 500, 503, 0],
+  resend: [200, 404, 409, 500, 503, 0],
 };
 
 /**

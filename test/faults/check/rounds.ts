@@ -55,8 +55,10 @@ function roundsDue({ dispatch: { rounds, repeatMs }, faults }: DriverEvidence, r
   return rounds.filter(({ afterMs }) => afterMs <= openMs).length + Math.max(0, Math.floor(repeatedMs / repeatMs));
 }
 
-const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>
-  (ride.carType === 'regular' || carType === ride.carType) && seats >= ride.passengerCount;
+const serves = ({ carType, seats, equipment = [] }: FleetDriver, ride: Ride): boolean =>
+  (ride.carType === 'regular' || carType === ride.carType) &&
+  seats >= ride.passengerCount &&
+  (ride.needs ?? []).every((need) => equipment.includes(need));
 
 /** A time online, in Unix ms. The exact start and end are unknown, so each has two bounds. */
 interface Online {

@@ -1,19 +1,20 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
-import type { Fault } from '../faults-log.ts';
+import { type Fault, hasSteps } from '../faults-log.ts';
 import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
-/** Violations in auto-accept, raised fares and manual steps (contract, sections 10.4 to 10.6). */
+/** Violations in auto-accept, raised fares, manual steps and shown steps (contract, sections 2.1 and 10.4 to 10.6). */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
   const byRide = groupBy(ofFares, ({ rideId = '' }) => rideId);
   return [
     ...rides.flatMap((ride) => [
-      ...autoAcceptViolations(ride, rides),
+      ...autoAcceptViolations(ride, rides, faults),
       ...missedOffers(ride, rides, faults),
       ...fareViolations(ride, byRide.get(ride._id) ?? []),
+      ...stepViolations(ride, byRide.get(ride._id) ?? []),
     ]),
     ...journal.flatMap((call) => {
       if (call.operation !== 'step' || call.status !== 200) return [];
@@ -37,26 +38,46 @@ const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: num
     return trip && trip.from <= until && trip.until >= from;
   });
 
-/** Auto-accept must accept the first offer that fits and whose driver is free, and no other. */
-function autoAcceptViolations(ride: Ride, rides: readonly Ride[]): string[] {
+/**
+ * Auto-accept must accept the first offer that fits and whose driver is free, or with `waitSeconds` the best one, and no
+ * other.
+ */
+function autoAcceptViolations(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
   const event = ride.events.find(({ by, body }) => by === 'auto_accept' && JSON.parse(body).status !== undefined);
   if (!event) return [];
   const at = event.at.getTime();
   const accepted = ride.offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
   if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, but it was not requested`];
   if (!accepted || !fits(ride, accepted)) return [`${ride._id}: auto-accept accepted an offer that does not fit`];
-  const earlier = ride.offers.slice(0, ride.offers.indexOf(accepted)).find((offer) => {
+  if (!hasSteps(faults) && at < firstAcceptAt(ride)) return [`${ride._id}: auto-accept did not wait for better offers`];
+  const candidates =
+    ride.autoAccept.waitSeconds === undefined
+      ? ride.offers.slice(0, ride.offers.indexOf(accepted))
+      : ride.offers.filter((offer) => offer.at.getTime() < at && isBetter(offer, accepted));
+  const skipped = candidates.find((offer) => {
     const isLive = !offer.withdrawnAt || offer.withdrawnAt.getTime() > at;
     return isLive && fits(ride, offer) && !isBusy(offer, ride, rides, at - promptMs, at);
   });
-  return earlier ? [`${ride._id}: auto-accept skipped the offer ${earlier.offerId}, which fits`] : [];
+  return skipped ? [`${ride._id}: auto-accept skipped the offer ${skipped.offerId}, which fits`] : [];
+}
+
+const isBetter = (one: Offer, other: Offer): boolean =>
+  one.price < other.price || (one.price === other.price && one.etaMinutes < other.etaMinutes);
+
+/** When auto-accept may accept an offer that was made at `from`, if no earlier offer fits. */
+const acceptableFrom = ({ autoAccept, biddingEndsAt }: Ride, from: number): number =>
+  Math.max(from, Math.min(from + (autoAccept?.waitSeconds ?? 0) * 1_000, biddingEndsAt.getTime() - 5_000));
+
+function firstAcceptAt(ride: Ride): number {
+  const first = ride.offers.find((offer) => fits(ride, offer));
+  return first ? acceptableFrom(ride, first.at.getTime()) : 0;
 }
 
 /** Auto-accept must not miss an offer that fits, stays open for some seconds, and whose driver is free. */
 function missedOffers(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
   return ride.offers.flatMap((offer) => {
     if (!fits(ride, offer) || offer.offerId === ride.acceptedOfferId) return [];
-    const from = offer.at.getTime();
+    const from = acceptableFrom(ride, offer.at.getTime());
     const until = Math.min(biddingEndOf(ride), offer.withdrawnAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const isLeft = until - from > promptMs && !isBusy(offer, ride, rides, until - promptMs, until);
     return isLeft && isCalm(faults, from, until)
@@ -83,6 +104,18 @@ function fareViolations(ride: Ride, calls: readonly Call[]): string[] {
       return body.fare < highest ? [`${ride._id}: showed the fare ${body.fare} after ${highest} was acknowledged`] : [];
     }),
   ];
+}
+
+/** A retrieved ride must show the first of its steps, as its events have them, and no other. */
+function stepViolations({ _id, createdAt, events }: Ride, calls: readonly Call[]): string[] {
+  const changes = events.map(({ body }) => JSON.parse(body)).filter(({ event }) => event === 'ride.status');
+  const steps = [{ status: 'bidding', at: createdAt.getTime() }, ...changes].map(({ status, at }) => `${status} ${at}`);
+  return calls.flatMap(({ operation, status, body }) => {
+    if (operation !== 'retrieve' || status !== 200) return [];
+    const shown: string[] = body.steps.map((step: { status: string; at: number }) => `${step.status} ${step.at}`);
+    const isRight = shown.join() === steps.slice(0, shown.length).join() && shown.at(-1)?.startsWith(body.status);
+    return isRight ? [] : [`${_id}: showed the steps ${shown}, but had ${steps}`];
+  });
 }
 
 function stepFault({ step, offerId, body }: Call, ride: Ride | undefined): string | undefined {

@@ -61,6 +61,7 @@ const known: Record<string, readonly string[]> = {
       'firstFare',
       'fareRaisedAt',
       'autoAccept',
+      'needs',
       'carType',
       'rideType',
       'passengerCount',

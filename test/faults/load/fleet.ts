@@ -5,7 +5,7 @@ import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { between, oneOf, type Random, seededRandom } from '../random.ts';
-import type { FleetDriver, World } from '../world/world.ts';
+import type { Car, FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
 import { pickup } from './partners.ts';
 
@@ -45,13 +45,13 @@ export interface FleetOptions {
 
 /** Distances of the drivers from the pickup: some in the radius of each dispatch round. */
 const distancesKm = [0.2, 1, 2.5, 5, 9, 11];
-const cars = [
-  { carType: 'regular', seats: 4 },
-  { carType: 'regular', seats: 6 },
+const cars: readonly [Car, ...Car[]] = [
+  { carType: 'regular', seats: 4, equipment: ['pet'] },
+  { carType: 'regular', seats: 6, equipment: ['pet', 'child_seat'] },
   { carType: 'comfort', seats: 4 },
   { carType: 'regular', seats: 4 },
-  { carType: 'family', seats: 6 },
-] as const;
+  { carType: 'family', seats: 6, equipment: ['child_seat', 'large_luggage', 'pet'] },
+];
 
 /**
  * Starts drivers that use all API processes: they go online and offline, report positions, read their open requests by

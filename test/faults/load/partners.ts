@@ -83,13 +83,17 @@ export function startPartners(
   };
 
   async function create(key: NewKey, tag: string, scenario: TestScenario, terms = {}): Promise<string | undefined> {
-    const retries = random() < 0.5 ? 3 : 0;
+    const isRefused = scenario === 'rate_limited' || scenario === 'unavailable';
+    const retries = isRefused || random() < 0.5 ? 3 : 0;
     const headers = { 'x-service-test-scenario': scenario, ...(retries && { 'idempotency-key': tag }) };
     const body = { ...newRide(tag), ...(areLive && carFor(random)), ...terms };
     for (let round = 0; ; round++) {
-      const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body });
-      if (status === 201) return rideId;
-      if (round >= retries || (status > 0 && status < 500)) return undefined;
+      const { status, rideId } = await call(key, { operation: 'create', tag, scenario }, { headers, body });
+      if (status === 201) {
+        if (retries && random() < 0.3) await call(key, { operation: 'create', tag, scenario }, { headers, body });
+        return rideId;
+      }
+      if (round >= retries || (status > 0 && status < 500 && !isRefused)) return undefined;
       await setTimeout(500);
     }
   }
@@ -124,6 +128,8 @@ export function startPartners(
     } else if (inclination < 0.2) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'cancel', tag, rideId });
+      // Two requests at the same moment: the event is resent once, unless the first resend is already made.
+      await Promise.all([1, 2].map(() => call(key, { operation: 'resend', tag, rideId })));
     } else if (inclination < 0.2 + acceptShare) {
       await accept(key, tag, rideId, scenario);
     } else if (inclination < 0.4 + acceptShare) {
@@ -177,14 +183,16 @@ const newRide = (tag: string) => ({
 const carFor = (random: Random) => ({
   carType: oneOf(random, ['regular', 'regular', 'regular', 'comfort', 'family'] as const),
   passengerCount: 1 + Math.floor(random() * 6),
+  needs: oneOf(random, [[], [], [], ['pet'], ['child_seat', 'pet']] as const),
 });
 
 function pathOf({ operation, rideId, step }: CallSpec): string {
   if (operation === 'create') return '/v1/rides';
   if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
+  if (operation === 'resend') return `/v1/rides/${rideId}/events/1/resend`;
   if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
+type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step' | 'scenario'>;
 type CallOf = (key: NewKey, asked: CallSpec, more?: More) => Promise<Call>;

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 
 export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -15,6 +16,8 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: the checker compares the fields that it expects.
   body?: any;
   text: string;
+  /** The answer repeats that of an earlier creation. */
+  isReplay?: true;
   /** Unix time in ms. */
   at: number;
   ms: number;
@@ -22,7 +25,7 @@ export interface Answer {
 
 /** One request of a partner and its answer. The partner's journal of these is evidence. */
 export interface Call extends Answer {
-  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
+  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step' | 'resend';
   /** Identifies the creation. It is also in the ride's notes. */
   tag: string;
   keyId: string;
@@ -32,6 +35,8 @@ export interface Call extends Answer {
   offerId?: string;
   /** The requested fare of a raise. */
   fare?: number;
+  /** The test scenario of a creation. */
+  scenario?: TestScenario;
   /** The name of a manual step. */
   step?: ManualStep;
 }
@@ -57,7 +62,7 @@ export async function request(agent: http.Agent, asked: RequestOptions): Promise
 function answerTo(
   agent: http.Agent,
   { method, url, key, headers, body }: RequestOptions,
-): Promise<Pick<Answer, 'status' | 'body' | 'text'>> {
+): Promise<Pick<Answer, 'status' | 'body' | 'text' | 'isReplay'>> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve({ status: 0, text: error.message });
@@ -76,7 +81,8 @@ function answerTo(
         try {
           let text = '';
           for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text) });
+          const isReplay = response.headers['x-service-replayed'] === 'true';
+          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text), ...(isReplay && { isReplay }) });
         } catch (error) {
           fail(error as Error);
         }

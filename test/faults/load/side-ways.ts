@@ -82,19 +82,24 @@ const rebid: Partial<RideRequest> = { onDriverCancel: 'rebid' };
 /** Only cancellations that get a successor. */
 export const rebidWays: readonly Way[] = [{ scenario: 'no_offers', use: cancelAsDriver, terms: rebid }];
 
-const autoAccept = (maxPrice: number, maxEtaMinutes?: number): Partial<RideRequest> => ({
-  autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }) },
+const autoAccept = (maxPrice: number, maxEtaMinutes?: number, waitSeconds?: number): Partial<RideRequest> => ({
+  autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }), ...(waitSeconds && { waitSeconds }) },
 });
 
 /** With a fare of 24.5 the three offers are 26.95, 24.5 and 30.63, with ETAs of 4, 7 and 2 minutes. */
 export const testWays: readonly Way[] = [
   { scenario: 'three_offers', terms: autoAccept(25) },
   { scenario: 'three_offers', terms: autoAccept(40, 3) },
+  { scenario: 'three_offers', terms: autoAccept(40, undefined, 1) },
+  { scenario: 'no_auto_accept', terms: autoAccept(30, undefined, 2) },
   { scenario: 'no_auto_accept', terms: autoAccept(20) },
   { scenario: 'no_auto_accept', terms: autoAccept(30) },
   { scenario: 'no_auto_accept', use: raiseFares },
   { scenario: 'no_offers', use: raiseFares },
   { scenario: 'no_offers', use: makeSteps },
+  { scenario: 'rate_limited' },
+  { scenario: 'unavailable' },
+  { scenario: 'duplicate_event' },
   { scenario: 'no_offers', use: makeSteps, terms: rebid },
   { scenario: 'no_offers', use: openAndMakeSteps, terms: rebid, isLater: true },
   { scenario: 'default', isLater: true },
@@ -107,6 +112,8 @@ export const testWays: readonly Way[] = [
 export const liveWays: readonly Way[] = [
   { scenario: 'default', terms: autoAccept(25.5) },
   { scenario: 'default', terms: autoAccept(40, 5) },
+  { scenario: 'default', terms: autoAccept(27, undefined, 3) },
+  { scenario: 'default', terms: autoAccept(40, 8, 6) },
   { scenario: 'default', use: raiseFares },
   { scenario: 'default', terms: { ...autoAccept(30), ...rebid } },
   { scenario: 'default', terms: { ...autoAccept(30), ...rebid }, isLater: true },

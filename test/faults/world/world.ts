@@ -32,7 +32,7 @@ export interface WorldProcess extends ServiceProcess {
   wires?: Wires;
 }
 
-type Car = Pick<NewDriver, 'carType' | 'seats'>;
+export type Car = Pick<NewDriver, 'carType' | 'seats' | 'equipment'>;
 
 export interface FleetDriver extends Car {
   driverId: string;

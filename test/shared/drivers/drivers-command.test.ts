@@ -54,6 +54,12 @@ describe('the command line of drivers', () => {
     });
   });
 
+  it('create stores the equipment, which list shows; a driver without any has none', async () => {
+    const equipped = await create('--equipment', 'pet, child_seat');
+    expect((await listed(equipped.driverId)).equipment).to.deep.equal(['pet', 'child_seat']);
+    expect(await listed((await create()).driverId)).not.to.have.property('equipment');
+  });
+
   it('the secret key is neither stored nor listed', async () => {
     const { driverId, key } = await create();
     await connectMongo(process.env.TEST_MONGO_URL ?? '');
@@ -166,6 +172,9 @@ describe('the command line of drivers', () => {
     ['create', '--name', ' ', ...person, ...car],
     ['create', '--name', 'x'.repeat(101), ...person, ...car],
     ['create', ...dana, '--car-type', 'truck', '--seats', '4'],
+    ['create', ...dana, ...car, '--equipment', 'boat'],
+    ['create', ...dana, ...car, '--equipment', ''],
+    ['create', ...dana, ...car, '--equipment', 'pet,pet'],
     ['create', ...dana, '--car-type', 'comfort', '--seats', '0'],
     ['create', ...dana, '--car-type', 'comfort', '--seats', '1.5'],
     ['create', ...dana, ...car, '--rating', '5.1'],

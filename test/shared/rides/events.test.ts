@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventId } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -33,6 +34,7 @@ describe('the bodies of events', () => {
       fare: 25,
       trackUrl: `https://track.example/map/${ride.trackToken}`,
       at: ride.events[1]?.at.getTime(),
+      ...{ eventId: eventId(rideId, 2), sequence: 2 },
     });
   });
 
@@ -57,6 +59,7 @@ describe('the bodies of events', () => {
         trackUrl: `https://track.example/map/${ride.trackToken}`,
         at: ride.events[index + 1]?.at.getTime(),
         agreedPrice: 27.5,
+        ...{ eventId: eventId(rideId, index + 2), sequence: index + 2 },
       });
     }
   });
@@ -76,6 +79,7 @@ describe('the bodies of events', () => {
         at: ride.events[0]?.at.getTime(),
         cancelledBy: by,
         cancelReason: by === 'timeout' ? 'no_offers' : by,
+        ...{ eventId: eventId(rideId, 1), sequence: 1 },
       });
     });
   }

@@ -220,6 +220,16 @@ describe('redeliveries', () => {
       }
     });
 
+    it('spaced resends of a key are due 111 ms after each other and after those of the dashboard', async () => {
+      const key = await keyOf();
+      await rideWith(key, ['failed', 'failed']);
+      await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
+      const rideId = await rideWith(key, ['delivered', 'delivered'], startMs + 60_000);
+      for (const seq of [2, 1]) await redeliver(ctx, { rideId, seq }, { ...key.owner, isSpaced: true });
+      const dueMs = (await waitingOf(key.keyId)).map(({ dueAt }) => dueAt?.getTime() ?? 0);
+      expect(dueMs.slice(1).map((due, index) => due - (dueMs[index] ?? 0))).to.deep.equal([111, 111, 111]);
+    });
+
     it('a concurrent request for one event keeps the order of the resends of its ride', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed', 'failed']);

@@ -67,6 +67,7 @@ describe('resends', () => {
       });
       expect(receipt?.headers).not.to.have.property('x-service-redelivery');
       expect(receipt?.body).to.include({ event: 'ride.status', status: 'driver_arriving', testMode: true });
+      expect(receipt?.body).to.include({ eventId: eventId(attemptId, 1), sequence: 1 });
     });
 
     it('a test event is recorded with its answer, without claim and due time', async () => {

@@ -39,6 +39,7 @@ describe('event delivery', () => {
           'x-service-event-id': eventId(rideId, seq),
           'x-service-sequence': String(seq),
         });
+        expect(receipt?.body).to.include({ eventId: eventId(rideId, seq), sequence: seq });
         expect(isSignedWith(key.signingSecret, receipt)).to.equal(true);
       }
     });

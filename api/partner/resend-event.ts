@@ -1,0 +1,61 @@
+import { AppError } from '../../shared/base/errors.ts';
+import { eventId } from '../../shared/base/ids.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { redeliver } from '../../shared/webhooks/redeliver.ts';
+import { paramOf, post } from '../http/route.ts';
+import { authenticateForRide, originOf } from './authenticate.ts';
+import { exampleRideId, success } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+const answer = objectSchema({ success, rideId, eventId: eventIdSchema, sequence }, { title: 'EventResent' });
+
+const readFields = { keyId: 1, accountId: 1 } as const;
+
+/** Contract, section 10.13. */
+export const resendEvent: PartnerOperation<'POST'> = {
+  id: 'resendEvent',
+  method: 'POST',
+  path: '/rides/:rideId/events/:sequence/resend',
+  summary: 'Resend an event',
+  description:
+    'Sends an event to your webhook URL again, with the same body and id, a new signature and `X-Service-Redelivery: true`. At most 10 events of a key are resent in a second; further ones wait. While a resend of the event waits or is being made, another request for it changes nothing.\n\nThe answer does not wait for the delivery. A body is ignored.',
+  tag: 'feed',
+  answer: {
+    status: 200,
+    description: 'The event is resent.',
+    schema: answer,
+    example: { success: true, rideId: exampleRideId, eventId: eventIdSchema.examples[0], sequence: 2 } satisfies Shape<
+      typeof answer
+    >,
+  },
+  errors: ['ride_not_found', 'event_not_found', 'not_sent_yet', 'body_erased'],
+  route: ({ service }) =>
+    post(resendEvent, {
+      authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields),
+      validate: (ctx, { _id, accountId }) => ({
+        event: { rideId: _id, seq: sequenceOf(paramOf(ctx, 'sequence')) },
+        requester: { accountId, requestId: originOf(ctx).requestId, isSpaced: true } as const,
+      }),
+      async act({ event, requester }) {
+        await redeliver(service, event, requester).catch((error) => {
+          // The ride was found, so the event was not.
+          throw error instanceof AppError && error.code === 'not_found' ? new AppError('event_not_found') : error;
+        });
+        return event;
+      },
+      present: ({ rideId, seq }): Shape<typeof answer> => ({
+        success: true,
+        rideId,
+        eventId: eventId(rideId, seq),
+        sequence: seq,
+      }),
+    }),
+};
+
+/** The number in the path. Any other text is no number of an event. */
+function sequenceOf(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new AppError('event_not_found');
+  return Number(text);
+}

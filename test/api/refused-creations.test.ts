@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf } from '../support/charges.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
+
+describe('test scenarios that refuse the first request', () => {
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
+
+  const codeOf = ({ status, headers }: { status: number; headers: Headers }) => [
+    status,
+    headers.get('x-service-error'),
+    headers.get('retry-after'),
+  ];
+
+  for (const [scenario, refusal] of [
+    ['rate_limited', [429, 'rate_limited', '1']],
+    ['unavailable', [503, 'unavailable', '1']],
+  ] as const) {
+    const create = (idempotencyKey?: string, fields: object = {}) =>
+      partner.createRide(fields, {
+        'x-service-test-scenario': scenario,
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      });
+
+    it(`${scenario}: the first request is refused, a repeat creates the ride, and a further repeat gets it again`, async () => {
+      const first = await create('a');
+      expect(codeOf(first)).to.deep.equal(refusal);
+      expect(Object.keys(first.body)).to.deep.equal(['error']);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(0);
+      const second = await create('a');
+      expect([second.status, second.headers.get('x-service-replayed')]).to.deep.equal([201, null]);
+      const third = await create('a');
+      expect([third.text, third.headers.get('x-service-replayed')]).to.deep.equal([second.text, 'true']);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
+    });
+
+    it(`${scenario}: of 10 concurrent requests with one Idempotency-Key exactly one is refused`, async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => create('a')));
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([...Array(9).fill(201), refusal[0]]);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+    });
+
+    it(`${scenario}: every Idempotency-Key of every API key is refused once`, async () => {
+      const other = await api.partner('test');
+      await create('a');
+      expect((await create('b')).status).to.equal(refusal[0]);
+      const headers = { 'x-service-test-scenario': scenario, 'idempotency-key': 'a' };
+      expect((await other.createRide({}, headers)).status).to.equal(refusal[0]);
+    });
+
+    it(`${scenario}: a request without an Idempotency-Key is always refused`, async () => {
+      for (let tries = 0; tries < 3; tries++) expect(codeOf(await create())).to.deep.equal(refusal);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+
+    it(`${scenario}: an invalid request gets a 400 and is no first request`, async () => {
+      expect((await create('a', { fare: 0 })).status).to.equal(400);
+      expect((await create('a')).status).to.equal(refusal[0]);
+    });
+
+    it(`${scenario}: a live key is not refused`, async () => {
+      const live = await api.partner('live');
+      expect((await live.createRide({}, { 'x-service-test-scenario': scenario })).status).to.equal(201);
+    });
+  }
+});

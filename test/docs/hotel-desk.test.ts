@@ -1,0 +1,186 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { freePort } from '../../dev/servers/ports.ts';
+import { createKey, type NewKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { clientOf } from '../support/client.ts';
+import { useVisitor } from '../support/dashboard.ts';
+import { useFolder } from '../support/folder.ts';
+import { rideIn } from '../support/rides.ts';
+import { until } from '../support/until.ts';
+import { useTestService } from '../support/workers.ts';
+
+const docs = path.resolve(import.meta.dirname, '../../docs');
+const run = promisify(execFile);
+
+interface Booking {
+  booking: string;
+  state: string;
+  rides: { rideId: string; status: string; price: string | null }[];
+}
+
+/** The example docs/examples/hotel_desk.py, against the service with all its workers. */
+describe('the desk of a hotel', function () {
+  this.timeout(120_000);
+  let port: number;
+  const api = useTestService(async () => {
+    port = await freePort();
+    return { WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${port}`, SIMULATION_SPEED: '20' };
+  });
+  const visitor = useVisitor(api);
+  const root = useFolder();
+  const running = new Set<ChildProcess>();
+  let folder: string;
+  let key: NewKey;
+  let desks = 0;
+
+  beforeEach(async () => {
+    desks += 1;
+    folder = path.join(root.path, `desk-${desks}`);
+    await mkdir(folder);
+    for (const file of ['examples/hotel_desk.py', 'verify/verify.py']) {
+      await copyFile(path.join(docs, file), path.join(folder, path.basename(file)));
+    }
+    key = await keyOf('test');
+  });
+  afterEach(() => Promise.all([...running].map(kill)));
+
+  async function keyOf(mode: 'live' | 'test'): Promise<NewKey> {
+    const made = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'desk', mode });
+    await setWebhookUrl(api.ctx.config, made.keyId, `http://127.0.0.1:${port}/`, 'anyone');
+    return made;
+  }
+
+  const options = (settings: Record<string, string> = {}) => ({
+    cwd: folder,
+    env: {
+      ...{ PATH: process.env.PATH, API: `${api.url}/v1`, KEY: key.key, SECRET: key.signingSecret, PORT: String(port) },
+      ...{ WAIT_SECONDS: '1', CATCH_UP_SECONDS: '1', ...settings },
+    },
+  });
+  const desk = async (args: string[], settings?: Record<string, string>): Promise<string> =>
+    (await run('python3', ['hotel_desk.py', ...args], options(settings))).stdout;
+  const book = (booking: string, settings?: Record<string, string>) =>
+    desk(['book', booking, '24.5', '40.758,-73.9855', '40.7128,-74.006'], settings);
+  const bookings = async (): Promise<Booking[]> =>
+    (await desk(['show']))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const bookingOf = async (name: string) => (await bookings()).find(({ booking }) => booking === name) as Booking;
+  const statusesOf = async (name: string) => (await bookingOf(name)).rides.map(({ status }) => status);
+  const ridesMade = () => rides.countDocuments({ keyId: key.keyId });
+
+  async function serve(): Promise<ChildProcess> {
+    const child = spawn('python3', ['hotel_desk.py', 'serve'], { ...options(), stdio: ['ignore', 'pipe', 'inherit'] });
+    running.add(child);
+    await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    return child;
+  }
+  /** Ends the desk as a crash does. */
+  async function kill(child: ChildProcess): Promise<void> {
+    running.delete(child);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  it('books a ride once, however often it is asked to, and follows it to its end', async () => {
+    await serve();
+    await book('70133');
+    await book('70133');
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    expect(await bookingOf('70133')).to.deep.include({ rides: [(await bookingOf('70133')).rides[0]] });
+    expect((await bookingOf('70133')).rides[0]).to.include({ status: 'completed', price: '24.5' });
+    expect(await ridesMade()).to.equal(1);
+  });
+
+  it('survives its own outage: it reads the events that it missed from the feed', async () => {
+    const first = await serve();
+    await book('70133');
+    await kill(first);
+    await book('70134');
+    await until(
+      async () => (await rides.countDocuments({ keyId: key.keyId, unsettled: 0, status: 'completed' })) === 2,
+    );
+    expect((await bookingOf('70134')).state).to.equal('booked');
+    await serve();
+    await until(async () => (await bookings()).every(({ state }) => state === 'completed'));
+    expect(await ridesMade()).to.equal(2);
+  });
+
+  for (const scenario of ['rate_limited', 'unavailable']) {
+    it(`survives an outage of the service: after a refusal in ${scenario} it books the ride once`, async () => {
+      await serve();
+      await book('70133', { SCENARIO: scenario });
+      await until(async () => (await bookingOf('70133')).state === 'completed');
+      expect(await ridesMade()).to.equal(1);
+    });
+  }
+
+  it("survives a driver's cancellation: it books another ride for the same booking", async () => {
+    await serve();
+    await book('70133', { SCENARIO: 'driver_cancels' });
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    expect(await statusesOf('70133')).to.deep.equal(['cancelled', 'completed']);
+    expect(await ridesMade()).to.equal(2);
+  });
+
+  it('survives a duplicate: an event that arrives twice is handled once', async () => {
+    const child = await serve();
+    let printed = '';
+    child.stdout?.on('data', (text) => {
+      printed += text;
+    });
+    await book('70133', { SCENARIO: 'duplicate_event' });
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    const [{ rideId } = { rideId: '' }] = (await bookingOf('70133')).rides;
+    await until(async () => printed.includes('completed'));
+    expect(printed.trim().split('\n')).to.deep.equal(
+      ['driver_arriving', 'arrived', 'in_progress', 'completed'].map((status) => `70133 ${rideId} ${status}`),
+    );
+  });
+
+  describe('with a live key', () => {
+    const month = () => new Date().toISOString().slice(0, 7);
+    const reconcile = () =>
+      desk(['reconcile', month(), 'statement.csv', key.keyId]).catch(({ code, stdout }) => `${code} ${stdout}`);
+
+    /** The desk follows three completed rides and a cancelled one, and has the statement of the month. */
+    async function statement(): Promise<string> {
+      key = await keyOf('live');
+      const by = clientOf(api.url, key.key);
+      await serve();
+      for (const [index, price] of [20.1, 0.125, 31.99].entries()) {
+        await rideIn(api.ctx, 'completed', { by, reference: `booking-${index}`, offers: [{ price }] });
+      }
+      await rideIn(api.ctx, 'cancelled', { by, reference: 'booking-3' });
+      const { html } = await visitor.get(`/dashboard/usage/${month()}/statement.csv`);
+      await writeFile(path.join(folder, 'statement.csv'), html);
+      await until(async () => (await rides.countDocuments({ keyId: key.keyId, unsettled: 0 })) === 4);
+      return html;
+    }
+
+    it('a month of completed rides equals its statement', async () => {
+      await statement();
+      expect(await reconcile()).to.equal('the statement is right: 52.22 USD\n');
+    });
+
+    it('a ride that is missing on the statement and one with another price are found', async () => {
+      const csv = await statement();
+      const [head = '', first = '', second = '', ...rest] = csv.split('\r\n');
+      const changed = [head, second.replace(/[\d.]+$/, '99.00'), ...rest].join('\r\n');
+      await writeFile(path.join(folder, 'statement.csv'), changed);
+      const [missing = '', wrong = ''] = [first, second].map((row) => row.split(',')[0]);
+      const found = await reconcile();
+      expect(found).to.match(/^1 /);
+      expect(found).to.match(new RegExp(`${missing}: \\d+ here, missing on the statement`));
+      expect(found).to.match(new RegExp(`${wrong}: \\d+ here, 9900 on the statement`));
+    });
+  });
+});
