@@ -2,6 +2,7 @@ import type { Mode } from '../../shared/base/terms.ts';
 import type {
   Actor,
   AutoAccept,
+  CancelReason,
   DeliveryOutcome,
   EventName,
   Location,
@@ -58,6 +59,15 @@ export const limitsText = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept)
     maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`,
     waitSeconds === undefined ? '' : `, the best within ${waitSeconds} s`,
   ].join('');
+
+/** Why a ride was cancelled. */
+export const cancelReasonWords: Record<CancelReason, string> = {
+  no_offers: 'No offer was accepted in time',
+  no_show: 'The trip did not start in time',
+  no_progress: 'The trip made no progress',
+  driver: 'The driver cancelled',
+  partner: 'The partner cancelled',
+};
 
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');

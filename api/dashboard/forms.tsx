@@ -103,7 +103,7 @@ export function TextField({
   ...field
 }: FieldProps & {
   value?: string;
-  type?: 'text' | 'email' | 'url' | 'number' | 'date' | 'month';
+  type?: 'text' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
   autocomplete?: string;
   inputmode?: 'numeric' | 'decimal' | 'email' | 'url';
   maxLength?: number;

@@ -50,6 +50,12 @@ const models = [
 /** Indexes of earlier versions that block writes of this version. Other indexes on the same fields replace them. */
 const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 
+/**
+ * Indexes that only processes of earlier versions use. Each is dropped by the first `migrate` that finds the index that
+ * replaces it, because processes of the earlier version still run during an update.
+ */
+const unusedIndexes = [{ model: RideModel, name: 'keyId_1_createdAt_1', replacedBy: 'keyId_1_createdAt_1_replaces_1' }];
+
 /** A start waits this long for answers from MongoDB. */
 const startLimitMs = 5_000;
 
@@ -59,17 +65,23 @@ const startLimitMs = 5_000;
  * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
+  const unused = await unusedNow();
   for (const model of models) {
     await model.createCollection();
     await model.createIndexes();
   }
   // Retired indexes are dropped after the new ones exist, so that every query has an index at all times.
-  for (const { model, name } of retiredIndexes) {
+  for (const { model, name } of [...retiredIndexes, ...unused]) {
     if (await hasIndex(model, name)) await model.collection.dropIndex(name);
   }
   await startFeedMark();
   await writeCheck(secretsKeys);
   await fillSearchTerms();
+}
+
+async function unusedNow(): Promise<typeof unusedIndexes> {
+  const isReplaced = await Promise.all(unusedIndexes.map(({ model, replacedBy }) => hasIndex(model, replacedBy)));
+  return unusedIndexes.filter((_, index) => isReplaced[index]);
 }
 
 /**

@@ -41,7 +41,8 @@ interface EventOfRide {
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
  * event whose own attempt is not finished, and `body_erased`.
  *
- * With `isSpaced`, the resend waits for the other pending resends of the key, so that at most 10 start in a second.
+ * With `isSpaced`, the resend is due after the other pending resends of the key. This only saves throttled runs: two
+ * concurrent calls may choose the same time, and the workers admit at most 10 resends of a key in a second.
  */
 export async function redeliver(
   ctx: Context,

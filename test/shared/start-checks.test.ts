@@ -99,6 +99,18 @@ describe('the start of a process', () => {
     expect(await start(1)).to.equal('started');
   });
 
+  it('migrate drops an index that only earlier versions use once the new index has existed before', async () => {
+    const { collection } = RideModel;
+    const names = async () => (await collection.listIndexes().toArray()).map(({ name }) => name);
+    await migrate([a]);
+    await collection.dropIndex('keyId_1_createdAt_1_replaces_1');
+    await collection.createIndex({ keyId: 1, createdAt: 1 });
+    await migrate([a]);
+    expect(await names()).to.include.members(['keyId_1_createdAt_1', 'keyId_1_createdAt_1_replaces_1']);
+    await migrate([a]);
+    expect(await names()).not.to.include('keyId_1_createdAt_1');
+  });
+
   it('a start without the check value is refused with one line that says to run migrate', async () => {
     await migrate([a]);
     await mongoose.connection.collection('checks').deleteMany({});

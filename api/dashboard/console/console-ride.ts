@@ -24,6 +24,8 @@ const ownFields = {
   webhookUrl: 1,
   autoAccept: 1,
   needs: 1,
+  onDriverCancel: 1,
+  cancelReason: 1,
   idempotency: 1,
   rev: 1,
   offers: 1,

@@ -92,6 +92,8 @@ const scenarioNamed = (name: string): TestScenario => testScenarios.find((known)
 /** The texts for refusals of a valid creation. */
 const refusals: Record<string, (error: AppError) => string> = {
   rate_limited: ({ message, headers }) => `${message}. Try again in ${waitText(Number(headers['Retry-After']))}.`,
+  // The only check that is made after the form id is known.
+  invalid_request: () => 'The pickup time must be 15 minutes to 30 days ahead.',
   idempotency_conflict: () =>
     'A ride was started from this form before, with other values. Check the values and start another ride.',
 };
@@ -123,6 +125,10 @@ const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
   notes: ['notes', 'The note'],
   'autoAccept.maxPrice': ['maxPrice', 'The highest price'],
   'autoAccept.maxEtaMinutes': ['maxEtaMinutes', 'The longest time to the pickup'],
+  'autoAccept.waitSeconds': ['waitSeconds', 'The seconds to wait'],
+  pickupAt: ['pickupTime', 'The pickup time'],
+  onDriverCancel: ['onDriverCancel', 'The choice'],
+  needs: ['needs', 'The list of needs'],
   distanceKm: ['distanceKm', 'The distance'],
   webhookUrl: ['webhookUrl', 'The webhook URL'],
 };
@@ -132,6 +138,7 @@ function fieldFaults(faults: Record<string, string>): Faults {
   return Object.fromEntries(
     Object.entries(faults).map(([path, fault]) => {
       if (path.split('.')[0] === 'metadata') return ['metadata', metadataFault];
+      if (path.startsWith('needs.')) return ['needs', `Each need ${fault}`];
       const [field, label] = fieldsOfPaths[path] ?? ['fare', 'The request'];
       return [field, `${label} ${fault}`];
     }),

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { AppError } from '../../../shared/base/errors.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
 import { canStep, type ManualStep, plainManualSteps } from '../../../shared/rides/manual-steps.ts';
+import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
@@ -17,6 +18,7 @@ import { numberIn } from './ride-request.ts';
 type Name = ManualStep['step'];
 
 const trip: readonly [Name, string][] = [
+  ['open', 'Open for offers now'],
   ['arrive', 'Arrive at the pickup'],
   ['start', 'Start the trip'],
   ['complete', 'Complete the trip'],
@@ -29,13 +31,14 @@ const ends: readonly [Name, string][] = [
 /** What the driver does with the ride: the manual steps that are possible now, instead of the simulated driver's. */
 export function DriverCard({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
+  const waits = waitsToOpen(ride);
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   const open = canStep('withdraw', ride.status) ? ride.offers.filter(({ withdrawnAt }) => !withdrawnAt) : [];
   return (
     <section id="driver-card" class="console-driver card" aria-labelledby="as-driver">
       <h2 id="as-driver">As the driver</h2>
       <p class="quiet">Manual steps replace those of the simulated driver. The scenario continues from there.</p>
-      {canStep('offer', ride.status) && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
+      {canStep('offer', ride.status) && !waits && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
       {open.length > 0 && (
         <ul class="console-offers" id="own-offers" aria-label="Offers that can be withdrawn">
           {open.map((offer) => (
@@ -49,13 +52,15 @@ export function DriverCard({ ride }: { ride: ConsoleRide }) {
         </ul>
       )}
       <div class="console-steps">
-        {trip.filter(possible).map(([name, label]) => (
-          <StepForm key={name} ride={ride} step={name}>
-            <button class="btn" type="submit">
-              {label}
-            </button>
-          </StepForm>
-        ))}
+        {trip
+          .filter((step) => possible(step) && (step[0] !== 'open' || waits))
+          .map(([name, label]) => (
+            <StepForm key={name} ride={ride} step={name}>
+              <button class="btn" type="submit">
+                {label}
+              </button>
+            </StepForm>
+          ))}
         {ends.filter(possible).map(([name, label]) => (
           <StepForm key={name} ride={ride} step={name}>
             <button class="btn second" type="submit">

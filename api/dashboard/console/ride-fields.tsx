@@ -1,4 +1,4 @@
-import { carTypes } from '../../../shared/base/terms.ts';
+import { carTypes, needs } from '../../../shared/base/terms.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, TextArea, TextField } from '../forms.tsx';
 import { firstValues, type RideField } from './ride-request.ts';
@@ -42,6 +42,10 @@ const moreFields = [
   'passengerCount',
   'maxPrice',
   'maxEtaMinutes',
+  'waitSeconds',
+  'pickupTime',
+  'onDriverCancel',
+  'needs',
   'distanceKm',
   'webhookUrl',
   'metadata',
@@ -87,7 +91,26 @@ export function MoreFields({ values, faults }: FieldsProps) {
           {text('distanceKm', 'Distance in km', { isNumber: true })}
           {text('maxPrice', 'Accept automatically up to (USD)', { isNumber: true })}
           {text('maxEtaMinutes', 'and up to (minutes away)', { isNumber: true })}
+          {text('waitSeconds', 'and the best within (seconds)', { isNumber: true })}
+          <TextField
+            name="pickupTime"
+            label="Pickup time, for a ride for later (UTC)"
+            type="datetime-local"
+            value={values.pickupTime}
+            faults={faults}
+          />
+          <ChoiceField
+            name="onDriverCancel"
+            label="If the driver cancels"
+            value={values.onDriverCancel}
+            options={[
+              ['', 'The ride has ended'],
+              ['rebid', 'A new ride replaces it (rebid)'],
+            ]}
+            faults={faults}
+          />
         </div>
+        {text('needs', 'Needs', { hint: `Any of ${needs.join(', ')}` })}
         {text('webhookUrl', 'Webhook URL of this ride', { hint: 'Instead of the URL of the key.' })}
         <TextArea
           name="metadata"

@@ -141,7 +141,7 @@ function Fields({ ride, apiKey }: Pick<RidePageProps, 'ride' | 'apiKey'>) {
 /** The body of the ride's creation, without defaults. */
 function requestOf(ride: ConsoleRide): object {
   const { pickup, destination, passengerCount, distanceKm, passenger, notes, reference, metadata } = ride;
-  const { carType, rideType, autoAccept, webhookUrl } = ride;
+  const { carType, rideType, autoAccept, webhookUrl, needs, pickupAt, onDriverCancel } = ride;
   return {
     pickup,
     destination,
@@ -155,6 +155,9 @@ function requestOf(ride: ConsoleRide): object {
     reference,
     metadata,
     autoAccept,
+    needs,
+    pickupAt: pickupAt?.getTime(),
+    onDriverCancel,
     webhookUrl,
   };
 }

@@ -21,6 +21,10 @@ export const firstValues = {
   notes: '',
   maxPrice: '',
   maxEtaMinutes: '',
+  waitSeconds: '',
+  pickupTime: '',
+  onDriverCancel: '',
+  needs: '',
   distanceKm: '',
   webhookUrl: '',
   metadata: '',
@@ -50,7 +54,18 @@ export function requestBody(text: (field: RideField) => string) {
     passenger: orNone({ name: typed('passengerName'), phone: typed('passengerPhone') }),
     reference: typed('reference'),
     notes: typed('notes'),
-    autoAccept: orNone({ maxPrice: number('maxPrice'), maxEtaMinutes: number('maxEtaMinutes') }),
+    autoAccept: orNone({
+      maxPrice: number('maxPrice'),
+      maxEtaMinutes: number('maxEtaMinutes'),
+      waitSeconds: number('waitSeconds'),
+    }),
+    pickupAt: timeIn(text('pickupTime')),
+    onDriverCancel: typed('onDriverCancel'),
+    needs: orNone(
+      text('needs')
+        .split(/[\s,]+/)
+        .filter(Boolean),
+    ),
     distanceKm: number('distanceKm'),
     webhookUrl: typed('webhookUrl'),
     metadata: orNone(metadataIn(text('metadata'))),
@@ -60,6 +75,12 @@ export function requestBody(text: (field: RideField) => string) {
 /** Undefined if every field is. */
 const orNone = <T extends object>(fields: T): T | undefined =>
   Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
+
+/** A time in UTC, such as `2026-11-24T21:30`, in Unix ms. Other text is returned as it is, and the schema refuses it. */
+function timeIn(text: string): number | string | undefined {
+  const typed = text.trim();
+  return typed ? Date.parse(`${typed}Z`) || typed : undefined;
+}
 
 /** One entry per line: `room=1204`. */
 function metadataIn(text: string): Record<string, string> {

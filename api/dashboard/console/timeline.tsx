@@ -2,7 +2,7 @@ import type { TimerName } from '../../../shared/base/terms.ts';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
-import { moneyText, OutcomePill, Time } from '../facts.tsx';
+import { cancelReasonWords, moneyText, OutcomePill, Time } from '../facts.tsx';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 
@@ -22,13 +22,11 @@ export function detailOf({ kind, status, offer }: HistoryEntry, ride: DetailedRi
   }
 }
 
-type DetailedRide = Pick<ConsoleRide, 'fare' | 'firstFare' | 'distanceKm' | 'driver' | 'agreedPrice' | 'cancelledBy'>;
-
-const cancelledByWords = { partner: 'By the partner', driver: 'By the driver', timeout: 'It timed out' } as const;
+type DetailedRide = Pick<ConsoleRide, 'fare' | 'firstFare' | 'distanceKm' | 'driver' | 'agreedPrice' | 'cancelReason'>;
 
 function statusDetail(status: RideStatus | undefined, ride: DetailedRide): string {
   if (status === 'driver_arriving') return `${ride.driver?.name} for ${moneyText(ride.agreedPrice ?? ride.fare)}`;
-  if (status === 'cancelled') return ride.cancelledBy ? cancelledByWords[ride.cancelledBy] : '';
+  if (status === 'cancelled') return ride.cancelReason ? cancelReasonWords[ride.cancelReason] : '';
   return '';
 }
 
@@ -46,7 +44,7 @@ const stepWords: Record<TimerName, string> = {
   driver_cancel: 'The driver cancels',
   dispatch: 'More drivers receive the request',
   driver: 'The driver is notified',
-  auto_accept: 'The first offer within the auto-accept limits is accepted',
+  auto_accept: 'An offer within the auto-accept limits is accepted',
   expire: 'The bidding time ends and the ride is cancelled',
   stall: 'The ride is cancelled because it makes no progress',
 };

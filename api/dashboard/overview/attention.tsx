@@ -1,4 +1,5 @@
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import { biddingSince, waitsToOpen } from '../../../shared/rides/opening.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { counted, ModePill, Time } from '../facts.tsx';
 import { ridePath } from '../paths.ts';
@@ -43,18 +44,20 @@ function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null 
 }
 
 function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
-  const { liveOffers, autoAccept, createdAt, biddingEndsAt: until } = ride;
+  if (waitsToOpen(ride)) return null;
+  const { liveOffers, autoAccept, biddingEndsAt: until } = ride;
   const leftMs = until.getTime() - now;
   if (leftMs <= 0) return null;
   if (liveOffers > 0) {
     const what = autoAccept ? ', none within the limits of auto-accept' : ' to choose from';
     return { text: counted(liveOffers, 'offer') + what, until };
   }
-  return leftMs < (until.getTime() - createdAt.getTime()) / 2 ? { text: 'No offer yet', until } : null;
+  return leftMs < (until.getTime() - biddingSince(ride).getTime()) / 2 ? { text: 'No offer yet', until } : null;
 }
 
-function cancelText({ cancelledBy, agreedPrice }: ListedRide): string | null {
-  if (cancelledBy === 'driver') return 'The driver cancelled';
+/** Null if nobody needs to act: the partner cancelled, or another ride replaces this one. */
+function cancelText({ cancelledBy, agreedPrice, replacedBy }: ListedRide): string | null {
+  if (cancelledBy === 'driver') return replacedBy ? null : 'The driver cancelled';
   if (cancelledBy !== 'timeout') return null;
   return agreedPrice === undefined
     ? 'Cancelled: no offer was accepted in time'

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import { ratingText } from '../../track/words.ts';
 import { TableHead } from '../blocks.tsx';
@@ -27,7 +28,15 @@ export function Offers({ ride }: { ride: Ride }) {
   );
 }
 
-function Explanation({ ride: { offers, biddingEndsAt, autoAccept } }: { ride: Ride }) {
+function Explanation({ ride }: { ride: Ride }) {
+  const { offers, biddingEndsAt, biddingOpensAt, autoAccept } = ride;
+  if (biddingOpensAt && waitsToOpen(ride)) {
+    return (
+      <p class="quiet">
+        Drivers are asked from <Time at={biddingOpensAt} /> on.
+      </p>
+    );
+  }
   const isOpen = offers.some(({ withdrawnAt }) => !withdrawnAt);
   return (
     <p class="quiet">

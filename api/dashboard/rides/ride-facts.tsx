@@ -1,7 +1,9 @@
+import { needWords } from '../../../shared/base/terms.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { ratingText } from '../../track/words.ts';
 import { Fact } from '../blocks.tsx';
-import { counted, Id, KeyName, moneyText, placeText, shortId, Time } from '../facts.tsx';
+import { cancelReasonWords, counted, Id, KeyName, moneyText, placeText, shortId, Time } from '../facts.tsx';
+import { ridePath } from '../paths.ts';
 
 /** What people call a ride: its passenger, or its reference. A ride without both has only its id. */
 export const rideName = ({ _id, passenger, reference }: Pick<Ride, '_id' | 'passenger' | 'reference'>): string =>
@@ -19,13 +21,31 @@ export function TripText({ ride: { pickup, destination } }: { ride: Pick<Ride, '
 /** The people of a ride first, then the trip, then what identifies the ride. */
 export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
   const { passenger, passengerCount, notes, driver, pickup, destination, distanceKm, carType, reference } = ride;
+  const { pickupAt, needs, cancelReason, nextRideId, replaces } = ride;
   return (
     <dl class="card facts ride-facts">
+      {cancelReason && <Fact name="Cancelled">{cancelReasonWords[cancelReason]}</Fact>}
+      {nextRideId && (
+        <Fact name="Replaced by">
+          <RideLink rideId={nextRideId} />
+        </Fact>
+      )}
+      {replaces && (
+        <Fact name="Replaces">
+          <RideLink rideId={replaces} />
+        </Fact>
+      )}
+      {pickupAt && (
+        <Fact name="Scheduled for">
+          <Time at={pickupAt} />
+        </Fact>
+      )}
       {(passenger?.name || passenger?.phone) && (
         <Fact name="Passenger">
           <Person name={passenger.name} phone={passenger.phone} />
         </Fact>
       )}
+      {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
       {driver && (
         <>
@@ -56,6 +76,8 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
     </dl>
   );
 }
+
+const RideLink = ({ rideId }: { rideId: string }) => <a href={ridePath(rideId)}>Ride {shortId(rideId)}</a>;
 
 /** A name, and a phone number that can be called. */
 function Person({ name, phone }: { name?: string; phone?: string }) {

@@ -4,6 +4,7 @@ import { AppError } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { rideOf, rideWithKeyName } from '../../../shared/rides/list-rides.ts';
+import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
@@ -44,6 +45,8 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
       followedRide(rideId, owner),
     ]);
     if (!found) throw new AppError('not_found');
+    // The page names the successor, so it must exist.
+    if (found.ride.nextRideId && !found.ride.replacedBy) await bringSuccessor(service, rideId);
     // The two reads of the ride may differ. Then the script finds a newer version in the stream.
     const [latest, version] = [newsOf(followed), versionOf(found.ride)];
     const news = { ...latest, version, isOver: latest.isOver && latest.version === version };

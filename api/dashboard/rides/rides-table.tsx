@@ -1,4 +1,5 @@
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { TableHead } from '../blocks.tsx';
 import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from '../facts.tsx';
 import type { ListedKey } from '../lists.tsx';
@@ -46,6 +47,7 @@ export function RidesTable({
             </td>
             <td class="state">
               <StatusPill status={ride.status} /> {ride.missedCount > 0 && <Missed ride={ride} />}
+              <Scheduled ride={ride} />
             </td>
             <td class="at">
               <Time at={ride.createdAt} />
@@ -82,6 +84,16 @@ function Who({ ride }: { ride: ListedRide }) {
       </a>
       {passenger?.name && reference && <span class="sub">{reference}</span>}
     </>
+  );
+}
+
+/** The pickup time of a ride for later, until its trip begins. */
+function Scheduled({ ride: { pickupAt, status } }: { ride: ListedRide }) {
+  if (!pickupAt || hasEnded(status) || status === 'in_progress') return null;
+  return (
+    <span class="sub">
+      Scheduled for <Time at={pickupAt} />
+    </span>
   );
 }
 
