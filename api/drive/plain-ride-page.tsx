@@ -3,7 +3,18 @@ import type { ShownRide } from '../drivers/fields.ts';
 import { renderDocument } from '../pages/document.tsx';
 import type { Step } from './actions.ts';
 import { Figure } from './request-card.tsx';
-import { callAddress, confirmWords, kilometers, mapAddress, money, nextStop, placeWords, rideWords } from './words.ts';
+import {
+  callAddress,
+  confirmWords,
+  kilometers,
+  mapAddress,
+  money,
+  nextStop,
+  notesOf,
+  pickupWords,
+  placeWords,
+  rideWords,
+} from './words.ts';
 
 interface Notice {
   /** The step that has just ended the ride. */
@@ -28,13 +39,17 @@ const endWords = (done: Notice['done']): string =>
   done === 'complete' ? 'Trip completed' : done === 'cancel' ? 'You cancelled the ride' : 'No ride';
 
 function Ride({ ride }: { ride: ShownRide }) {
-  const { passenger, notes, agreedPrice, distanceKm, passengerCount } = ride;
+  const { passenger, agreedPrice, distanceKm, passengerCount } = ride;
+  const notes = notesOf(ride);
   const stop = nextStop(ride);
   return (
     <>
       <section class="stop to">
         <h2>{stop === ride.pickup ? 'Pickup' : 'Destination'}</h2>
         <p>{placeWords(stop)}</p>
+        {ride.pickupAt && stop === ride.pickup && (
+          <p class="quiet">{pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
+        )}
       </section>
       {passenger && (
         <section class="passenger">

@@ -8,6 +8,7 @@ export const RequestCard = () => (
         <div>
           <p class="fare" data-part="fare" />
           <p class="quiet" data-part="kind" />
+          <p class="special" data-part="special" />
         </div>
         <p class="left">
           <svg viewBox="0 0 72 72" aria-hidden="true">

@@ -1,5 +1,5 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import { type CarType, type Need, needWords } from '../../shared/base/terms.ts';
+import { type CarType, needWords } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
@@ -38,25 +38,29 @@ const people = (count: number): string => (count === 1 ? '1 passenger' : `${coun
 
 const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };
 
-export const kindOf = ({ carType, rideType, needs }: Pick<ShownRequest, 'carType' | 'rideType' | 'needs'>): string =>
-  [
-    carWords[carType],
-    ...(rideType === 'intercity' ? ['between cities'] : []),
-    ...(needs ? [`needs: ${listOf(needs)}`] : []),
-  ].join(', ');
+export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
+  rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
 
-const listOf = (needs: readonly Need[]): string => needs.map((need) => needWords[need]).join(', ');
+type Conditions = Pick<ShownRequest, 'pickupAt' | 'needs'>;
+
+/** When to be at the pickup: `Pickup Nov 24, 9:30 PM`, in the zone of the reader. Empty for a ride for now. */
+export function pickupWords({ pickupAt }: Conditions, zone: { timeZone?: 'UTC'; timeZoneName?: 'short' } = {}): string {
+  if (pickupAt === undefined) return '';
+  const options = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', ...zone } as const;
+  return `Pickup ${new Intl.DateTimeFormat(zone.timeZone && 'en-US', options).format(pickupAt)}`;
+}
+
+/** `Needs: child seat, pet`. Empty without needs. */
+const needsWords = ({ needs }: Conditions): string =>
+  needs ? `Needs: ${needs.map((need) => needWords[need]).join(', ')}` : '';
+
+/** What is special about a request. Empty for most requests. */
+export const specialWords = (request: Conditions): string =>
+  [pickupWords(request), needsWords(request)].filter(Boolean).join(' · ');
 
 /** The needs of the driver's ride, and the partner's notes; empty if there are neither. */
-export const notesOf = ({ needs, notes }: Pick<ShownRide, 'needs' | 'notes'>): string =>
-  [...(needs ? [`Needs: ${listOf(needs)}`] : []), ...(notes ? [notes] : [])].join('. ');
-
-/** When to be at the pickup, in the zone of the reader: ` · Pickup Nov 24, 9:30 PM`. Empty for a ride for now. */
-export function pickupWords({ pickupAt }: Pick<ShownRequest, 'pickupAt'>): string {
-  if (pickupAt === undefined) return '';
-  const options = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
-  return ` · Pickup ${new Intl.DateTimeFormat(undefined, options).format(pickupAt)}`;
-}
+export const notesOf = (ride: Pick<ShownRide, 'needs' | 'notes'>): string =>
+  [needsWords(ride), ride.notes].filter(Boolean).join('. ');
 
 /** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {
@@ -83,7 +87,10 @@ export const requestWords = (request: ShownRequest, place: Point | null): string
     `pickup ${wayWords(pickupWay(request, place))}`,
     `trip ${wayWords(tripWay(request))}`,
     people(request.passengerCount),
-  ].join(', ');
+    specialWords(request),
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 interface RideWords {
   title: string;

@@ -79,9 +79,10 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     ),
     onDriverCancel: Joi.valid('rebid')
       .empty(null)
+      .meta({ openapi: { title: 'OnDriverCancel' } })
       .description('`rebid`: if the driver cancels, a new ride with the same request replaces this one.'),
     needs: Joi.array()
-      .items(Joi.valid(...allNeeds))
+      .items(Joi.valid(...allNeeds).meta({ openapi: { title: 'Need' } }))
       .unique()
       .empty(null)
       .description('What the car and its driver must be able to serve. Only such drivers are asked.'),

@@ -5,8 +5,8 @@
     python3 hotel_desk.py show
     python3 hotel_desk.py reconcile 2026-11 statement.csv [KEY_ID]
 
-PICKUP and DESTINATION are LAT,LNG. PICKUP_AT is a Unix time in milliseconds; without it,
-the ride is for now. `serve` needs PORT and SECRET, everything else API and KEY. The file
+PICKUP and DESTINATION are LAT,LNG. PICKUP_AT is a Unix time in milliseconds, such as
+$(date -d 'tomorrow 9:00' +%s000); without it, the ride is for now. `serve` needs PORT and SECRET, everything else API and KEY. The file
 desk.db has all bookings, rides and events. The desk may be killed at any time: it continues
 where it stopped. It needs verify.py beside it, and no package.
 """
@@ -120,6 +120,8 @@ def book(booking, fare, pickup, destination, pickup_at=None):
             "maxPrice": round(float(fare) * 1.2, 2),
             "waitSeconds": WAIT_SECONDS,
         },
+        # If a driver cancels, the service makes a new ride, up to three times in a row.
+        "onDriverCancel": "rebid",
     }
     if pickup_at:
         request["pickupAt"] = int(pickup_at)
@@ -133,7 +135,8 @@ def request_rides():
     """Request a ride for each booking that needs one.
 
     The number of the attempt is in the Idempotency-Key. So if an answer is lost, a repeat
-    gets the same ride, and after a driver's cancellation the next attempt gets a new one.
+    gets the same ride, and after a cancellation without a new ride, the next attempt gets
+    one.
     """
     with transaction() as database:
         query = "SELECT booking, request, attempt FROM bookings WHERE state = 'wanted'"

@@ -88,8 +88,9 @@ export const biddingOpensAt = {
 } as const;
 
 export const onDriverCancel = {
-  const: 'rebid',
+  title: 'OnDriverCancel',
   type: 'string',
+  enum: ['rebid'],
   description: 'If the driver cancels, a new ride replaces this one. Present if you asked for it.',
 } as const;
 
@@ -139,6 +140,7 @@ export const sequence = {
   type: 'integer',
   minimum: 1,
   description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
+  examples: [2],
 } as const;
 
 export const driverName = { type: 'string', description: 'Name of the driver.' } as const;

@@ -64,8 +64,11 @@ describe('the desk of a hotel', function () {
   });
   const desk = async (args: string[], settings?: Record<string, string>): Promise<string> =>
     (await run('python3', ['hotel_desk.py', ...args], options(settings))).stdout;
-  const book = (booking: string, settings?: Record<string, string>) =>
-    desk(['book', booking, '24.5', '40.758,-73.9855', '40.7128,-74.006'], settings);
+  const book = (booking: string, settings?: Record<string, string>, pickupAt?: number) =>
+    desk(
+      ['book', booking, '24.5', '40.758,-73.9855', '40.7128,-74.006', ...(pickupAt ? [String(pickupAt)] : [])],
+      settings,
+    );
   const bookings = async (): Promise<Booking[]> =>
     (await desk(['show']))
       .trim()
@@ -123,12 +126,39 @@ describe('the desk of a hotel', function () {
     });
   }
 
-  it("survives a driver's cancellation: it books another ride for the same booking", async () => {
+  it('books a ride for tomorrow, which waits until it opens', async () => {
+    await serve();
+    await book('70133', {}, Math.round(api.ctx.now()) + 24 * 3_600_000);
+    const [{ rideId, status } = { rideId: '', status: '' }] = (await bookingOf('70133')).rides;
+    expect(status).to.equal('bidding');
+    expect((await rides.findOne({ _id: rideId }))?.openedAt).to.equal(undefined);
+    await clientOf(api.url, key.key).post(`/test/rides/${rideId}/open`);
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    expect(await ridesMade()).to.equal(1);
+  });
+
+  it("survives a driver's cancellation: it follows the ride that replaces the first one", async () => {
     await serve();
     await book('70133', { SCENARIO: 'driver_cancels' });
     await until(async () => (await bookingOf('70133')).state === 'completed');
+    const [first, second] = (await bookingOf('70133')).rides;
     expect(await statusesOf('70133')).to.deep.equal(['cancelled', 'completed']);
+    expect((await rides.findOne({ _id: second?.rideId }))?.replaces).to.equal(first?.rideId);
     expect(await ridesMade()).to.equal(2);
+  });
+
+  it('survives four cancellations by drivers: it books a new ride when the service makes no other', async () => {
+    const by = clientOf(api.url, key.key);
+    await serve();
+    await book('70133', { SCENARIO: 'stalls' });
+    for (let cancelled = 0; cancelled < 4; cancelled++) {
+      await until(async () => (await statusesOf('70133')).at(-1) === 'driver_arriving');
+      await by.post(`/test/rides/${(await bookingOf('70133')).rides.at(-1)?.rideId}/cancel`);
+      await until(async () => (await statusesOf('70133'))[cancelled] === 'cancelled');
+    }
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    expect(await statusesOf('70133')).to.deep.equal([...Array(4).fill('cancelled'), 'completed']);
+    expect(await ridesMade()).to.equal(5);
   });
 
   it('survives a duplicate: an event that arrives twice is handled once', async () => {

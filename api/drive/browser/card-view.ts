@@ -1,7 +1,7 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RequestOnPage } from '../actions.ts';
 import { pickupWay, tripWay, type Way } from '../directions.ts';
-import { counterStep, kilometers, kindOf, mapAddress, money, pickupWords, timeLeft } from '../words.ts';
+import { counterStep, kilometers, kindOf, mapAddress, money, specialWords, timeLeft } from '../words.ts';
 import { pauseTaps, setShown, setText } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
@@ -25,7 +25,9 @@ export const likelyMinutes = (request: RequestOnPage, place: Point | null): numb
 export function showFacts(item: HTMLElement, request: RequestOnPage): void {
   const part = partsOf(item);
   item.dataset.ride = request.rideId;
-  setText(part('kind'), kindOf(request) + pickupWords(request));
+  setText(part('kind'), kindOf(request));
+  setText(part('special'), specialWords(request));
+  part('special').hidden = !specialWords(request);
   setText(part('passengers'), String(request.passengerCount));
   showWay(item, 'trip', tripWay(request));
   for (const [name, place] of [

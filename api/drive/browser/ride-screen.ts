@@ -18,10 +18,8 @@ export function showRide(ride: ShownRide): void {
   if (!words) return;
   const { status, destination, passenger } = ride;
   const notes = notesOf(ride);
-  setText(
-    element('ride-eyebrow'),
-    (status === 'driver_arriving' ? 'You were chosen' : 'Your ride') + pickupWords(ride),
-  );
+  const eyebrow = [status === 'driver_arriving' ? 'You were chosen' : 'Your ride', pickupWords(ride)];
+  setText(element('ride-eyebrow'), eyebrow.filter(Boolean).join(' · '));
   setText(element('ride-title'), words.title);
   const step = element('step');
   setAction(step, element('step-text'), words.button);

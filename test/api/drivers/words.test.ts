@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { callAddress, kindOf, notesOf } from '../../../api/drive/words.ts';
+import { callAddress, notesOf, specialWords } from '../../../api/drive/words.ts';
 
 describe("the tel: URL of a passenger on the driver's page", () => {
   const numbers: [text: string, address: string | undefined][] = [
@@ -24,12 +24,10 @@ describe("the tel: URL of a passenger on the driver's page", () => {
 });
 
 describe("the needs of a ride on the driver's page", () => {
-  it('a request shows its kind of car, and its needs if it has any', () => {
-    const wish = { carType: 'comfort', rideType: 'intercity' } as const;
-    expect(kindOf(wish)).to.equal('Comfort car, between cities');
-    expect(kindOf({ ...wish, needs: ['child_seat', 'pet'] })).to.equal(
-      'Comfort car, between cities, needs: child seat, pet',
-    );
+  it('a request shows its pickup time and its needs, and nothing without either', () => {
+    expect(specialWords({})).to.equal('');
+    expect(specialWords({ needs: ['child_seat', 'pet'] })).to.equal('Needs: child seat, pet');
+    expect(specialWords({ needs: ['pet'], pickupAt: Date.UTC(2026, 10, 24, 12) })).to.match(/^Pickup .+ · Needs: pet$/);
   });
 
   it("the driver's ride shows its needs before the notes, and nothing without either", () => {
