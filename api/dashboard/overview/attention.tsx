@@ -49,10 +49,14 @@ function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | 
   const leftMs = until.getTime() - now;
   if (leftMs <= 0) return null;
   if (liveOffers > 0) {
-    const what = autoAccept ? ', none within the limits of auto-accept' : ' to choose from';
-    return { text: counted(liveOffers, 'offer') + what, until };
+    return { text: counted(liveOffers, 'offer') + choiceText(autoAccept), until };
   }
   return leftMs < (until.getTime() - biddingSince(ride).getTime()) / 2 ? { text: 'No offer yet', until } : null;
+}
+
+function choiceText(autoAccept: ListedRide['autoAccept']): string {
+  if (!autoAccept) return ' to choose from';
+  return autoAccept.waitSeconds ? ', none accepted automatically yet' : ', none within the limits of auto-accept';
 }
 
 /** Null if nobody needs to act: the partner cancelled, or another ride replaces this one. */

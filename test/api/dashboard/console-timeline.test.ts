@@ -60,7 +60,7 @@ describe('the timeline of a test ride', () => {
     const withdrawn = { ...offer, withdrawnAt: at(4_000) };
     const events = [received, changed(2, 'cancelled', 9_000)];
     const cancelled: ConsoleRide = {
-      ...{ ...ride, status: 'cancelled', cancelledBy: 'partner' },
+      ...{ ...ride, status: 'cancelled', cancelReason: 'partner' },
       ...{ offers: [withdrawn], events },
     };
     expect(wordsOf(cancelled)).to.deep.equal([
@@ -156,6 +156,10 @@ describe('the request of the console’s form', () => {
       notes: 'Side door',
       maxPrice: '30',
       maxEtaMinutes: '8',
+      waitSeconds: '20',
+      pickupTime: '2026-11-24T21:30',
+      onDriverCancel: 'rebid',
+      needs: 'pet, child_seat',
       distanceKm: '7.5',
       webhookUrl: 'https://partner.example/hook',
       metadata: 'room=1204\r\n\r\nmath = a=b ',
@@ -168,7 +172,10 @@ describe('the request of the console’s form', () => {
       passenger: { name: 'Ada Byron' },
       reference: 'RES-20332',
       notes: 'Side door',
-      autoAccept: { maxPrice: 30, maxEtaMinutes: 8 },
+      autoAccept: { maxPrice: 30, maxEtaMinutes: 8, waitSeconds: 20 },
+      pickupAt: Date.UTC(2026, 10, 24, 21, 30),
+      onDriverCancel: 'rebid',
+      needs: ['pet', 'child_seat'],
       distanceKm: 7.5,
       webhookUrl: 'https://partner.example/hook',
       metadata: { room: '1204', math: 'a=b' },

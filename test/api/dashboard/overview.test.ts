@@ -103,6 +103,19 @@ describe('the dashboard: overview', () => {
       [ride('bidding', { createdAt: minutesAgo(20) }), 'No offer yet'],
       [ride('bidding', { liveOffers: 3 }), '3 offers to choose from'],
       [ride('bidding', { liveOffers: 1, autoAccept }), '1 offer, none within the limits of auto-accept'],
+      [
+        ride('bidding', { liveOffers: 1, autoAccept: { ...autoAccept, waitSeconds: 60 } }),
+        '1 offer, none accepted automatically yet',
+      ],
+      [ride('bidding', { createdAt: minutesAgo(900), biddingOpensAt: minutesAgo(-1) }), undefined],
+      [
+        ride('bidding', { createdAt: minutesAgo(900), biddingOpensAt: minutesAgo(1), openedAt: minutesAgo(1) }),
+        undefined,
+      ],
+      [
+        ride('bidding', { createdAt: minutesAgo(900), biddingOpensAt: minutesAgo(20), openedAt: minutesAgo(20) }),
+        'No offer yet',
+      ],
       [ride('bidding', { liveOffers: 3, biddingEndsAt: minutesAgo(1) }), undefined],
       [ride('driver_arriving'), undefined],
       [ride('arrived'), undefined],
@@ -112,6 +125,7 @@ describe('the dashboard: overview', () => {
       [ride('completed', { missedCount: 1, statusAt: minutesAgo(61) }), undefined],
       [ride('cancelled', { cancelledBy: 'partner' }), undefined],
       [ride('cancelled', { cancelledBy: 'driver' }), 'The driver cancelled'],
+      [ride('cancelled', { cancelledBy: 'driver', replacedBy: 'ride_2' }), undefined],
       [ride('cancelled', { cancelledBy: 'driver', mode: 'test' }), undefined],
       [ride('cancelled', { cancelledBy: 'timeout' }), 'Cancelled: no offer was accepted in time'],
       [ride('cancelled', { cancelledBy: 'timeout', agreedPrice: 9 }), 'Cancelled: the trip made no progress'],
