@@ -67,7 +67,7 @@ describe('the timeline of a test ride', () => {
       ['Ride requested', '$25.00 for 5.3 km'],
       ['Offer received', 'Dana for $20.00, 4 min away'],
       ['Offer withdrawn', 'Dana, $20.00'],
-      ['Ride cancelled', 'By the partner'],
+      ['Ride cancelled', 'The partner cancelled'],
     ]);
   });
 
