@@ -117,7 +117,7 @@ export const confirmWords = {
   },
   cancel: {
     title: 'Cancel this ride?',
-    text: 'The partner is notified, and no other driver is sent.',
+    text: 'The partner is notified. You will not be asked for this ride again.',
     keep: 'Keep the ride',
     button: 'Cancel the ride',
   },

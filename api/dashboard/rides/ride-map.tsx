@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/base/config.ts';
 import type { TrackState } from '../../track/track-state.ts';
-import { wordsFor } from '../../track/words.ts';
+import { serverZone, wordsFor } from '../../track/words.ts';
 import { Time } from '../facts.tsx';
 
 /** The live map inside a page of the dashboard. A script fills it and moves the car (browser/ride-map.ts). */
@@ -23,7 +23,7 @@ export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
 
 /** The texts of the map: the ETA and the status. The same script keeps them up to date. */
 export function MapWords({ map }: { map: TrackState }) {
-  const { headline, when, status } = wordsFor(map, map.now);
+  const { headline, when, status } = wordsFor(map, map.now, undefined, serverZone);
   return (
     <p class="map-words" id="map-words" data-keep>
       <strong id="headline">{headline}</strong>{' '}
