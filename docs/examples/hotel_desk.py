@@ -6,9 +6,10 @@
     python3 hotel_desk.py reconcile 2026-11 statement.csv [KEY_ID]
 
 PICKUP and DESTINATION are LAT,LNG. PICKUP_AT is a Unix time in milliseconds, such as
-$(date -d 'tomorrow 9:00' +%s000); without it, the ride is for now. `serve` needs PORT and SECRET, everything else API and KEY. The file
-desk.db has all bookings, rides and events. The desk may be killed at any time: it continues
-where it stopped. It needs verify.py beside it, and no package.
+$(date -d 'tomorrow 9:00' +%s000); without it, the ride is for now. `serve` needs PORT and
+SECRET, everything else API and KEY. The file desk.db has all bookings, rides and events.
+The desk may be killed at any time: it continues where it stopped. It needs verify.py
+beside it, and no package.
 """
 
 import csv
