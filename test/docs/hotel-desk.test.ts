@@ -204,7 +204,7 @@ describe('the desk of a hotel', function () {
     it('a ride that is missing on the statement and one with another price are found', async () => {
       const csv = await statement();
       const [head = '', first = '', second = '', ...rest] = csv.split('\r\n');
-      const changed = [head, second.replace(/[\d.]+$/, '99.00'), ...rest].join('\r\n');
+      const changed = [head, second.replace(/,\d+\.\d\d,/, ',99.00,'), ...rest].join('\r\n');
       await writeFile(path.join(folder, 'statement.csv'), changed);
       const [missing = '', wrong = ''] = [first, second].map((row) => row.split(',')[0]);
       const found = await reconcile();
