@@ -33,7 +33,7 @@ describe('needs', () => {
   }
 
   for (const wrong of ['pet', ['boat'], ['pet', 'pet'], [null], [1], { pet: true }, [['pet']], true]) {
-    it(`refuses needs ${JSON.stringify(wrong)} with a 400 that names the field`, async () => {
+    it(`a creation refuses needs ${JSON.stringify(wrong)} with a 400 that names the field`, async () => {
       const { status, body } = await partner.createRide({ needs: wrong });
       expect(status).to.equal(400);
       expect(body.error).to.match(/^needs/);

@@ -197,7 +197,7 @@ describe('rides that are replaced when the driver cancels', () => {
     expect(new URL(headers.get('location') ?? '').pathname).to.equal(await mapOf(next));
   });
 
-  it('refuses another onDriverCancel than rebid', async () => {
+  it('a creation refuses another onDriverCancel than rebid', async () => {
     for (const onDriverCancel of ['end', '', true, {}]) {
       expect((await partner.createRide({ onDriverCancel })).status).to.equal(400);
     }
@@ -235,7 +235,7 @@ describe('the reason of a cancellation', () => {
     ['in_progress', 'driver', 'driver'],
     ['bidding', 'partner', 'partner'],
   ] as const) {
-    it(`is ${reason} if a ${by} cancels a ride that is ${status}, in the ride, the list and the event`, async () => {
+    it(`cancelReason is ${reason} if a ${by} cancels a ride that is ${status}, in the ride, the list and the event`, async () => {
       const partner = await api.partner('live');
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await applyAction(api.ctx, rideId, { action: 'cancel', by }, 'anyone');

@@ -30,7 +30,7 @@ describe('POST /rides/:rideId/events/:sequence/resend', () => {
     return rideId;
   }
 
-  it('sends the event again with its body, id and number, a mark and a new signature', async () => {
+  it('a resend sends the event again with its body, id and number, a mark and a new signature', async () => {
     const rideId = await sentRide();
     const count = receiver.receipts.length;
     const { status, body } = await resend(rideId, 2);
@@ -71,7 +71,7 @@ describe('POST /rides/:rideId/events/:sequence/resend', () => {
     });
   }
 
-  it('needs a key, and answers 409 for an event that is not sent yet and 410 for one whose body is erased', async () => {
+  it('a resend needs a key, and answers 409 for an event that is not sent yet and 410 for one whose body is erased', async () => {
     const rideId = await sentRide();
     expect((await partner.post(`/rides/${rideId}/events/1/resend`, undefined, { authorization: '' })).status).to.equal(
       401,

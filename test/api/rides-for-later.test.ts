@@ -46,7 +46,7 @@ describe('creating rides for later', () => {
     ['in the past', -minute],
     ['31 days ahead', 31 * day],
   ] as const) {
-    it(`refuses a pickup ${title}, and does not charge for it`, async () => {
+    it(`a creation refuses a pickup ${title}, and does not charge for it`, async () => {
       const { status, body } = await partner.createRide({ pickupAt: ahead(ms) });
       expect(status).to.equal(400);
       expect(body.error).to.equal('"pickupAt" must be 15 minutes to 30 days ahead');
@@ -56,7 +56,7 @@ describe('creating rides for later', () => {
   }
 
   for (const pickupAt of ['2026-11-24', 1.5, -1, {}, true]) {
-    it(`refuses pickupAt ${JSON.stringify(pickupAt)}`, async () => {
+    it(`a creation refuses pickupAt ${JSON.stringify(pickupAt)}`, async () => {
       expect((await partner.createRide({ pickupAt })).status).to.equal(400);
     });
   }
@@ -113,7 +113,7 @@ describe('a test ride for later', () => {
   });
   const later = async () => (await partner.createRide({ pickupAt: Math.round(api.ctx.now()) + day })).body.rideId;
 
-  it('POST /test/rides/:rideId/open opens it now, and the simulated driver begins', async () => {
+  it('POST /test/rides/:rideId/open opens a ride for later now, and the simulated driver begins', async () => {
     const rideId = await later();
     expect((await partner.post(`/test/rides/${rideId}/offer`)).headers.get('x-service-error')).to.equal(
       'bidding_not_open',
@@ -127,7 +127,7 @@ describe('a test ride for later', () => {
     expect((await partner.post(`/test/rides/${rideId}/offer`)).status).to.equal(200);
   });
 
-  it('refuses to open a ride that is open or has ended', async () => {
+  it('the step open refuses a ride that is open or has ended', async () => {
     const rideId = (await partner.createRide()).body.rideId;
     expect((await partner.post(`/test/rides/${rideId}/open`)).status).to.equal(409);
     const other = await later();

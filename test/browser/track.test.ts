@@ -107,7 +107,7 @@ describe('the live map', () => {
     await headline(second, 'Arriving now');
   }).timeout(90_000);
 
-  it('shows the pickup time of a ride for later until it opens', async () => {
+  it('the map page shows the pickup time of a ride for later until it opens', async () => {
     const { url, rideId } = await newMap('no_offers', { pickupAt: Date.now() + 26 * 3_600_000 });
     const page = await openPage(await openProfile(), url);
     await headline(page, /^Scheduled for /);

@@ -93,7 +93,7 @@ describe('the desk of a hotel', function () {
     await ended;
   }
 
-  it('books a ride once, however often it is asked to, and follows it to its end', async () => {
+  it('the desk books a ride once, however often it is asked to, and follows it to its end', async () => {
     await serve();
     await book('70133');
     await book('70133');
@@ -103,7 +103,7 @@ describe('the desk of a hotel', function () {
     expect(await ridesMade()).to.equal(1);
   });
 
-  it('survives its own outage: it reads the events that it missed from the feed', async () => {
+  it('the desk survives its own outage: it reads the events that it missed from the feed', async () => {
     const first = await serve();
     await book('70133');
     await kill(first);
@@ -118,7 +118,7 @@ describe('the desk of a hotel', function () {
   });
 
   for (const scenario of ['rate_limited', 'unavailable']) {
-    it(`survives an outage of the service: after a refusal in ${scenario} it books the ride once`, async () => {
+    it(`the desk survives an outage of the service: after a refusal in ${scenario} it books the ride once`, async () => {
       await serve();
       await book('70133', { SCENARIO: scenario });
       await until(async () => (await bookingOf('70133')).state === 'completed');
@@ -126,7 +126,7 @@ describe('the desk of a hotel', function () {
     });
   }
 
-  it('books a ride for tomorrow, which waits until it opens', async () => {
+  it('the desk books a ride for tomorrow, which waits until it opens', async () => {
     await serve();
     await book('70133', {}, Math.round(api.ctx.now()) + 24 * 3_600_000);
     const [{ rideId, status } = { rideId: '', status: '' }] = (await bookingOf('70133')).rides;
@@ -137,7 +137,7 @@ describe('the desk of a hotel', function () {
     expect(await ridesMade()).to.equal(1);
   });
 
-  it("survives a driver's cancellation: it follows the ride that replaces the first one", async () => {
+  it("the desk survives a driver's cancellation: it follows the ride that replaces the first one", async () => {
     await serve();
     await book('70133', { SCENARIO: 'driver_cancels' });
     await until(async () => (await bookingOf('70133')).state === 'completed');
@@ -147,7 +147,7 @@ describe('the desk of a hotel', function () {
     expect(await ridesMade()).to.equal(2);
   });
 
-  it('survives four cancellations by drivers: it books a new ride when the service makes no other', async () => {
+  it('the desk survives four cancellations by drivers: it books a new ride when the service makes no other', async () => {
     const by = clientOf(api.url, key.key);
     await serve();
     await book('70133', { SCENARIO: 'stalls' });
@@ -161,7 +161,7 @@ describe('the desk of a hotel', function () {
     expect(await ridesMade()).to.equal(5);
   });
 
-  it('survives a duplicate: an event that arrives twice is handled once', async () => {
+  it('the desk survives a duplicate: an event that arrives twice is handled once', async () => {
     const child = await serve();
     let printed = '';
     child.stdout?.on('data', (text) => {

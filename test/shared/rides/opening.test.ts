@@ -66,7 +66,7 @@ describe('rides for later', () => {
     await offerOn(ctx, due);
   });
 
-  it('opens all rides that are due, those with the earliest opening first', async () => {
+  it('the opener opens all rides that are due, those with the earliest opening first', async () => {
     const planned: string[] = [];
     while (planned.length < 600) {
       const made = await Promise.all(Array.from({ length: 50 }, () => laterRide()));
