@@ -199,36 +199,36 @@ function DeliveriesTable({ attempts, keys }: Pick<DeliveriesPageProps, 'attempts
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
     <div class="scroll">
-      <table class="table deliveries">
-        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'At', 'Key', 'Ride']} numbers={['Took']} />
+      <table class="table deliveries cards">
+        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Time', 'Key', 'Ride']} numbers={['Took']} />
         <tbody>
           {attempts.map((attempt) => (
             <tr key={attempt._id} id={attempt._id}>
-              <td data-label="Event">
+              <td class="event">
                 <span>
                   <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag kind={attempt.kind} />
                 </span>
               </td>
-              <td data-label="Outcome">
+              <td class="state">
                 <OutcomePill outcome={attempt.outcome} />
               </td>
-              <td data-label="Answer" class="answer">
+              <td class="answer">
                 <Answered attempt={attempt} />
               </td>
-              <td data-label="Took" class="number">
+              <td class="number took">
                 {attempt.durationMs === undefined || attempt.outcome === 'no_url' ? (
                   <None />
                 ) : (
                   msText(attempt.durationMs)
                 )}
               </td>
-              <td data-label="At">
+              <td class="at">
                 <Time at={attempt.startedAt ?? attempt.at} />
               </td>
-              <td data-label="Key" class="key">
+              <td class="key">
                 <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />
               </td>
-              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
+              <td class="ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
             </tr>
           ))}
         </tbody>

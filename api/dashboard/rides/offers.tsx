@@ -45,7 +45,7 @@ function OfferTable({ ride }: { ride: Ride }) {
   const isBest = (value: (offer: Offer) => number, offer: Offer) =>
     live.length > 1 && !offer.withdrawnAt && live.every((other) => value(offer) <= value(other));
   return (
-    <table class="table offers">
+    <table class="table offers cards">
       <TableHead
         columns={['Driver', 'Car', 'Arrives in', 'Price', 'Compared to the fare', <span class="spoken">Choice</span>]}
         numbers={['Arrives in', 'Price']}
@@ -53,27 +53,29 @@ function OfferTable({ ride }: { ride: Ride }) {
       <tbody>
         {offers.map((offer) => (
           <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'withdrawn' : undefined}>
-            <td data-label="Driver">
+            <td class="driver">
               <span>
                 {offer.driver.name} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
               </span>
             </td>
-            <td data-label="Car">
+            <td class="car">
               <span>
                 {offer.driver.vehicle} <span class="car-plate">{offer.driver.plate}</span>
               </span>
             </td>
-            <td data-label="Arrives in" class="number">
+            <td data-label="Arrives in" class="number eta">
               <Best when={isBest(({ etaMinutes }) => etaMinutes, offer)} word="fastest">
                 {offer.etaMinutes} min
               </Best>
             </td>
-            <td data-label="Price" class="number">
+            <td class="number price">
               <Best when={isBest(({ price }) => price, offer)} word="cheapest">
                 <strong>{moneyText(offer.price)}</strong>
               </Best>
             </td>
-            <td data-label="Compared to the fare">{comparedText(offer.price, fare)}</td>
+            <td data-label="Compared to the fare" class="compared">
+              {comparedText(offer.price, fare)}
+            </td>
             <td class="choice">
               <Choice ride={ride} offer={offer} />
             </td>
