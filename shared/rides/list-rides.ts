@@ -183,3 +183,18 @@ export async function rideWithKeyName(
 export async function rideOf(rideId: string, { accountId }: RidesOwner): Promise<Ride | null> {
   return rides.findOne({ _id: rideId, accountId }, committedReads());
 }
+
+/** What people call a ride. */
+export type RideName = Pick<Ride, 'passenger' | 'reference'>;
+
+/** The names of an account's rides by ride id, in one query, which reads each ride by its id. */
+export async function rideNames(rideIds: readonly string[], { accountId }: RidesOwner): Promise<Map<string, RideName>> {
+  if (rideIds.length === 0) return new Map();
+  const found = await rides
+    .find<RideName & Pick<Ride, '_id'>>(
+      { _id: { $in: [...rideIds] }, accountId },
+      { projection: { passenger: 1, reference: 1 }, hint: { _id: 1 }, ...committedReads() },
+    )
+    .toArray();
+  return new Map(found.map(({ _id, ...name }) => [_id, name]));
+}
