@@ -31,7 +31,8 @@ function Explanation({ ride: { offers, biddingEndsAt, autoAccept } }: { ride: Ri
   const isOpen = offers.some(({ withdrawnAt }) => !withdrawnAt);
   return (
     <p class="quiet">
-      {isOpen ? 'Accept one by' : 'No offer yet. Drivers can make offers until'} <Time at={biddingEndsAt} form="time" />
+      {isOpen ? 'Accept one by' : 'No offer yet. Drivers can make offers until'}{' '}
+      <Time at={biddingEndsAt} form="minute" />
       {isOpen ? ', or the ride is cancelled.' : '.'}
       {autoAccept && ` An offer ${limitsText(autoAccept)} is accepted automatically.`}
     </p>
@@ -47,7 +48,7 @@ function OfferTable({ ride }: { ride: Ride }) {
   return (
     <table class="table offers cards">
       <TableHead
-        columns={['Driver', 'Car', 'Arrives in', 'Price', 'Compared to the fare', <span class="spoken">Choice</span>]}
+        columns={['Driver', 'Car', 'Arrives in', 'Price', 'Difference', <span class="spoken">Choice</span>]}
         numbers={['Arrives in', 'Price']}
       />
       <tbody>
@@ -73,9 +74,7 @@ function OfferTable({ ride }: { ride: Ride }) {
                 <strong>{moneyText(offer.price)}</strong>
               </Best>
             </td>
-            <td data-label="Compared to the fare" class="compared">
-              {comparedText(offer.price, fare)}
-            </td>
+            <td class="compared">{comparedText(offer.price, fare)}</td>
             <td class="choice">
               <Choice ride={ride} offer={offer} />
             </td>
@@ -97,8 +96,8 @@ function Best({ when, word, children }: { when: boolean; word: string; children:
 
 function comparedText(price: number, fare: number): string {
   const cents = Math.round((price - fare) * 100);
-  if (cents === 0) return 'the same';
-  return `${moneyText(Math.abs(cents) / 100)} ${cents > 0 ? 'more' : 'less'}`;
+  if (cents === 0) return 'at the fare';
+  return `${moneyText(Math.abs(cents) / 100)} ${cents > 0 ? 'above' : 'below'} the fare`;
 }
 
 function Choice({ ride, offer }: { ride: Ride; offer: Offer }) {
