@@ -118,8 +118,8 @@ function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const { left, below } = coveredBy(sheet, container);
   const { width, height } = container.getBoundingClientRect();
   const [top, right] = [Math.min(56, height / 4), Math.min(72, width / 4)];
-  // On a narrow map, the label of a place could cover the scale.
-  const bottom = width < 480 ? 104 : 64;
+  // Where little of the map is visible, the label of a place could cover the scale.
+  const bottom = width - left < 560 ? 112 : 72;
   return {
     paddingTopLeft: new Point(Math.max(0, Math.min(left + 56, width - right - leastView)), top),
     paddingBottomRight: new Point(right, Math.max(0, Math.min(below + bottom, height - top - leastView))),
