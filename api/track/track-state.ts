@@ -1,7 +1,7 @@
 import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
-import { assumedKmPerHour } from './eta.ts';
+import { driveMs } from './eta.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
@@ -25,7 +25,7 @@ export interface TrackState {
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
   /**
    * The expected arrival at the pickup or the destination: the end of the simulated drive, the ETA that the driver
-   * promised, or for a live trip its distance at the speed of a town.
+   * promised, or for a live trip the first estimate of its duration.
    */
   arrivesAt?: number;
   /** The last known position of the car. A completed ride keeps the position of its end. */
@@ -159,7 +159,7 @@ function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['st
 function arrivesAt({ status, statusAt, leg, offers, acceptedOfferId, distanceKm }: TrackedRide): number | undefined {
   if (leg) return leg.endAt.getTime();
   const since = statusAt.getTime();
-  if (status === 'in_progress') return since + (distanceKm / assumedKmPerHour) * 3_600_000;
+  if (status === 'in_progress') return since + driveMs(distanceKm);
   const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
   return offer && since + offer.etaMinutes * 60_000;
 }
