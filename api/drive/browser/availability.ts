@@ -17,7 +17,7 @@ export function createAvailability(button: HTMLButtonElement, { onStart, onChang
   let isOnline: boolean | undefined;
 
   /** Asks the service. Only needed after the page has opened, or after the ride it opened with. */
-  async function learn(): Promise<void> {
+  async function fetchAvailability(): Promise<void> {
     if (isOnline !== undefined) return;
     const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;
     if (!me || me.rideId || isOnline !== undefined) return;
@@ -46,7 +46,7 @@ export function createAvailability(button: HTMLButtonElement, { onStart, onChang
 
   return {
     isOnline: (): boolean | undefined => isOnline,
-    learn: (): void => void learn(),
+    fetch: (): void => void fetchAvailability(),
     goOnline: (): void => void goOnline(),
     /** The driver went offline: the service is notified as soon as it can be reached. */
     setOffline(): void {
