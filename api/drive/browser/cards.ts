@@ -112,7 +112,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const { offer } = request;
     if (offer) {
       const part = partsOf(item);
-      setText(part('offered'), `${offer.offerId ? 'Your offer' : 'Sending your offer'}: ${money(offer.price)}`);
+      const words = offer.isWithdrawn ? 'Withdrawing' : offer.offerId ? 'Your offer' : 'Sending your offer';
+      setText(part('offered'), `${words}: ${money(offer.price)}`);
       setText(part('offered-eta'), `There in ${offer.etaMinutes} min. The partner chooses a driver.`);
     }
     tick(item, request, choices.place(), biddingMs);

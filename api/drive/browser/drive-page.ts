@@ -7,9 +7,9 @@ import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
 import { type Answer, errorOf, outcomeOf, serverNow } from './gateway.ts';
 import { onHold } from './hold.ts';
+import { createOutbox } from './outbox.ts';
 import { createReports } from './position.ts';
 import { announce, buzz, showBar, showView } from './screens.ts';
-import { createOutbox } from './outbox.ts';
 import { createToday } from './today.ts';
 import { createWakeLock } from './wake-lock.ts';
 

@@ -59,7 +59,11 @@ export function createOutbox(driverId: string, { onChange, onDone, onRefused, on
     const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
     drop((action) => isThis(action) && !tried.has(action.id));
     for (const { id } of read().filter(isThis)) offersToWithdraw.add(id);
+    onChange();
   }
+
+  const withWithdrawal = (action: Action): Action =>
+    action.kind === 'offer' && offersToWithdraw.has(action.id) ? { ...action, isWithdrawn: true } : action;
 
   async function send(): Promise<void> {
     if (isSending) return;
@@ -117,7 +121,7 @@ export function createOutbox(driverId: string, { onChange, onDone, onRefused, on
     /** The actions that the service does not have yet. */
     waiting: read,
     /** The unsent actions, and those that the service has just accepted. */
-    shown: (): Action[] => [...recentlyAccepted, ...read()],
+    shown: (): Action[] => [...recentlyAccepted, ...read().map(withWithdrawal)],
   };
 }
 

@@ -54,7 +54,7 @@ const screenOfButton: Readonly<Record<string, Screen>> = {
   'go-offline': 'waiting',
   cancel: 'ride',
   step: 'ride',
-  'continue': 'result',
+  continue: 'result',
 };
 
 let screen: Screen | '' = '';
