@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { button, heading, press, useDrivers } from './drive-phones.ts';
 
 describe("mishaps on the driver's page", () => {
-  const { online, openRide, rideNow, offers, chosen } = useDrivers();
+  const { online, openRide, rideNow, status, offers, chosen } = useDrivers();
 
   const storedActions = (page: Page) => page.evaluate(() => localStorage.length);
 
@@ -33,6 +33,19 @@ describe("mishaps on the driver's page", () => {
     await page.locator('#step-hint', { hasText: 'Hold longer' }).waitFor();
     expect(await page.locator('#ride-title').textContent()).to.equal('Drive to the destination');
     expect((await rideNow(rideId)).status).to.equal('in_progress');
+  });
+
+  it('a key that is kept down makes one step', async () => {
+    const { page, rideId } = await chosen(somewhere());
+    await until(() => button(page, 'Arrived').isEnabled());
+    await button(page, 'Arrived').focus();
+    await page.keyboard.down('Enter');
+    await until(() => button(page, 'Start trip').isEnabled());
+    await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await heading(page, 'Wait for the passenger');
+    await status(rideId, 'arrived');
+    expect(await page.locator('#step-text').textContent()).to.equal('Start trip');
   });
 
   for (const [reader, pointer] of [

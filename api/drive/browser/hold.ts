@@ -41,6 +41,8 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
   for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
     button.addEventListener(name, () => release('Hold longer'));
   }
+  // A key that is kept down would also make the next step.
+  button.addEventListener('keydown', (event) => event.repeat && event.preventDefault());
   // A long press opens a menu in some browsers.
   button.addEventListener('contextmenu', (event) => event.preventDefault());
   button.addEventListener('click', ({ detail }) => {
