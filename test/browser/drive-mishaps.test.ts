@@ -95,6 +95,22 @@ describe("mishaps on the driver's page", () => {
     await answers[0]?.();
   });
 
+  it('a "Go online" without an answer leaves the driver offline, also for the service', async () => {
+    const { page, get } = await online(somewhere());
+    await press(page, 'Go offline');
+    await heading(page, 'You are offline');
+    await until(async () => (await storedActions(page)) === 0);
+    await page.route('**/drive/api/me/online', async (route) => {
+      await route.fetch({ headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' } });
+      await route.abort();
+    });
+    const sent = page.waitForResponse('**/drive/api/me/offline');
+    await press(page, 'Go online');
+    await page.getByText('The service cannot be reached').waitFor();
+    await sent;
+    expect((await get('/me')).body.available).to.equal(false);
+  });
+
   it('"Withdraw" also withdraws an offer that the service accepted, but whose answer was lost', async () => {
     const place = somewhere();
     const { page, profile, post } = await online(place);

@@ -8,11 +8,14 @@ interface Listener {
   onChange(): void;
   /** The driver is online now; or not, for this reason. */
   onEnd(fault: string | null): void;
+  /** The service did not answer: the driver may be online, although the page shows the opposite. */
+  onUnanswered(): void;
   onSignedOut(): void;
 }
 
 /** Whether the driver is online. */
-export function createAvailability(button: HTMLButtonElement, { onStart, onChange, onEnd, onSignedOut }: Listener) {
+export function createAvailability(button: HTMLButtonElement, listener: Listener) {
+  const { onStart, onChange, onEnd, onUnanswered, onSignedOut } = listener;
   /** Undefined until the service has reported it. */
   let isOnline: boolean | undefined;
 
@@ -34,6 +37,7 @@ export function createAvailability(button: HTMLButtonElement, { onStart, onChang
       onStart();
       const answer = await call('POST', '/me/online', { lat, lng });
       if (answer?.status === 401) return onSignedOut();
+      if (!answer) onUnanswered();
       if (answer?.ok) isOnline = true;
       else fault = answer ? errorOf(answer) : 'The service cannot be reached. Try again in a moment.';
     } catch (error) {

@@ -51,6 +51,7 @@ const availability = createAvailability(element<HTMLButtonElement>('go-online'),
     announce(fault ?? 'You are online');
     show();
   },
+  onUnanswered: () => outbox.add({ kind: 'offline' }),
   onSignedOut: signedOut,
 });
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
