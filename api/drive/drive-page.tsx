@@ -64,7 +64,7 @@ const OfflineScreen = () => (
       Go online to receive requests near you. Your position is used while you are online or on a ride.
     </p>
     <p class="quiet" id="offers-live" hidden>
-      Your offers are still live: a partner can accept them until you withdraw them.
+      A partner can accept your offers until you withdraw them.
     </p>
   </section>
 );

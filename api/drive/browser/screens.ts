@@ -34,7 +34,7 @@ export function showView(
   setShown(element('cards'), !ride && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(shown.length));
   setShown(element('waiting-hint'), cards.count === 0);
-  element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
+  for (const name of ['waiting', 'offline']) element(`${name}-screen`).toggleAttribute('data-brief', cards.count > 0);
   setShown(element('offline-hint'), shown.length === 0);
   setShown(element('offers-live'), shown.length > 0);
   const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
