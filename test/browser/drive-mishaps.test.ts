@@ -106,7 +106,7 @@ describe("mishaps on the driver's page", () => {
     });
     const sent = page.waitForResponse('**/drive/api/me/offline');
     await press(page, 'Go online');
-    await page.getByText('The service cannot be reached').waitFor();
+    await page.locator('#bar', { hasText: 'The service cannot be reached' }).waitFor();
     await sent;
     expect((await get('/me')).body.available).to.equal(false);
   });
