@@ -111,7 +111,7 @@ describe('npm run dev', function () {
 
   it('the events of the test key are delivered to the receiver of the stack', async () => {
     await createRide(printedKey());
-    await printed(/offer\.received.*delivered|delivered.*offer\.received/);
+    await printed(/event 1 offer\.received +delivered 200/);
   });
 
   it('the queue board shows the ride and the step of each job', async () => {
