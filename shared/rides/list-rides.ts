@@ -43,23 +43,27 @@ export const listedFields = {
   autoAccept: 1,
   // A missing field sorts before null.
   liveOffers: { $size: { $filter: { input: '$offers', cond: { $lte: ['$$this.withdrawnAt', null] } } } },
-  missedCount: {
-    $size: {
-      $filter: {
-        input: '$events',
-        cond: { $in: ['$$this.delivery.outcome', ['failed', 'timeout', 'blocked']] },
+  missed: {
+    $map: {
+      input: {
+        $filter: {
+          input: '$events',
+          cond: { $in: ['$$this.delivery.outcome', ['failed', 'timeout', 'blocked']] },
+        },
       },
+      in: '$$this.seq',
     },
   },
 } as const;
 
 /**
- * A ride in a list. `liveOffers` is the number of its offers that are not withdrawn, `missedCount` the number of its
- * events that have a URL and were not delivered.
+ * A ride in a list. `liveOffers` is the number of its offers that are not withdrawn. `missed` has the numbers of its
+ * events that have a URL and did not arrive with their first attempt (`withoutResent` drops those that a resend
+ * delivered).
  */
-export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, 'liveOffers' | 'missedCount'>> & {
+export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, 'liveOffers' | 'missed'>> & {
   liveOffers: number;
-  missedCount: number;
+  missed: number[];
 };
 
 /**

@@ -28,7 +28,7 @@ export function concernsOf(rides: readonly ListedRide[], now: number): Concern[]
 }
 
 function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
-  const { status, statusAt, mode, missedCount } = ride;
+  const { status, statusAt, mode, missed } = ride;
   const sinceMs = now - statusAt.getTime();
   if (hasEnded(status) && sinceMs > recentMs) return null;
   if (status === 'bidding') return biddingConcern(ride, now);
@@ -39,7 +39,7 @@ function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null 
     const text = cancelText(ride);
     if (text) return { text };
   }
-  return missedCount > 0 ? { text: `${counted(missedCount, 'event')} did not arrive` } : null;
+  return missed.length > 0 ? { text: `${counted(missed.length, 'event')} did not arrive` } : null;
 }
 
 /** `81 min`, `10 h` */

@@ -45,7 +45,7 @@ export function RidesTable({
               </span>
             </td>
             <td class="state">
-              <StatusPill status={ride.status} /> {ride.missedCount > 0 && <Missed ride={ride} />}
+              <StatusPill status={ride.status} /> {ride.missed.length > 0 && <Missed ride={ride} />}
             </td>
             <td class="at">
               <Time at={ride.createdAt} />
@@ -85,11 +85,11 @@ function Who({ ride }: { ride: ListedRide }) {
   );
 }
 
-/** The number of the ride's events that did not arrive. */
+/** The number of the ride's events that did not arrive, also not with a resend. */
 function Missed({ ride }: { ride: ListedRide }) {
   return (
     <span class="pill" data-status="failed">
-      {ride.missedCount} failed
+      {ride.missed.length} failed
     </span>
   );
 }
