@@ -133,17 +133,4 @@ describe("mishaps on the driver's page", () => {
     await offers(rideId, 0);
     await button(page, /^Accept/).waitFor();
   });
-
-  it("the day's earnings begin again at midnight", async () => {
-    const { page, profile } = await online(somewhere());
-    await page.locator('#today-trips', { hasText: '0' }).waitFor();
-    // Otherwise the time of an answer corrects the page's clock.
-    await profile.setOffline(true);
-    await page.getByText('No connection. Actions are kept.').waitFor();
-    await page.clock.install();
-    const asked = page.waitForRequest(/\/trips\?since=/);
-    await page.clock.fastForward(24 * 3_600_000);
-    const midnight = await page.evaluate(() => new Date().setHours(0, 0, 0, 0));
-    expect((await asked).url()).to.match(new RegExp(`since=${midnight}$`));
-  });
 });
