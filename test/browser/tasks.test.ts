@@ -63,7 +63,7 @@ describe('a person', () => {
     await person.read(state.filter({ hasText: 'driver arriving' }));
     await driver.post('/ride/arrive', { rideId });
     await person.read(state.filter({ hasText: 'arrived' }));
-    await person.click(page.getByRole('link', { name: 'Cancel ride' }));
+    await person.click(page.getByRole('button', { name: 'Cancel ride' }));
     await person.read(page.getByRole('heading', { name: 'Cancel this ride?' }));
     await person.click(page.getByRole('button', { name: 'Cancel ride' }));
     await person.read(state.filter({ hasText: 'cancelled' }));
