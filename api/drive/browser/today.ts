@@ -6,12 +6,9 @@ import { call, serverNow } from './gateway.ts';
 /** The trips and earnings since midnight in the phone's time zone, and the state of the connection. */
 export function createToday(sentAgoMs: () => number | null) {
   let isConnected: boolean | undefined;
-  /** The midnight since which the shown trips are counted. */
-  let since: number | undefined;
 
   async function load(): Promise<void> {
-    since = lastMidnight();
-    const answer = await call('GET', `/trips?since=${since}`);
+    const answer = await call('GET', `/trips?since=${lastMidnight()}`);
     if (answer?.ok) show(answer.body as ShownTrips);
   }
 
@@ -30,8 +27,6 @@ export function createToday(sentAgoMs: () => number | null) {
   function tick(): void {
     setText(element('connection'), isConnected === undefined ? '–' : isConnected ? 'Good' : 'Lost');
     setText(element('position-sent'), positionWords(sentAgoMs()));
-    // A new day begins with new numbers.
-    if (since !== undefined && since !== lastMidnight() && !element('today').hidden) void load();
   }
 
   setInterval(tick, 1_000);
