@@ -25,7 +25,7 @@ export function RidesTable({
   return (
     <table class="table rides" aria-label={label}>
       <TableHead
-        columns={['Passenger or reference', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
+        columns={['Passenger', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
         numbers={['Price']}
       />
       <tbody>
