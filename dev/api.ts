@@ -5,6 +5,7 @@ import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/process/start.ts';
 import { onlyLocal } from './stack/local-pages.ts';
 import { mailBox } from './stack/mail-box.tsx';
+import { receiver } from './stack/receiver.ts';
 
 /** The production API, with the queue board and the mail box added for the developer. */
 start('api', () =>
@@ -12,5 +13,6 @@ start('api', () =>
     await queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)),
     findRidePart(service, onlyLocal('page that finds a ride', findRidePath)),
     mailBox(service),
+    receiver(service),
   ]),
 );

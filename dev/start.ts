@@ -83,7 +83,7 @@ async function deleteData(dataDir: string, print: (line: string) => void): Promi
 async function announce(stack: Stack, port: number, state: string, print: (line: string) => void): Promise<void> {
   const dataDir = dataDirOf(port);
   const { testKey } = await import('./stack/test-key.ts');
-  const key = await testKey(stack.env, dataDir);
+  const key = await testKey(stack.env, dataDir, stack.url);
   const env = Object.fromEntries(
     Object.entries(stack.env).filter(([name]) => isSharedWithCommands(name)),
   ) as StackState['env'];

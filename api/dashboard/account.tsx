@@ -137,15 +137,15 @@ function accountPage(props: AccountPageProps): string {
 
 function AuditTable({ account, entries, keyNames }: AccountPageProps) {
   return (
-    <table class="table" aria-labelledby="audit">
+    <table class="table audit cards" aria-labelledby="audit">
       <TableHead columns={['When', 'What', 'Key', 'Who', 'From']} />
       <tbody>
         {entries.map(({ _id, at, action, keyId, about, from }) => (
           <tr key={_id}>
-            <td data-label="When">
+            <td data-label="When" class="at">
               <Time at={at} />
             </td>
-            <td data-label="What">
+            <td data-label="What" class="what">
               {words[action]}
               {about && (
                 <>
@@ -154,13 +154,13 @@ function AuditTable({ account, entries, keyNames }: AccountPageProps) {
                 </>
               )}
             </td>
-            <td data-label="Key" class="breakable">
+            <td data-label="Key" class="key breakable">
               {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
             </td>
-            <td data-label="Who" class="breakable">
+            <td data-label="Who" class="who breakable">
               {from === commandLine ? 'the operator' : account.email}
             </td>
-            <td data-label="From">
+            <td data-label="From" class="from">
               <code>{from}</code>
             </td>
           </tr>
@@ -187,22 +187,24 @@ interface BrowserTableProps {
 /** The browsers that are signed in to the account, each with a button that ends its session. */
 function BrowserTable({ sessions, currentId }: BrowserTableProps) {
   return (
-    <table class="table browsers" aria-labelledby="sessions">
+    <table class="table browsers cards" aria-labelledby="sessions">
       <TableHead columns={['Browser', 'Signed in', 'Last used', 'Network', <span class="spoken">Session</span>]} />
       <tbody>
         {sessions.map(({ _id, browser = 'An unknown browser', network, createdAt, lastUsedAt }) => (
           <tr key={_id}>
-            <td data-label="Browser">
+            <td data-label="Browser" class="browser">
               {browser} {_id === currentId && <strong class="pill">this browser</strong>}
             </td>
-            <td data-label="Signed in">
+            <td data-label="Signed in" class="since">
               <Time at={createdAt} />
             </td>
-            <td data-label="Last used">
+            <td data-label="Last used" class="used">
               <Time at={lastUsedAt} />
             </td>
-            <td data-label="Network">{network ? <code>{network}</code> : <span class="quiet">not known</span>}</td>
-            <td data-label="">
+            <td data-label="Network" class="network">
+              {network ? <code>{network}</code> : <span class="quiet">not known</span>}
+            </td>
+            <td class="action">
               <ChangeForm action="/dashboard/account/end-session">
                 <input type="hidden" name="session" value={_id} />
                 <button class="btn second" type="submit">

@@ -14,8 +14,8 @@ import { keyPath, ridePath } from './paths.ts';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
-/** The clock to the second, the day, or both. `exact` is both to the second, and never relative. */
-type TimeForm = 'time' | 'date' | 'both' | 'exact';
+/** The clock to the second or minute, the day, or both. `exact` is both to the second, and never relative. */
+type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact';
 
 /**
  * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
@@ -32,7 +32,9 @@ export function Time({ at, form = 'both' }: { at: Date; form?: TimeForm }) {
 function utcText(at: Date, form: TimeForm): string {
   const exact = exactText(at);
   if (form === 'exact') return exact;
-  if (form === 'both') return exact.replace(/:\d\d UTC/, ' UTC');
+  const toTheMinute = exact.replace(/:\d\d UTC/, ' UTC');
+  if (form === 'both') return toTheMinute;
+  if (form === 'minute') return toTheMinute.slice(11);
   return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }
 

@@ -14,7 +14,10 @@ export function startOfDay(midnight: Date, zone: string): Date {
   const utc = midnight.getTime();
   const guess = utc - offsetMs(utc, zone);
   // The offset may differ at the guess, if clocks are changed on that day.
-  return new Date(utc - offsetMs(guess, zone));
+  const start = utc - offsetMs(guess, zone);
+  // Some zones skip midnight: then neither time has the offset that led to it, and the day starts at the later one.
+  const isSkipped = offsetMs(start, zone) !== offsetMs(guess, zone);
+  return new Date(isSkipped ? Math.max(guess, start) : start);
 }
 
 /** By how much a zone's clocks are ahead of UTC. */

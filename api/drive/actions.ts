@@ -6,8 +6,8 @@ import type { ShownRequest, ShownRide } from '../drivers/fields.ts';
 
 export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
-export type Action = { id: string } /** `offerId` is set once the service has answered. */ & (
-  | { kind: 'offer'; rideId: string; price: number; etaMinutes: number; offerId?: string }
+export type Action = { id: string } & (
+  | ({ kind: 'offer'; rideId: string } & OfferOnPage)
   | { kind: 'withdraw'; rideId: string; offerId: string }
   | { kind: 'decline'; rideId: string }
   | { kind: 'step'; rideId: string; step: Step }
@@ -16,8 +16,11 @@ export type Action = { id: string } /** `offerId` is set once the service has an
 /** An action without its id, as a button creates it. */
 export type NewAction = Action extends infer One ? (One extends Action ? Omit<One, 'id'> : never) : never;
 
-/** An offer on the page, which has no id until the service has answered. */
-type OfferOnPage = { price: number; etaMinutes: number; offerId?: string };
+/**
+ * An offer on the page. It has no id until the service has answered. With `isWithdrawn`, it is withdrawn as soon as it
+ * has an id.
+ */
+type OfferOnPage = { price: number; etaMinutes: number; offerId?: string; isWithdrawn?: true };
 export type RequestOnPage = Omit<ShownRequest, 'offer'> & { offer?: OfferOnPage };
 
 export const rideOf = (action: Action): string | undefined => ('rideId' in action ? action.rideId : undefined);
@@ -53,8 +56,8 @@ export function withOffers(request: ShownRequest, actions: readonly Action[]): R
   for (const action of actions) {
     if (rideOf(action) !== request.rideId) continue;
     if (action.kind === 'offer' && !offer) {
-      const { price, etaMinutes, offerId } = action;
-      offer = { price, etaMinutes, offerId };
+      const { price, etaMinutes, offerId, isWithdrawn } = action;
+      offer = { price, etaMinutes, offerId, ...(isWithdrawn && { isWithdrawn }) };
     }
     if (action.kind === 'withdraw' && (!offer?.offerId || offer.offerId === action.offerId)) offer = undefined;
   }

@@ -63,8 +63,8 @@ const OfflineScreen = () => (
     <p id="offline-hint">
       Go online to receive requests near you. Your position is used while you are online or on a ride.
     </p>
-    <p class="quiet" id="offers-stand" hidden>
-      Your offers are still live: a partner can accept them until you withdraw them.
+    <p class="quiet" id="offers-live" hidden>
+      A partner can accept your offers until you withdraw them.
     </p>
   </section>
 );
@@ -174,7 +174,7 @@ const Dock = () => (
         Hold
       </small>
     </button>
-    <button class="main-action" id="go-on" type="button" hidden>
+    <button class="main-action" id="continue" type="button" hidden>
       Continue
     </button>
   </footer>

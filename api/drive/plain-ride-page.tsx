@@ -102,6 +102,7 @@ function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; 
 /** Asks before a step that cannot be undone. */
 export function confirmPage(step: keyof typeof confirmWords, rideId: string): string {
   const { title, text, keep, button } = confirmWords[step];
+  const isCancel = step === 'cancel';
   return page({
     title,
     children: (
@@ -109,12 +110,12 @@ export function confirmPage(step: keyof typeof confirmWords, rideId: string): st
         <p>{text}</p>
         <StepForm step={step} rideId={rideId}>
           <input type="hidden" name="confirmed" value="yes" />
-          <button class="main-action" type="submit">
+          <button class={isCancel ? 'second-action danger' : 'main-action'} type="submit">
             {button}
           </button>
         </StepForm>
         <p>
-          <a class="second-action" href="/drive/ride">
+          <a class={isCancel ? 'main-action' : 'second-action'} href="/drive/ride">
             {keep}
           </a>
         </p>

@@ -18,7 +18,7 @@ export function findPart(parts: readonly Part[]): Middleware {
 }
 
 /** True for browsers. A client that accepts anything, or has no preference, gets JSON. */
-const prefersPage = (ctx: RequestContext): boolean => ctx.accepts('json', 'html') === 'html';
+export const prefersPage = (ctx: RequestContext): boolean => ctx.accepts('json', 'html') === 'html';
 
 /** Answers a request whose path no part owns, or whose target cannot be parsed. */
 const noPart: Part = {

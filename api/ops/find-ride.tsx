@@ -102,6 +102,9 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
               )}
             </form>
           </search>
+          {ride === undefined && (
+            <p class="quiet">Shows the ride’s status, jobs, timers and events. An event’s id finds its ride.</p>
+          )}
           {ride && <Ride ride={ride} jobs={jobs} />}
         </main>
       </>

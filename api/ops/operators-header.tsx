@@ -33,7 +33,7 @@ export function OperatorsHeader({ current }: { current: string }) {
 export const boardHeader = (): string =>
   renderToString(<OperatorsHeader current={queueBoardPath} />) +
   '<style>:root,.dark-mode{--header-offset:calc(var(--header-height) + 48px)}' +
-  '#root header:has(~main){top:48px;height:var(--header-height)}' +
+  '#root img[src$="/logo.svg"]{display:none}#root header:has(~main){top:48px;height:var(--header-height)}' +
   '.operators-header{position:fixed;z-index:100;top:0;left:0;right:0;box-sizing:border-box;height:48px;' +
   'padding:0 16px;display:flex;align-items:center;justify-content:space-between;gap:16px;background:var(--card);' +
   'color:var(--foreground);border-bottom:1px solid var(--border);font:400 15px/1.4 system-ui,sans-serif}' +

@@ -4,6 +4,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
 import { readForm } from '../http/body.ts';
+import { prefersPage } from '../http/find-part.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { assetsPart } from '../pages/assets-part.ts';
 import { Mark, renderDocument } from '../pages/document.tsx';
@@ -21,8 +22,8 @@ type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
 
 /**
  * The pages at the operators' port of the API: the queue board at `/ops/queues` and the search for a ride at
- * `/ops/rides`, for operators who have signed in with OPS_TOKEN. Others get a 404. Without that setting, the sign-in
- * page is a 404 too.
+ * `/ops/rides`, for operators who have signed in with OPS_TOKEN. Other browsers get the sign-in page, all other requests
+ * a 404. Without that setting, every page is a 404.
  */
 export async function operatorsPages(
   service: Context,
@@ -41,11 +42,19 @@ export async function operatorsParts(service: Context): Promise<Part[]> {
   if (!opsToken) return [];
   const cookie = operatorsCookie(opsToken, service.now);
   const admit: Middleware = (ctx, next) => {
-    if (!cookie.isHeld(ctx)) throw new AppError('not_found');
-    return next();
+    if (cookie.isHeld(ctx)) return next();
+    // The operator's cookie has expired, or the address is a bookmark.
+    if (isRead(ctx) && prefersPage(ctx)) {
+      ctx.state.route = path;
+      ctx.status = 303;
+      return ctx.redirect(path);
+    }
+    throw new AppError('not_found');
   };
   return [await queueBoard(service.queues, admit), findRidePart(service, admit), signInPart(cookie), assetsPart()];
 }
+
+const isRead = ({ method }: RequestContext): boolean => method === 'GET' || method === 'HEAD';
 
 /** The cookie that a browser gets in exchange for OPS_TOKEN. It contains its expiry and an HMAC, never the token. */
 export function operatorsCookie(token: string, now: () => number) {
@@ -92,7 +101,7 @@ function signInPart(cookie: ReturnType<typeof operatorsCookie>): Part {
     routes: () => ['GET', 'POST'].map((method) => ({ method, path })),
     async handle(ctx) {
       ctx.state.route = path;
-      if (ctx.method === 'GET' || ctx.method === 'HEAD') {
+      if (isRead(ctx)) {
         if (cookie.isHeld(ctx)) ctx.redirect(queueBoardPath);
         else show(ctx, false);
       } else if (ctx.method === 'POST') {

@@ -72,7 +72,8 @@ function presentJob(job: Job): Job {
 /** The banner is fixed at the bottom. It covers nothing there, because the board's pages scroll in their own frame. */
 const banner =
   '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
-  'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
+  'font:500 13px/1.4 system-ui,sans-serif;color:var(--foreground);background:var(--card);' +
+  'border-top:1px solid var(--border)">' +
   'Read-only: MongoDB decides what is pending; re-running a job has no effect.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
@@ -108,7 +109,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
     serverAdapter: adapter,
     options: {
       uiConfig: {
-        boardTitle: 'Rides',
+        boardTitle: 'Queues',
         pollingInterval: { forceInterval: 3 },
         jobDetails: { defaultTab: 'Data' },
         hideDocsLink: true,

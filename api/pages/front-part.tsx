@@ -45,7 +45,10 @@ const frontPage = (): string =>
     kind: 'message front',
     children: (
       <main>
-        <Mark />
+        <p class="brand">
+          <Mark />
+          <span>Ride Partner</span>
+        </p>
         <h1>Order a ride for somebody else</h1>
         <p>
           Ride Partner is for hotels, clinics and everyone else who orders rides for others. Propose a fare over an API,

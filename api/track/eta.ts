@@ -11,9 +11,12 @@ export const assumedKmPerHour = 30;
 const detour = 1.3;
 const hourMs = 3_600_000;
 
+/** The estimated duration (ms) of a drive between two places that are `km` apart. Pure. */
+export const driveMs = (km: number, kmPerHour = assumedKmPerHour): number => ((km * detour) / kmPerHour) * hourMs;
+
 /** The estimated arrival (Unix ms) of a car that was last seen at `from`. Pure. */
-export const arrivalOf = (from: Report, to: Point, kmPerHour = assumedKmPerHour): number =>
-  from.at + ((haversineKm(from, to) * detour) / kmPerHour) * hourMs;
+export const arrivalOf = (from: Report, to: Point, kmPerHour?: number): number =>
+  from.at + driveMs(haversineKm(from, to), kmPerHour);
 
 /** The speed is that of this time. */
 const windowMs = 180_000;

@@ -46,6 +46,9 @@ export function trackPage(state: TrackState, { tiles, help }: Pick<Config, 'tile
               <p id="status">{status}</p>
               <p class="spoken" role="status" id="spoken" />
               <p class="quiet seen" id="seen" hidden />
+              <p class="lost" id="connection" hidden>
+                Connection lost. Trying again…
+              </p>
             </div>
             {/* A checkbox, because it shows and hides the details without scripts too. */}
             <input type="checkbox" id="show-details" class="sheet-toggle" aria-label="Show details" />
@@ -66,9 +69,6 @@ export function trackPage(state: TrackState, { tiles, help }: Pick<Config, 'tile
               Without scripts, this page does not update automatically. Reload it for the latest state.
             </p>
           </noscript>
-          <p class="quiet note" id="connection" hidden>
-            Connection lost. Trying again…
-          </p>
         </main>
       </>
     ),

@@ -3,7 +3,7 @@ import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
-import { assumedKmPerHour } from './eta.ts';
+import { driveMs } from './eta.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
@@ -27,7 +27,7 @@ export interface TrackState {
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
   /**
    * The expected arrival at the pickup or the destination: the end of the simulated drive, the ETA that the driver
-   * promised, or for a live trip its distance at the speed of a town.
+   * promised, or for a live trip the first estimate of its duration.
    */
   arrivesAt?: number;
   /** The last known position of the car. A completed ride keeps the position of its end. */
@@ -165,7 +165,7 @@ function arrivesAt(ride: TrackedRide): number | undefined {
   const { status, statusAt, leg, offers, acceptedOfferId, distanceKm, pickupAt } = ride;
   if (leg) return leg.endAt.getTime();
   const since = statusAt.getTime();
-  if (status === 'in_progress') return since + (distanceKm / assumedKmPerHour) * 3_600_000;
+  if (status === 'in_progress') return since + driveMs(distanceKm);
   const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
   // The driver of a ride for later need not be there before its time.
   return offer && Math.max(since + offer.etaMinutes * 60_000, pickupAt?.getTime() ?? 0);

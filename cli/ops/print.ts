@@ -1,6 +1,6 @@
 import type { BacklogReport, QueueState } from '../../shared/process/ops/queue-states.ts';
-import type { UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
+import type { UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
 import { aligned, labelled, printable } from '../columns.ts';
 
 interface ResendAnswer {

@@ -8,7 +8,8 @@ import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { maxResends, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
+import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
+import { maxResends, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
 
 export async function setPaused(
   ctx: Context,

@@ -2,11 +2,15 @@ import type { Middleware, RequestContext } from '../../api/part.ts';
 
 /** Pages of a development stack, for this machine only. */
 export const mailBoxPath = '/dev/mail';
+export const receiverPath = '/dev/receiver';
 
 /** The account of the stack's test key. It signs in to the dashboard with the code that the mail box shows. */
 export const devEmail = 'dev@example.com';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** True if the pages for this machine answer at this address of a stack. */
+export const hasLocalPages = (url: string): boolean => localNames.has(new URL(url).hostname);
 
 /** Answers 403 to every request from another machine. `what` names the page in the error, `route` is logged. */
 export function onlyLocal(what: string, route: string): Middleware {

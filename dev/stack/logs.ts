@@ -1,6 +1,6 @@
 import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { type Style, styled } from '../terminal/style.ts';
-import { mailBoxPath } from './local-pages.ts';
+import { mailBoxPath, receiverPath } from './local-pages.ts';
 
 /** Processes write their lines up to 0.1 s late, so lines are held this long and sorted by time. */
 const heldMs = 200;
@@ -125,9 +125,10 @@ export function parseEntry(line: string): LogEntry | undefined {
 }
 
 /** Hides the requests of the developer's own tools: some of them poll every few seconds. */
+const toolRoutes = new Set([queueBoardPath, mailBoxPath, receiverPath, '/healthz']);
+
 function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
-  const isFromTools =
-    route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
+  const isFromTools = path === '/favicon.ico' || toolRoutes.has(route ?? '');
   // Hides successful position reports, because drivers send one every few seconds.
   const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);

@@ -15,6 +15,8 @@ type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
 export function overview({ url, port, env, servers, key, state }: Overview): string[] {
   const data = path.relative(process.cwd(), dataDirOf(port));
   const server = (given: string, folder: string) => given || `its own, data in ${data}/${folder}`;
+  const ownOrigin = new URL(url).origin;
+  const targets = env.WEBHOOK_LOCAL_TARGETS?.split(',').filter((target) => target !== ownOrigin);
   const rows = {
     API: accent(`${url}/v1`),
     Dashboard: accent(`${url}/dashboard`),
@@ -26,7 +28,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start creates a new one'),
     'Signing secret': accent(key?.signingSecret ?? '-'),
     'Webhook URL': key?.webhookUrl ?? `none; npm run -s keys -- set-webhook ${key?.keyId ?? 'KEYID'} URL`,
-    'Local receiver': env.WEBHOOK_LOCAL_TARGETS || 'none; WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 allows it',
+    'Local receiver': targets?.join(',') || 'this stack; WEBHOOK_LOCAL_TARGETS=http://HOST:PORT adds yours',
     MongoDB: server(servers.mongo, 'mongo'),
     Redis: server(servers.redis, 'redis'),
   };

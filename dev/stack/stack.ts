@@ -72,7 +72,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     await fs.mkdir(options.dataDir, { recursive: true, mode: 0o700 });
     // Checks the settings before anything starts, so that an invalid one is reported once.
-    const given = { ...options.settings, PORT: String(options.port) };
+    const url = `http://${reachableHost(process.env.HOST)}:${options.port}`;
+    const local = options.settings?.WEBHOOK_LOCAL_TARGETS ?? process.env.WEBHOOK_LOCAL_TARGETS;
+    // The stack delivers to its own receiver (receiver.ts).
+    const WEBHOOK_LOCAL_TARGETS = [new URL(url).origin, local].filter(Boolean).join(',');
+    const given = { ...options.settings, PORT: String(options.port), WEBHOOK_LOCAL_TARGETS };
     const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
     await removeAbandonedFolders();
     await checkRedis();
@@ -94,7 +98,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         }),
       );
     await allStarted([start('api', 'dev/api.js'), ...poolNames.map((pool) => start(pool, 'workers/main.js', pool))]);
-    const url = `http://${reachableHost(process.env.HOST)}:${options.port}`;
     return { url, env, servers: givenServers().named, stop };
   } catch (error) {
     await stop();

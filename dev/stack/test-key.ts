@@ -5,9 +5,9 @@ import { accountOf } from '../../shared/accounts/account.ts';
 import { readConfig } from '../../shared/base/config.ts';
 import { findCaller } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
+import { createKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
 import { withDatabase } from './database.ts';
-import { devEmail } from './local-pages.ts';
+import { devEmail, hasLocalPages, receiverPath } from './local-pages.ts';
 import type { StackEnv } from './stack-state.ts';
 
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
@@ -15,16 +15,19 @@ export type TestKey = { keyId: string; key: string; signingSecret: string; webho
 /**
  * The stack's test key, which is the same at every start. MongoDB has only its hash, so the key is stored in the
  * stack's folder. The key belongs to an account that can sign in, so the dashboard shows its rides. A new key is created
- * at the first start, and after the key was rotated or revoked.
+ * at the first start, and after the key was rotated or revoked. Its events go to the stack's receiver at `url`.
  */
-export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> {
+export async function testKey(env: StackEnv, dataDir: string, url: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
     const { _id: accountId } = await accountOf(devEmail);
     const kept = await readIfValid(env, dataDir, { accountId });
     if (kept) return kept;
-    const { keyId, key, signingSecret } = await createKey(readConfig(env), { accountId, name: 'dev', mode: 'test' });
+    const config = readConfig(env);
+    const { keyId, key, signingSecret } = await createKey(config, { accountId, name: 'dev', mode: 'test' });
+    const webhookUrl = hasLocalPages(url) ? `${new URL(url).origin}${receiverPath}/${keyId}` : undefined;
+    if (webhookUrl) await setWebhookUrl(config, keyId, webhookUrl, { accountId });
     await fs.writeFile(fileOf(env, dataDir), JSON.stringify({ keyId, key }), { mode: 0o600 });
-    return { keyId, key, signingSecret };
+    return { keyId, key, signingSecret, webhookUrl };
   });
 }
 

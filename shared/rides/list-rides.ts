@@ -47,23 +47,27 @@ export const listedFields = {
   autoAccept: 1,
   // A missing field sorts before null.
   liveOffers: { $size: { $filter: { input: '$offers', cond: { $lte: ['$$this.withdrawnAt', null] } } } },
-  missedCount: {
-    $size: {
-      $filter: {
-        input: '$events',
-        cond: { $in: ['$$this.delivery.outcome', ['failed', 'timeout', 'blocked']] },
+  missed: {
+    $map: {
+      input: {
+        $filter: {
+          input: '$events',
+          cond: { $in: ['$$this.delivery.outcome', ['failed', 'timeout', 'blocked']] },
+        },
       },
+      in: '$$this.seq',
     },
   },
 } as const;
 
 /**
- * A ride in a list. `liveOffers` is the number of its offers that are not withdrawn, `missedCount` the number of its
- * events that have a URL and were not delivered.
+ * A ride in a list. `liveOffers` is the number of its offers that are not withdrawn. `missed` has the numbers of its
+ * events that have a URL and did not arrive with their first attempt (`withoutResent` drops those that a resend
+ * delivered).
  */
-export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, 'liveOffers' | 'missedCount'>> & {
+export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, 'liveOffers' | 'missed'>> & {
   liveOffers: number;
-  missedCount: number;
+  missed: number[];
 };
 
 /**
@@ -186,4 +190,19 @@ export async function rideWithKeyName(
 /** A complete ride with its events; null if the account has no such ride. */
 export async function rideOf(rideId: string, { accountId }: RidesOwner): Promise<Ride | null> {
   return rides.findOne({ _id: rideId, accountId }, committedReads());
+}
+
+/** What people call a ride. */
+export type RideName = Pick<Ride, 'passenger' | 'reference'>;
+
+/** The names of an account's rides by ride id, in one query, which reads each ride by its id. */
+export async function rideNames(rideIds: readonly string[], { accountId }: RidesOwner): Promise<Map<string, RideName>> {
+  if (rideIds.length === 0) return new Map();
+  const found = await rides
+    .find<RideName & Pick<Ride, '_id'>>(
+      { _id: { $in: [...rideIds] }, accountId },
+      { projection: { passenger: 1, reference: 1 }, hint: { _id: 1 }, ...committedReads() },
+    )
+    .toArray();
+  return new Map(found.map(({ _id, ...name }) => [_id, name]));
 }

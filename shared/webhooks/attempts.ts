@@ -85,7 +85,8 @@ export interface AttemptRecord {
 const attemptSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
 const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
-const ofRide = { rideId: 1, _id: 1 } as const;
+/** Orders the attempts of a ride, oldest first. */
+export const ofRide = { rideId: 1, _id: 1 } as const;
 attemptSchema.index(ofAccount);
 attemptSchema.index(ofKey);
 attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true } } });

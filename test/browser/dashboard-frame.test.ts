@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { useVisitor } from '../support/dashboard.ts';
+import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { closeProfiles, openPage, openProfile } from './browser.ts';
 
@@ -63,6 +64,24 @@ describe('the frame of the dashboard in a browser', () => {
     await page.locator('.rail').getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
     expect(await scrolled()).to.equal(before);
+  });
+
+  it('fits every page into a window of 1,280 x 800 px at 200 % zoom', async () => {
+    const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Desk', mode: 'test' });
+    const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: visitor.account._id });
+    const page = await open('', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 });
+    for (const path of [...tabs, '/keys/new', `/keys/${keyId}`, `/rides/${rideId}`, `/rides/${rideId}/cancel`]) {
+      await page.goto(`${api.url}/dashboard${path}`);
+      const { tooWide, fixed } = await page.evaluate(() => ({
+        tooWide: document.documentElement.scrollWidth - innerWidth,
+        // The height of what covers the content while it scrolls.
+        fixed: [...document.querySelectorAll('body *')]
+          .filter((element) => ['fixed', 'sticky'].includes(getComputedStyle(element).position))
+          .map((element) => element.getBoundingClientRect().height),
+      }));
+      expect(tooWide, path).to.be.at.most(0);
+      for (const height of fixed) expect(height, path).to.be.at.most(100);
+    }
   });
 
   it("shows times in the reader's zone, recent ones relative, with UTC as title and on focus", async () => {

@@ -11,13 +11,9 @@ import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
-import { useReceiver } from '../support/receiver.ts';
-import { type RideWish, rideIn } from '../support/rides.ts';
+import type { RideWish } from '../support/rides.ts';
 import { attemptStates, cityHall, nothingSent, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
-import { storedRide } from '../support/stored-rides.ts';
-import { until } from '../support/until.ts';
-import { useTestService } from '../support/workers.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
@@ -222,71 +218,19 @@ describe('the pages of rides and deliveries', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('filters rides and resends failed events with only the keyboard', async () => {
-    const visitor = await signedIn(api);
-    const { keyId } = await newKey(visitor, 'Front desk');
-    const { delivered, failed } = attemptStates;
-    await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
-    const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
+  it('finds a ride by its reference and filters rides with only the keyboard', async () => {
+    const { visitor, url, rideId } = await listedRides();
+    const page = await openPage(await openProfile(asVisitor(visitor)), url);
     await page.getByLabel('Status').focus();
     await page.keyboard.type('cancelled');
     await page.waitForURL(/status=cancelled/);
     await page.getByText('No ride matches these filters.').waitFor();
     await page.getByRole('link', { name: 'Show all rides' }).press('Enter');
     await page.locator('.table.rides').waitFor();
-    await page.goto(`${api.url}/dashboard/deliveries`);
-    await page.getByText('Resend failed events').press('Enter');
-    await page.locator('.send-failed').getByLabel('Key').selectOption(keyId);
-    await page.getByLabel('Failed in').selectOption('30d');
-    await page.getByRole('button', { name: 'Resend events' }).press('Enter');
-    await page.getByText(/being resent|nothing is resent/).waitFor();
+    await page.getByLabel('Search rides').focus();
+    await page.keyboard.type('RES-20332');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/rides/${rideId}`);
     expect(page.complaints).to.deep.equal([]);
-  });
-});
-
-describe('an event that is resent from the page of its ride', () => {
-  let answers: number;
-  const receiver = useReceiver({
-    answer: (response) => {
-      response.statusCode = answers;
-      response.end(answers === 200 ? 'ok' : 'upstream is away');
-    },
-  });
-  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
-  afterEach(closeProfiles);
-
-  /** A ride whose only event was answered with 404, and the URL of its page. */
-  async function failedRide() {
-    answers = 404;
-    const visitor = await signedIn(api);
-    const accountId = visitor.account._id;
-    const wish = { accountId, name: 'Front desk', mode: 'live', webhookUrl: receiver.url } as const;
-    const { keyId } = await createKey(api.ctx.config, wish);
-    const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId });
-    await until(async () => (await attempts.findOne({ rideId }))?.outcome === 'failed');
-    return { visitor, rideId, url: `${api.url}/dashboard/rides/${rideId}` };
-  }
-
-  it('the answer to a resend appears automatically', async () => {
-    const { visitor, url, rideId } = await failedRide();
-    answers = 200;
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
-    await page.getByRole('button', { name: 'Resend' }).click();
-    await page.locator('.detail .pill', { hasText: 'delivered' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('entry')).to.match(/^attempt-/);
-    const receipt = receiver.receipts.at(-1);
-    expect(receipt?.raw).to.equal((await storedRide(rideId)).events[0]?.body);
-    expect(receipt?.headers['x-service-redelivery']).to.equal('true');
-    expect(page.complaints).to.deep.equal([]);
-  });
-
-  it('the answer to a resend appears without scripts', async () => {
-    const { visitor, url } = await failedRide();
-    answers = 500;
-    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
-    await page.getByRole('button', { name: 'Resend' }).click();
-    await page.locator('.detail .pill', { hasText: 'failed' }).waitFor();
-    await page.getByText('Answered with a 5xx status').waitFor();
-    expect(await page.locator('.detail').textContent()).to.include('upstream is away');
   });
 });

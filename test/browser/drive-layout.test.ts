@@ -87,6 +87,11 @@ describe("the layout of the driver's page", () => {
         expect(tooWide, name).to.be.at.most(0);
         expect(await seriousFindings(page), name).to.deep.equal([]);
       };
+      const wrong = await openPage(
+        await openProfile({ ...phone, viewport: { width, height } }),
+        `${api.url}/drive?wrong`,
+      );
+      await expectInReach(wrong, button(wrong, 'Sign in'));
       await expectInReach(page, button(page, 'Go online'));
       await look('offline');
       await press(page, 'Go online');
@@ -106,6 +111,10 @@ describe("the layout of the driver's page", () => {
       await look('offered');
 
       await offers(rideId, 1);
+      await press(page, 'Go offline');
+      await expectInReach(page, button(page, 'Go online'));
+      await expectInReach(page, button(page, 'Withdraw'));
+      await look('offline-offer');
       await choose(rideId);
       await expectInReach(page, page.getByRole('link', { name: 'Open in maps' }));
       for (const name of ['Arrived', 'Cancel ride']) await expectInReach(page, button(page, name));

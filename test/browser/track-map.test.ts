@@ -66,7 +66,7 @@ describe('the map of a ride', () => {
     });
   }
 
-  it('stops following when the viewer drags the map, and follows again after "Show all"', async () => {
+  it('stops following when the viewer drags the map, and follows again after "Recenter"', async () => {
     const { url, accept } = await newMap();
     const page = await openPage(await openProfile(desktop), url);
     const before = await scaleOf(page);
@@ -74,16 +74,16 @@ describe('the map of a ride', () => {
     await page.mouse.down();
     await page.mouse.move(700, 300, { steps: 5 });
     await page.mouse.up();
-    const showAll = page.getByRole('button', { name: 'Show all' });
-    await showAll.waitFor();
+    const recenter = page.getByRole('button', { name: 'Recenter' });
+    await recenter.waitFor();
     await accept();
     await headline(page, /^Arriv/);
     await page.locator('.car').waitFor();
     expect(await scaleOf(page)).to.be.closeTo(before, 1);
-    await showAll.click();
+    await recenter.click();
     await areInView(page, '.car', '.point.pickup', 300);
     expect(await scaleOf(page)).to.be.above(before * 1.5);
-    expect(await showAll.isHidden()).to.equal(true);
+    expect(await recenter.isHidden()).to.equal(true);
   });
 
   it('works with only the keyboard: skips and moves the map', async () => {
@@ -95,7 +95,7 @@ describe('the map of a ride', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).to.equal('facts');
     await page.locator('#map').focus();
     await page.keyboard.press('ArrowRight');
-    await page.getByRole('button', { name: 'Show all' }).waitFor();
+    await page.getByRole('button', { name: 'Recenter' }).waitFor();
   });
 
   it('does not animate the car with reduced motion', async () => {

@@ -71,30 +71,31 @@ describe('the live map', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('the car never moves away from the pickup until the trip starts', async () => {
+  it('the car never moves back, from the first to the last moment of a ride', async () => {
     const { url } = await newMap('default');
     const page = await openPage(await openProfile(), url);
-    await headline(page, /^Arriv/);
     await page.evaluate(() => {
       const drawn: string[] = [];
       const map = document.getElementById('map') as HTMLElement;
-      const heading = document.getElementById('headline');
-      new MutationObserver(() => drawn.push(`${heading?.textContent}|${map.dataset.car}`)).observe(map, {
-        attributeFilter: ['data-car'],
-      });
+      const facts = document.getElementById('facts') as HTMLElement;
+      const record = () => drawn.push(`${facts.dataset.status},${map.dataset.car}`);
+      new MutationObserver(record).observe(map, { attributeFilter: ['data-car'] });
       Object.assign(window, { drawn });
     });
-    await headline(page, 'Driver is here');
-    await headline(page, /^Arriv/);
+    await headline(page, 'Trip completed');
     const drawn = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn);
-    const waiting = drawn.findLastIndex((entry) => entry.startsWith('Driver is here'));
-    const kmAway = drawn.slice(0, waiting + 1).map((entry) => {
-      const [lat = 0, lng = 0] = (entry.split('|')[1] ?? '').split(',').map(Number);
-      return haversineKm({ lat, lng }, timesSquare);
+    const rows = drawn.map((row) => row.split(',')).filter(([, lat]) => lat);
+    const kmToGo = rows.map(([status, lat, lng]) => {
+      const car = { lat: Number(lat), lng: Number(lng) };
+      const isTrip = status === 'in_progress' || status === 'completed';
+      return isTrip ? haversineKm(car, cityHall) : haversineKm(car, timesSquare) + haversineKm(timesSquare, cityHall);
     });
-    expect(kmAway.length).to.be.above(20);
-    expect(kmAway.at(-1)).to.be.below(0.001);
-    const metresBack = kmAway.slice(1).map((km, index) => (km - (kmAway[index] ?? km)) * 1_000);
+    expect(new Set(rows.map(([status]) => status)))
+      .to.include('driver_arriving')
+      .and.to.include('in_progress');
+    expect(rows.length).to.be.above(40);
+    expect(kmToGo.at(-1)).to.be.below(0.001);
+    const metresBack = kmToGo.slice(1).map((km, index) => (km - (kmToGo[index] ?? km)) * 1_000);
     expect(Math.max(...metresBack)).to.be.below(1);
   }).timeout(120_000);
 

@@ -109,6 +109,11 @@ describe('npm run dev', function () {
     expect((await browser.get('/dashboard/rides')).html).to.include(rideId);
   });
 
+  it('the events of the test key are delivered to the receiver of the stack', async () => {
+    await createRide(printedKey());
+    await printed(/event 1 offer\.received +delivered 200/);
+  });
+
   it('the queue board shows the ride and the step of each job', async () => {
     const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
     const page = await board('');

@@ -1,16 +1,11 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
+import { rideNames } from '../../../shared/rides/list-rides.ts';
 import type { EventName } from '../../../shared/rides/ride-types.ts';
-import {
-  type AttemptSummary,
-  listAttempts,
-  type RecordedOutcome,
-  recordedOutcomes,
-} from '../../../shared/webhooks/attempts.ts';
-import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { Empty, TableHead } from '../blocks.tsx';
-import { eventText, KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, Time } from '../facts.tsx';
+import { Empty } from '../blocks.tsx';
+import { outcomeLabels } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
@@ -19,14 +14,14 @@ import {
   FindById,
   isFiltered,
   keysOfRows,
-  type ListedKey,
   type ListFilters,
   oneOf,
   Pager,
   readFilters,
 } from '../lists.tsx';
 import { type Answer, type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
-import { attemptPath, deliveriesPath, keysPath } from '../paths.ts';
+import { deliveriesPath, keysPath } from '../paths.ts';
+import { DeliveriesTable, type DeliveriesTableProps } from './deliveries-table.tsx';
 import {
   firstPeriod,
   isPeriod,
@@ -49,11 +44,15 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     const hasFaults = Object.keys(filters.faults).length > 0;
     const after = query('after');
     const found = hasFaults ? [] : await listAttempts(owner, queryOf(filters, after));
+    const attempts = found.slice(0, pageSize);
+    const rideIds = [...new Set(attempts.flatMap(({ rideId = [] }) => rideId))];
+    const [keys, rides] = await Promise.all([keysOfRows(found, request), rideNames(rideIds, owner)]);
     const html = deliveriesPage({
       account,
       filters,
-      attempts: found.slice(0, pageSize),
-      keys: await keysOfRows(found, request),
+      attempts,
+      keys,
+      rides,
       hasOlder: found.length > pageSize,
       after,
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
@@ -98,12 +97,9 @@ const outcomeFilters = ['missed', ...recordedOutcomes] as const;
 
 const eventNames = ['offer.received', 'ride.status'] as const satisfies EventName[];
 
-interface DeliveriesPageProps {
+interface DeliveriesPageProps extends DeliveriesTableProps {
   account: Account;
   filters: ListFilters;
-  attempts: readonly AttemptSummary[];
-  /** The keys of the attempts. */
-  keys: readonly ListedKey[];
   hasOlder: boolean;
   after?: string;
   /** The number of events that the form has resent. */
@@ -113,7 +109,7 @@ interface DeliveriesPageProps {
 
 /** The deliveries of all rides, including test events and resends, newest first. */
 function deliveriesPage(props: DeliveriesPageProps): string {
-  const { account, filters, attempts, keys, hasOlder, after, sent, form } = props;
+  const { account, filters, attempts, keys, rides, hasOlder, after, sent, form } = props;
   const { values, key, faults } = filters;
   const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
   const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
@@ -160,7 +156,7 @@ function deliveriesPage(props: DeliveriesPageProps): string {
         {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
         {attempts.length > 0 && (
           <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
-            <DeliveriesTable attempts={attempts} keys={keys} />
+            <DeliveriesTable attempts={attempts} keys={keys} rides={rides} />
           </div>
         )}
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
@@ -193,53 +189,4 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
       )}
     </Empty>
   );
-}
-
-function DeliveriesTable({ attempts, keys }: Pick<DeliveriesPageProps, 'attempts' | 'keys'>) {
-  const keysById = new Map(keys.map((key) => [key._id, key]));
-  return (
-    <div class="scroll">
-      <table class="table deliveries">
-        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'At', 'Key', 'Ride']} numbers={['Took']} />
-        <tbody>
-          {attempts.map((attempt) => (
-            <tr key={attempt._id} id={attempt._id}>
-              <td data-label="Event">
-                <span>
-                  <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag kind={attempt.kind} />
-                </span>
-              </td>
-              <td data-label="Outcome">
-                <OutcomePill outcome={attempt.outcome} />
-              </td>
-              <td data-label="Answer" class="answer">
-                <Answered attempt={attempt} />
-              </td>
-              <td data-label="Took" class="number">
-                {attempt.durationMs === undefined || attempt.outcome === 'no_url' ? (
-                  <None />
-                ) : (
-                  msText(attempt.durationMs)
-                )}
-              </td>
-              <td data-label="At">
-                <Time at={attempt.startedAt ?? attempt.at} />
-              </td>
-              <td data-label="Key" class="key">
-                <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />
-              </td>
-              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** The HTTP status of the answer, or the reason if there is none. */
-function Answered({ attempt }: { attempt: AttemptSummary }) {
-  if (attempt.httpStatus !== undefined) return attempt.httpStatus;
-  const reason = failureReason(attempt);
-  return reason ? <span class="reason">{reason.name}</span> : <None />;
 }

@@ -49,7 +49,7 @@ export function FailingBanner({
           {name === undefined ? 'Deliveries of this key fail: ' : <>Deliveries of {name} fail: </>}
           {countText(failing.failuresInRow)} in a row,
         </strong>{' '}
-        since <Time at={failing.since} form="exact" />. Each event is sent once; there is no automatic retry.
+        since <Time at={failing.since} />. Each event is sent once; there is no automatic retry.
       </p>
       {reason && (
         <p>

@@ -99,7 +99,7 @@ type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health'> & {
 
 function KeyTable({ label, keys, rides, health, revoked }: KeyTableProps) {
   return (
-    <table class="table keys" aria-label={label}>
+    <table class="table keys cards" aria-label={label}>
       <TableHead
         columns={['Name', 'Mode', 'Ends in', 'Created', revoked ? 'Revoked' : 'Last used', 'Rides created']}
         numbers={['Rides created']}
@@ -113,19 +113,19 @@ function KeyTable({ label, keys, rides, health, revoked }: KeyTableProps) {
                 {health.has(key._id) && <FailingPill />}
               </span>
             </td>
-            <td data-label="Mode">
+            <td class="in-mode">
               <ModePill mode={key.mode} />
             </td>
-            <td data-label="Ends in">
+            <td class="hint-of" data-label="Ends in">
               <code>{lastFour(key)}</code>
             </td>
-            <td data-label="Created">
+            <td class="created" data-label="Created">
               <Time at={key.createdAt} />
             </td>
-            <td data-label={revoked ? 'Revoked' : 'Last used'}>
+            <td class="used" data-label={revoked ? 'Revoked' : 'Last used'}>
               <TimeOrNever at={revoked ? key.revokedAt : key.lastUsedAt} />
             </td>
-            <td class="number" data-label="Rides created">
+            <td class="number count" data-label="Rides created">
               <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />
             </td>
           </tr>

@@ -29,18 +29,24 @@ export function concernsOf(rides: readonly ListedRide[], now: number): Concern[]
 }
 
 function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
-  const { status, statusAt, mode, missedCount } = ride;
+  const { status, statusAt, mode, missed } = ride;
   const sinceMs = now - statusAt.getTime();
   if (hasEnded(status) && sinceMs > recentMs) return null;
   if (status === 'bidding') return biddingConcern(ride, now);
   if (status === 'arrived' && sinceMs > longWaitMs) {
-    return { text: `The driver has been waiting for ${Math.floor(sinceMs / 60_000)} min` };
+    return { text: `The driver has been waiting for ${durationText(sinceMs)}` };
   }
   if (status === 'cancelled' && mode === 'live') {
     const text = cancelText(ride);
     if (text) return { text };
   }
-  return missedCount > 0 ? { text: `${counted(missedCount, 'event')} did not arrive` } : null;
+  return missed.length > 0 ? { text: `${counted(missed.length, 'event')} did not arrive` } : null;
+}
+
+/** `81 min`, `10 h` */
+function durationText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
 function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
@@ -79,7 +85,7 @@ export function ConcernList({ concerns }: { concerns: readonly Concern[] }) {
             {text}
             {until && (
               <>
-                , until <Time at={until} form="time" />
+                , until <Time at={until} form="minute" />
               </>
             )}
           </span>

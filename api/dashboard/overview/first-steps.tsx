@@ -3,7 +3,7 @@ import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { UsageSummary } from '../../../shared/usage/usage.ts';
 import { CodeBlock } from '../blocks.tsx';
-import { keyPath, keysPath } from '../paths.ts';
+import { consolePath, keyPath, keysPath } from '../paths.ts';
 
 /** The facts that decide which steps are done. */
 interface StepFacts {
@@ -65,7 +65,10 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: usage.ridesCreated > 0,
       how: (
         <>
-          <p>Replace YOUR_TEST_KEY with your test key:</p>
+          <a class="btn" href={consolePath}>
+            Start a test ride
+          </a>
+          <p>Or from a terminal, with your test key for YOUR_TEST_KEY:</p>
           <CodeBlock label="the request" text={firstRide(publicBaseUrl)} />
         </>
       ),

@@ -7,6 +7,7 @@ import { dayMs } from '../../../shared/usage/days.ts';
 import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { type DeliveryRate, deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
+import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
 import { Empty, Figure } from '../blocks.tsx';
 import { countText, msText } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -46,20 +47,22 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
       const keyIds = active.map(({ _id }) => _id);
       // An account with live rides needs no onboarding, so its rides are not counted.
       const isGuided = !last.rides.some(({ mode }) => mode === 'live');
-      const [health, usage, rowKeys] = await Promise.all([
+      const [health, usage, rowKeys, ...shown] = await Promise.all([
         deliveryHealth(keyIds, owner),
         isGuided ? usageOf(account._id, noDays, now) : null,
         keysOfRows([...moving.rides, ...last.rides], request),
+        ...[moving, cancelled, last].map(({ rides }) => withoutResent(rides, owner)),
       ]);
+      const [movingRides = [], , lastRides = []] = shown;
       return overviewPage({
         account,
         keys,
         rowKeys,
         health,
         rate,
-        underWay: moving,
-        last: last.rides,
-        concerns: concernsOf([...moving.rides, ...cancelled.rides, ...last.rides], now),
+        underWay: { ...moving, rides: movingRides },
+        last: lastRides,
+        concerns: concernsOf(shown.flat(), now),
         steps: usage && firstSteps({ account, keys, usage: summaryOf(usage.keys), publicBaseUrl }),
       });
     }),

@@ -40,7 +40,8 @@ function Explanation({ ride }: { ride: Ride }) {
   const isOpen = offers.some(({ withdrawnAt }) => !withdrawnAt);
   return (
     <p class="quiet">
-      {isOpen ? 'Accept one by' : 'No offer yet. Drivers can make offers until'} <Time at={biddingEndsAt} form="time" />
+      {isOpen ? 'Accept one by' : 'No offer yet. Drivers can make offers until'}{' '}
+      <Time at={biddingEndsAt} form="minute" />
       {isOpen ? ', or the ride is cancelled.' : '.'}
       {autoAccept && ` An offer ${limitsText(autoAccept)} is accepted automatically.`}
     </p>
@@ -54,35 +55,35 @@ function OfferTable({ ride }: { ride: Ride }) {
   const isBest = (value: (offer: Offer) => number, offer: Offer) =>
     live.length > 1 && !offer.withdrawnAt && live.every((other) => value(offer) <= value(other));
   return (
-    <table class="table offers">
+    <table class="table offers cards">
       <TableHead
-        columns={['Driver', 'Car', 'Arrives in', 'Price', 'Compared to the fare', <span class="spoken">Choice</span>]}
+        columns={['Driver', 'Car', 'Arrives in', 'Price', 'Difference', <span class="spoken">Choice</span>]}
         numbers={['Arrives in', 'Price']}
       />
       <tbody>
         {offers.map((offer) => (
           <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'withdrawn' : undefined}>
-            <td data-label="Driver">
+            <td class="driver">
               <span>
                 {offer.driver.name} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
               </span>
             </td>
-            <td data-label="Car">
+            <td class="car">
               <span>
                 {offer.driver.vehicle} <span class="car-plate">{offer.driver.plate}</span>
               </span>
             </td>
-            <td data-label="Arrives in" class="number">
+            <td data-label="Arrives in" class="number eta">
               <Best when={isBest(({ etaMinutes }) => etaMinutes, offer)} word="fastest">
                 {offer.etaMinutes} min
               </Best>
             </td>
-            <td data-label="Price" class="number">
+            <td class="number price">
               <Best when={isBest(({ price }) => price, offer)} word="cheapest">
                 <strong>{moneyText(offer.price)}</strong>
               </Best>
             </td>
-            <td data-label="Compared to the fare">{comparedText(offer.price, fare)}</td>
+            <td class="compared">{comparedText(offer.price, fare)}</td>
             <td class="choice">
               <Choice ride={ride} offer={offer} />
             </td>
@@ -104,8 +105,8 @@ function Best({ when, word, children }: { when: boolean; word: string; children:
 
 function comparedText(price: number, fare: number): string {
   const cents = Math.round((price - fare) * 100);
-  if (cents === 0) return 'the same';
-  return `${moneyText(Math.abs(cents) / 100)} ${cents > 0 ? 'more' : 'less'}`;
+  if (cents === 0) return 'at the fare';
+  return `${moneyText(Math.abs(cents) / 100)} ${cents > 0 ? 'above' : 'below'} the fare`;
 }
 
 function Choice({ ride, offer }: { ride: Ride; offer: Offer }) {

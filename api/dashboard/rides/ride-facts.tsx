@@ -20,7 +20,7 @@ export function TripText({ ride: { pickup, destination } }: { ride: Pick<Ride, '
 
 /** The people of a ride first, then the trip, then what identifies the ride. */
 export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
-  const { passenger, passengerCount, notes, driver, pickup, destination, distanceKm, carType, reference } = ride;
+  const { passenger, passengerCount, notes, driver, distanceKm, carType, reference } = ride;
   const { pickupAt, needs, cancelReason, nextRideId, replaces } = ride;
   return (
     <dl class="card facts ride-facts">
@@ -60,8 +60,6 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
       <Fact name="Price">
         <Price ride={ride} />
       </Fact>
-      <Fact name="Pickup">{placeText(pickup)}</Fact>
-      <Fact name="Destination">{placeText(destination)}</Fact>
       <Fact name="Trip">{`${distanceKm.toFixed(1)} km, ${counted(passengerCount, 'passenger')}, ${carType} car`}</Fact>
       <Fact name="Requested">
         <Time at={ride.createdAt} />

@@ -26,7 +26,7 @@ export function RidesTable({
   return (
     <table class="table rides" aria-label={label}>
       <TableHead
-        columns={['Passenger or reference', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
+        columns={['Passenger', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
         numbers={['Price']}
       />
       <tbody>
@@ -46,7 +46,7 @@ export function RidesTable({
               </span>
             </td>
             <td class="state">
-              <StatusPill status={ride.status} /> {ride.missedCount > 0 && <Missed ride={ride} />}
+              <StatusPill status={ride.status} /> {ride.missed.length > 0 && <Missed ride={ride} />}
               <Scheduled ride={ride} />
             </td>
             <td class="at">
@@ -97,11 +97,11 @@ function Scheduled({ ride: { pickupAt, status } }: { ride: ListedRide }) {
   );
 }
 
-/** The number of the ride's events that did not arrive. */
+/** The number of the ride's events that did not arrive, also not with a resend. */
 function Missed({ ride }: { ride: ListedRide }) {
   return (
     <span class="pill" data-status="failed">
-      {ride.missedCount} failed
+      {ride.missed.length} failed
     </span>
   );
 }

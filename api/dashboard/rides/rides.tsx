@@ -4,6 +4,7 @@ import { type ListedRide, listRides, type RideFilter } from '../../../shared/rid
 import { movingStatuses, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords, squeezed } from '../../../shared/rides/search-terms.ts';
+import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
 import { Empty } from '../blocks.tsx';
 import { counted, statusLabels } from '../facts.tsx';
 import { ChoiceField, FaultSummary } from '../forms.tsx';
@@ -53,9 +54,9 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
       const found = await findRides(filters, after, owner);
       const only = found.rides.length === 1 && !after && !found.next ? found.rides[0] : undefined;
       if (only?.reference && squeezed(only.reference) === squeezed(text)) return { redirectTo: ridePath(only._id) };
-      const keys = await keysOfRows(found.rides, request);
+      const [keys, rides] = await Promise.all([keysOfRows(found.rides, request), withoutResent(found.rides, owner)]);
       const isUnknownId = isId(text) && found.rides.length === 0;
-      const html = ridesPage({ account, filters, ...found, keys, after, isUnknownId, eraseDays });
+      const html = ridesPage({ account, filters, ...found, rides, keys, after, isUnknownId, eraseDays });
       return { html, status: Object.keys(filters.faults).length > 0 || isUnknownId ? 422 : 200 };
     }),
   ];

@@ -115,7 +115,7 @@ function confirmPage({ account, next, open, fault, typed, mailPage }: ConfirmVie
             />
             <section class="section" aria-labelledby="again">
               <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
-              {open.hasCode && <p>A mail can take a few minutes. Check the spam folder too.</p>}
+              {open.hasCode && <p>A mail can arrive some minutes later. Check the spam folder too.</p>}
               <SendForm next={next} isSecond={open.hasCode} />
             </section>
           </div>

@@ -169,8 +169,8 @@ function CodeStep({ open, next, faults, code, ...view }: SignInView & { open: { 
       <section class="again" aria-labelledby="again">
         <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>
-          A mail can take a few minutes, in some companies twenty. Check the spam folder too. You can send another code,
-          to this or another address.
+          A mail can arrive some minutes later, in some companies twenty. Check the spam folder too. You can send
+          another code, to this or another address.
         </p>
         <AddressForm {...view} open={open} next={next} faults={faults} isSecond={open.hasCode} />
       </section>

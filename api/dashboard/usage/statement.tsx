@@ -122,7 +122,7 @@ function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement
 function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement' | 'page' | 'details'>) {
   const { lines, pages, trips, cents } = statement;
   return (
-    <table class="table lines" aria-label="Completed live trips">
+    <table class="table lines cards" aria-label="Completed live trips">
       <TableHead
         columns={['Reference', 'Trip', 'Ended (UTC)', 'Key', 'Ride', 'Agreed price']}
         numbers={['Agreed price']}
@@ -132,24 +132,16 @@ function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement
           const trip = details.trips.get(rideId);
           return (
             <tr key={rideId}>
-              <td data-label="Reference" class="name">
-                {trip?.reference ?? <None />}
-              </td>
-              <td data-label="Trip" class="trip">
-                {trip ? <Trip {...trip} /> : <None />}
-              </td>
-              <td data-label="Ended (UTC)">
+              <td class="name">{trip?.reference ?? <None />}</td>
+              <td class="trip">{trip ? <Trip {...trip} /> : <None />}</td>
+              <td class="at" data-label="Ended (UTC)">
                 <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
               </td>
-              <td data-label="Key" class="name">
-                {details.keyNames.get(keyId) ?? keyId}
-              </td>
-              <td data-label="Ride">
+              <td class="key name">{details.keyNames.get(keyId) ?? keyId}</td>
+              <td class="ride">
                 <RideLink rideId={rideId} />
               </td>
-              <td data-label="Agreed price" class="number">
-                {moneyText(price / 100)}
-              </td>
+              <td class="number price">{moneyText(price / 100)}</td>
             </tr>
           );
         })}

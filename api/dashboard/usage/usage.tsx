@@ -130,7 +130,7 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
 
 function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
   return (
-    <table class="table months" aria-label="Statements">
+    <table class="table months cards" aria-label="Statements">
       <TableHead
         columns={['Month', 'Completed live trips', 'Agreed prices', 'Download']}
         numbers={['Completed live trips', 'Agreed prices']}
@@ -142,13 +142,11 @@ function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
               <a href={statementPath(month)}>{monthText(month)}</a>
               {isSoFar && <span class="so-far">so far</span>}
             </td>
-            <td data-label="Completed live trips" class="number">
-              {countText(trips)}
+            <td class="number trips">
+              {countText(trips)} <span class="unit">{trips === 1 ? 'trip' : 'trips'}</span>
             </td>
-            <td data-label="Agreed prices" class="number">
-              {moneyText(cents / 100)}
-            </td>
-            <td data-label="Download">
+            <td class="number price">{moneyText(cents / 100)}</td>
+            <td class="file">
               <a href={csvPath(month)} aria-label={`CSV of ${monthText(month)}`}>
                 CSV
               </a>
@@ -181,7 +179,7 @@ function Keys({ keys, period }: { keys: readonly KeyUsage[]; period: string }) {
 function KeyTable({ keys, period, label }: { keys: readonly KeyUsage[]; period: string; label: string }) {
   const periodLabel = period.replace(/^l/, 'L');
   return (
-    <table class="table by-key" aria-label={label}>
+    <table class="table by-key cards" aria-label={label}>
       <TableHead columns={['Key', 'Mode', periodLabel, 'In all']} numbers={[periodLabel, 'In all']} />
       <tbody>
         {keys.map(({ keyId, name, mode, isRevoked, inPeriod, rides }) => (
@@ -190,13 +188,13 @@ function KeyTable({ keys, period, label }: { keys: readonly KeyUsage[]; period: 
               <a href={keyPath(keyId)}>{name}</a>
               {isRevoked && <span class="quiet">revoked</span>}
             </td>
-            <td data-label="Mode">
+            <td class="in-mode">
               <ModePill mode={mode} />
             </td>
-            <td data-label={periodLabel} class="number">
+            <td data-label={periodLabel} class="number period">
               {countText(inPeriod)}
             </td>
-            <td data-label="In all" class="number">
+            <td data-label="In all" class="number all">
               {countText(rides)}
             </td>
           </tr>

@@ -8,16 +8,19 @@ interface Listener {
   onChange(): void;
   /** The driver is online now; or not, for this reason. */
   onEnd(fault: string | null): void;
+  /** The service did not answer: the driver may be online, although the page shows the opposite. */
+  onUnanswered(): void;
   onSignedOut(): void;
 }
 
 /** Whether the driver is online. */
-export function createAvailability(button: HTMLButtonElement, { onStart, onChange, onEnd, onSignedOut }: Listener) {
+export function createAvailability(button: HTMLButtonElement, listener: Listener) {
+  const { onStart, onChange, onEnd, onUnanswered, onSignedOut } = listener;
   /** Undefined until the service has reported it. */
   let isOnline: boolean | undefined;
 
   /** Asks the service. Only needed after the page has opened, or after the ride it opened with. */
-  async function learn(): Promise<void> {
+  async function fetchAvailability(): Promise<void> {
     if (isOnline !== undefined) return;
     const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;
     if (!me || me.rideId || isOnline !== undefined) return;
@@ -34,6 +37,7 @@ export function createAvailability(button: HTMLButtonElement, { onStart, onChang
       onStart();
       const answer = await call('POST', '/me/online', { lat, lng });
       if (answer?.status === 401) return onSignedOut();
+      if (!answer) onUnanswered();
       if (answer?.ok) isOnline = true;
       else fault = answer ? errorOf(answer) : 'The service cannot be reached. Try again in a moment.';
     } catch (error) {
@@ -46,7 +50,7 @@ export function createAvailability(button: HTMLButtonElement, { onStart, onChang
 
   return {
     isOnline: (): boolean | undefined => isOnline,
-    learn: (): void => void learn(),
+    fetch: (): void => void fetchAvailability(),
     goOnline: (): void => void goOnline(),
     /** The driver went offline: the service is notified as soon as it can be reached. */
     setOffline(): void {

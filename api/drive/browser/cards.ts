@@ -55,6 +55,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       const card = cards.get(request.rideId) ?? add(request);
       const isRaised = request.fare > card.request.fare;
       Object.assign(card, { request, isGone: false });
+      // An offer from another page of this driver replaces the refusal.
+      if (request.offer) stopDeclining(card);
       showFare(card.item, request.fare);
       if (isRaised) card.counter.raise(request.fare);
       fillIn(card);
@@ -97,10 +99,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   }
 
   function decline(card: Card): void {
-    card.declining = setTimeout(() => {
-      remove(card);
-      choices.onDecline(card.request.rideId);
-    }, undoMs);
+    card.declining = setTimeout(() => remove(card), undoMs);
     fillIn(card);
   }
 
@@ -113,7 +112,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const { offer } = request;
     if (offer) {
       const part = partsOf(item);
-      setText(part('offered'), `${offer.offerId ? 'Your offer' : 'Sending your offer'}: ${money(offer.price)}`);
+      const words = offer.isWithdrawn ? 'Withdrawing' : offer.offerId ? 'Your offer' : 'Sending your offer';
+      setText(part('offered'), `${words}: ${money(offer.price)}`);
       setText(part('offered-eta'), `There in ${offer.etaMinutes} min. The partner chooses a driver.`);
     }
     tick(item, request, choices.place(), biddingMs);
@@ -126,6 +126,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     if (!card || card.isGone) return;
     card.isGone = true;
     if (card.declining) {
+      stopDeclining(card);
       dismiss(card);
       return;
     }
@@ -141,11 +142,14 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     choices.onRemoved();
   }
 
+  /** Removes a card. If its request was declined, the driver can no longer keep it. */
   function remove(card: Card): void {
+    const isDeclined = card.declining !== undefined;
     stopDeclining(card);
     cards.delete(card.request.rideId);
     card.item.remove();
     for (const { item } of cards.values()) pauseAllTaps(item);
+    if (isDeclined) choices.onDecline(card.request.rideId);
   }
 
   /** Moves only the cards that are out of order, because a moved card loses the focus. */
@@ -161,6 +165,10 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     }
   }
 
+  // A page that closes must not lose a declined request.
+  addEventListener('pagehide', () => {
+    for (const card of [...cards.values()]) if (card.declining) remove(card);
+  });
   setInterval(() => {
     for (const { item, request, isGone } of cards.values()) {
       if (!isGone) tick(item, request, choices.place(), biddingMs);

@@ -7,9 +7,9 @@ import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
 import { type Answer, errorOf, outcomeOf, serverNow } from './gateway.ts';
 import { onHold } from './hold.ts';
+import { createOutbox } from './outbox.ts';
 import { createReports } from './position.ts';
-import { buzz, say, showBar, showView } from './screens.ts';
-import { createSending } from './sending.ts';
+import { announce, buzz, showBar, showView } from './screens.ts';
 import { createToday } from './today.ts';
 import { createWakeLock } from './wake-lock.ts';
 
@@ -35,7 +35,7 @@ const reports = createReports({
   },
 });
 const today = createToday(reports.sentAgoMs);
-const sending = createSending(driverId, {
+const outbox = createOutbox(driverId, {
   onChange: show,
   onDone: applyAccepted,
   onRefused: (action, answer) => void showRefusal(action, answer),
@@ -43,34 +43,35 @@ const sending = createSending(driverId, {
 });
 const availability = createAvailability(element<HTMLButtonElement>('go-online'), {
   // An unsent "Go offline" is outdated.
-  onStart: () => sending.drop(({ kind }) => kind === 'offline'),
+  onStart: () => outbox.drop(({ kind }) => kind === 'offline'),
   onChange: show,
   onEnd(found) {
     fault = found;
     if (!fault) result = null;
-    say(fault ?? 'You are online');
+    announce(fault ?? 'You are online');
     show();
   },
+  onUnanswered: () => outbox.add({ kind: 'offline' }),
   onSignedOut: signedOut,
 });
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
   onOffer: (rideId, terms) => act({ kind: 'offer', rideId, ...terms }),
   onWithdraw(request) {
     if (request.offer?.offerId) fault = null;
-    sending.withdraw(request);
+    outbox.withdraw(request);
   },
   onDecline: (rideId) => act({ kind: 'decline', rideId }),
   onRemoved: show,
   place: reports.place,
 });
 
-function act(action: Parameters<typeof sending.add>[0]): void {
+function act(action: Parameters<typeof outbox.add>[0]): void {
   fault = null;
-  sending.add(action);
+  outbox.add(action);
 }
 
 /** Optimistic UI: the service's state plus the actions that are not sent yet. */
-const shownRide = (): ShownRide | null => withSteps(ride, sending.shown());
+const shownRide = (): ShownRide | null => withSteps(ride, outbox.shown());
 
 function applyRequests(next: ShownRequest[]): void {
   const known = new Set(requests.map(({ rideId }) => rideId));
@@ -81,7 +82,7 @@ function applyRequests(next: ShownRequest[]): void {
   for (const request of gone) if (request.offer) void explainEnd(request);
   const news = next.filter(({ rideId }) => !known.has(rideId));
   if (news.length === 0 || !availability.isOnline()) return;
-  say(news.map((request) => requestWords(request, reports.place())).join('. '));
+  announce(news.map((request) => requestWords(request, reports.place())).join('. '));
   buzz();
 }
 
@@ -91,7 +92,7 @@ async function explainEnd({ rideId, biddingEndsAt }: RequestOnPage): Promise<voi
   if (!outcome || ride) return;
   const words = lostOffer(outcome, biddingEndsAt <= serverNow());
   cards.explain(rideId, words);
-  if (words) say(words);
+  if (words) announce(words);
 }
 
 function applyRide(next: ShownRide | null): void {
@@ -100,13 +101,13 @@ function applyRide(next: ShownRide | null): void {
   ride = next;
   if (before && before.rideId !== next?.rideId) {
     if (!ended.has(before.rideId)) void showRideEnd(before.rideId);
-    if (!next) availability.learn();
+    if (!next) availability.fetch();
   }
   if (next && before?.rideId !== next.rideId) {
     result = null;
     cards.clear();
     const { title = '' } = rideWords[next.status] ?? {};
-    say(next.status === 'driver_arriving' ? `You were chosen. ${title}` : title);
+    announce(next.status === 'driver_arriving' ? `You were chosen. ${title}` : title);
     buzz();
   }
   show();
@@ -123,7 +124,7 @@ async function showRideEnd(rideId: string): Promise<void> {
 function applyAccepted(action: Action): void {
   ride = withSteps(ride, [action]);
   requests = openRequests(requests, [action]) as ShownRequest[];
-  if (!ride) availability.learn();
+  if (!ride) availability.fetch();
   if (action.kind === 'step' && action.step === 'complete') today.load();
   show();
 }
@@ -140,13 +141,13 @@ async function showRefusal(action: Action, answer: Answer): Promise<void> {
   }
   // A driver who was chosen in the meantime sees the ride instead.
   if (action.kind === 'offer' && !ride) fault = words;
-  if (fault) say(fault);
+  if (fault) announce(fault);
   show();
 }
 
 function showResult(words: Result): void {
   result = words;
-  say(`${words.title}. ${words.text}`);
+  announce(`${words.title}. ${words.text}`);
   show();
 }
 
@@ -156,7 +157,7 @@ function makeStep(step: Step): void {
   if (step === 'complete' || step === 'cancel') {
     ended.add(shown.rideId);
     result = endedBySelf(step, shown);
-    say(`${result.title} ${result.amount ?? ''}`);
+    announce(`${result.title} ${result.amount ?? ''}`);
   }
   act({ kind: 'step', rideId: shown.rideId, step });
 }
@@ -170,7 +171,7 @@ function show(): void {
   const isOnline = availability.isOnline();
   const isKnown = isOnline !== undefined || ride !== null;
   const shown = shownRide();
-  const view = { ride: shown, requests: openRequests(requests, sending.shown()), result, isKnown, isOnline };
+  const view = { ride: shown, requests: openRequests(requests, outbox.shown()), result, isKnown, isOnline };
   showView(view, cards);
   refreshBar();
   wakeLock.want(Boolean(isOnline || ride));
@@ -181,7 +182,7 @@ function show(): void {
 }
 
 function refreshBar(): void {
-  showBar({ isConnected, waiting: sending.waiting().map(actionWords).join(', '), fault: fault ?? positionError });
+  showBar({ isConnected, waiting: outbox.waiting().map(actionWords).join(', '), fault: fault ?? positionError });
 }
 
 const nextStep = () => rideWords[shownRide()?.status ?? 'completed'];
@@ -214,33 +215,33 @@ onTap(element('go-online'), availability.goOnline);
 onTap(element('go-offline'), () => {
   availability.setOffline();
   act({ kind: 'offline' });
-  say('You are offline');
+  announce('You are offline');
 });
-onTap(element('go-on'), () => {
+onTap(element('continue'), () => {
   result = null;
-  availability.learn();
+  availability.fetch();
   show();
 });
 element('sign-out').addEventListener('submit', (event) => {
-  if (isConnected && sending.waiting().length === 0) return;
+  if (isConnected && outbox.waiting().length === 0) return;
   event.preventDefault();
   fault = 'You can sign out once the connection is back and everything is sent.';
-  say(fault);
+  announce(fault);
   refreshBar();
 });
-addEventListener('online', sending.send);
+addEventListener('online', outbox.send);
 
 followDriver({
   onRequests: applyRequests,
   onRide: applyRide,
   onConnection(isGood) {
     const isNews = isConnected !== isGood;
-    if (isNews && isConnected !== undefined) say(isGood ? 'Connected again' : 'No connection');
+    if (isNews && isConnected !== undefined) announce(isGood ? 'Connected again' : 'No connection');
     isConnected = isGood;
     today.setConnected(isGood);
     if (isGood) {
-      sending.send();
-      availability.learn();
+      outbox.send();
+      availability.fetch();
       if (isNews && isIdle) today.load();
     }
     refreshBar();

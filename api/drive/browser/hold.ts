@@ -24,10 +24,11 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
     setText(hint, text);
   }
 
-  button.addEventListener('pointerdown', ({ width, height, button: which, pointerId }) => {
-    // Screen readers press with a pointer without a size.
-    isByReader = width === 0 && height === 0;
-    if (isByReader || which !== 0 || !isHeld() || isPaused(button)) return;
+  button.addEventListener('pointerdown', (event) => {
+    isByReader = isFromReader(event);
+    const { button: which, pointerId } = event;
+    // A second finger does not start a second timer, which its release could not stop.
+    if (timer !== undefined || isByReader || which !== 0 || !isHeld() || isPaused(button)) return;
     // A finger that moves out of the button in a shaking car still holds it.
     button.setPointerCapture(pointerId);
     button.setAttribute('data-holding', '');
@@ -40,6 +41,8 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
   for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
     button.addEventListener(name, () => release('Hold longer'));
   }
+  // A key that is kept down would also make the next step.
+  button.addEventListener('keydown', (event) => event.repeat && event.preventDefault());
   // A long press opens a menu in some browsers.
   button.addEventListener('contextmenu', (event) => event.preventDefault());
   button.addEventListener('click', ({ detail }) => {
@@ -49,3 +52,7 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
     else if (detail === 0 || isByReader) confirm();
   });
 }
+
+/** Screen readers press with a pointer without a size (VoiceOver), or with a mouse without pressure (TalkBack). */
+const isFromReader = ({ width, height, pressure, pointerType }: PointerEvent): boolean =>
+  (width === 0 && height === 0) || (pointerType === 'mouse' && pressure === 0);

@@ -34,9 +34,9 @@ export function showView(
   setShown(element('cards'), !ride && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(shown.length));
   setShown(element('waiting-hint'), cards.count === 0);
-  element('waiting-screen').toggleAttribute('data-brief', cards.count > 0);
+  for (const name of ['waiting', 'offline']) element(`${name}-screen`).toggleAttribute('data-brief', cards.count > 0);
   setShown(element('offline-hint'), shown.length === 0);
-  setShown(element('offers-stand'), shown.length > 0);
+  setShown(element('offers-live'), shown.length > 0);
   const next = ride ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
   setShown(element('today'), next !== '' && next !== 'ride' && cards.count === 0);
   setShown(element('position-sent'), isOnline === true);
@@ -54,7 +54,7 @@ const screenOfButton: Readonly<Record<string, Screen>> = {
   'go-offline': 'waiting',
   cancel: 'ride',
   step: 'ride',
-  'go-on': 'result',
+  continue: 'result',
 };
 
 let screen: Screen | '' = '';
@@ -66,7 +66,7 @@ function showScreen(next: Screen | '', status: RideStatus | ''): void {
   // The next step begins at the top, with its title.
   if (isNext && status) {
     scrollTo(0, 0);
-    say(rideWords[status]?.title ?? '');
+    announce(rideWords[status]?.title ?? '');
   }
   for (const name of screens) setShown(element(`${name}-screen`), name === next);
   for (const [button, name] of Object.entries(screenOfButton)) setShown(element(button), name === next);
@@ -110,7 +110,7 @@ function wordsOf({ isConnected, waiting, fault }: Bar): [kind: 'bad' | 'quiet' |
 }
 
 /** Makes screen readers read a text that is not shown. */
-export function say(words: string): void {
+export function announce(words: string): void {
   setText(element('spoken'), words);
 }
 

@@ -8,7 +8,7 @@ export function createToday(sentAgoMs: () => number | null) {
   let isConnected: boolean | undefined;
 
   async function load(): Promise<void> {
-    const answer = await call('GET', `/trips?since=${new Date(serverNow()).setHours(0, 0, 0, 0)}`);
+    const answer = await call('GET', `/trips?since=${lastMidnight()}`);
     if (answer?.ok) show(answer.body as ShownTrips);
   }
 
@@ -39,6 +39,8 @@ export function createToday(sentAgoMs: () => number | null) {
     },
   };
 }
+
+const lastMidnight = (): number => new Date(serverNow()).setHours(0, 0, 0, 0);
 
 /** The time of a trip; with the date, unless it was today. */
 function timeWords(at: Date): string {

@@ -117,11 +117,13 @@ function coveredBy(sheet: HTMLElement | null, container: HTMLElement): { left: n
 function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const { left, below } = coveredBy(sheet, container);
   const { width, height } = container.getBoundingClientRect();
-  const [top, right] = [Math.min(56, height / 4), Math.min(72, width / 4)];
-  // On a narrow map, the label of a place could cover the scale.
-  const bottom = width < 480 ? 104 : 64;
+  // Half the width of a label, which is centered on its place.
+  const side = Math.min(80, width / 4);
+  const top = Math.min(56, height / 4);
+  // Where little of the map is visible, the label of a place could cover the scale.
+  const bottom = width - left < 560 ? 112 : 72;
   return {
-    paddingTopLeft: new Point(Math.max(0, Math.min(left + 56, width - right - leastView)), top),
-    paddingBottomRight: new Point(right, Math.max(0, Math.min(below + bottom, height - top - leastView))),
+    paddingTopLeft: new Point(Math.max(0, Math.min(left + side, width - side - leastView)), top),
+    paddingBottomRight: new Point(side, Math.max(0, Math.min(below + bottom, height - top - leastView))),
   };
 }

@@ -15,9 +15,11 @@ export interface CarView {
 
 type Report = NonNullable<TrackState['position']>;
 
-/** A real car is drawn with this delay, so that its position can be interpolated between two reports. */
-const trailMs = 2_500;
-/** Reports that are further apart are not interpolated, because the route between them is unknown. */
+type Place = Omit<CarView, 'isOld'>;
+
+/** A real car glides to each report for this multiple of the time between two reports, so it rarely waits for the next. */
+const glideShare = 1.2;
+/** Between reports that are further apart the car does not glide, because its way is unknown. */
 const maxGapMs = 10_000;
 const maxJumpKm = 0.5;
 /** A report that is this much older than the last one is not a late one: the service's clock was set back. */
@@ -26,46 +28,54 @@ const clockStepMs = 60_000;
 /** The car's position at a time (Unix ms, server's clock). A simulated car follows its leg, a real car its reports. */
 export function createCar() {
   let leg: TrackState['leg'];
-  let reports: Report[] = [];
+  let last: Report | undefined;
+  let glide: { from: Place; startAt: number; ms: number } | undefined;
+  let drawnAt = 0;
   let moves = false;
+
+  function place(now: number): Place | null {
+    if (!last || !glide) return last ?? null;
+    return between(glide.from, last, Math.min(1, Math.max(0, (now - glide.startAt) / glide.ms)));
+  }
+
+  /** Starts to glide to a report from where the car is drawn, so that it never jumps. */
+  function glideTo(report: Report, sentAt: number): void {
+    const sinceMs = last ? report.at - last.at : 0;
+    if (last && sinceMs <= 0 && sinceMs >= -clockStepMs) return;
+    const startAt = sinceMs < 0 ? sentAt : Math.max(sentAt, drawnAt);
+    const from = place(startAt);
+    const isWayKnown = from && sinceMs > 0 && sinceMs <= maxGapMs && greatCircleKm(from, report) <= maxJumpKm;
+    glide = isWayKnown ? { from, startAt, ms: sinceMs * glideShare } : undefined;
+    last = report;
+  }
 
   return {
     learn(state: TrackState): void {
       leg = state.leg;
       moves = isMoving(state.status);
-      if (!state.position) reports = [];
-      // A simulated position is exact. With older ones it would be drawn late, so a car that arrives would jump back.
-      else if (state.testMode) reports = [state.position];
-      else reports = withReport(reports, state.position);
+      if (state.position && !state.testMode) glideTo(state.position, state.now);
+      else {
+        // A simulated position is exact.
+        last = state.position;
+        glide = undefined;
+      }
     },
     at(now: number): CarView | null {
+      drawnAt = now;
       if (leg) return { ...placeOnLeg(leg, now), isOld: false };
-      const last = reports.at(-1);
-      return last ? { ...between(reports, now - trailMs), isOld: moves && now - last.at > oldReportMs } : null;
+      const at = place(now);
+      if (!at || !last) return null;
+      const { lat, lng, heading } = at;
+      return { lat, lng, heading, isOld: moves && now - last.at > oldReportMs };
     },
   };
 }
 
-function withReport(reports: Report[], report: Report): Report[] {
-  const last = reports.at(-1)?.at ?? 0;
-  if (report.at < last - clockStepMs) return [report];
-  return report.at > last ? [...reports, report].slice(-10) : reports;
-}
-
-/** Interpolates between the two reports around a time. Returns the nearest report if that is not possible. */
-function between(reports: readonly Report[], time: number): Report {
-  const next = reports.findIndex(({ at }) => at > time);
-  const [before, after] = [reports[next === -1 ? reports.length - 1 : next - 1], reports[next]];
-  if (!before || !after) return (before ?? after) as Report;
-  if (after.at - before.at > maxGapMs || greatCircleKm(before, after) > maxJumpKm) return before;
-  const share = (time - before.at) / (after.at - before.at);
-  return {
-    lat: before.lat + (after.lat - before.lat) * share,
-    lng: before.lng + shorterWay(before.lng, after.lng) * share,
-    heading: before.heading + shorterWay(before.heading, after.heading) * share,
-    at: time,
-  };
-}
+const between = (from: Place, to: Place, share: number): Place => ({
+  lat: from.lat + (to.lat - from.lat) * share,
+  lng: from.lng + shorterWay(from.lng, to.lng) * share,
+  heading: from.heading + shorterWay(from.heading, to.heading) * share,
+});
 
 /** The shorter turn from one angle to another, -180 to 180 degrees. */
 export const shorterWay = (from: number, to: number): number => ((((to - from + 180) % 360) + 360) % 360) - 180;

@@ -76,7 +76,7 @@ function northArrow(): Control {
 export function addRecenterButton(map: LeafletMap, onClick: () => void): HTMLButtonElement {
   const button = DomUtil.create('button', 'recenter');
   button.type = 'button';
-  button.textContent = 'Show all';
+  button.textContent = 'Recenter';
   button.hidden = true;
   button.addEventListener('click', onClick);
   const corner = new Control({ position: 'topright' });

@@ -38,7 +38,9 @@ export function createPanel() {
   return {
     show,
     showConnection: (isGood: boolean): void => {
-      element('connection').hidden = isGood;
+      const notice = element('connection');
+      if (!isGood && notice.hidden) say(notice.textContent);
+      notice.hidden = isGood;
     },
   };
 }

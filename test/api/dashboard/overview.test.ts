@@ -95,7 +95,7 @@ describe('the dashboard: overview', () => {
     const ride = (status: RideStatus, changes: Partial<ListedRide> = {}) =>
       ({
         ...{ _id: `ride_${status}`, mode: 'live', status, statusAt: minutesAgo(1), createdAt: minutesAgo(1) },
-        ...{ biddingEndsAt: new Date(now + 9 * 60_000), liveOffers: 0, missedCount: 0, ...changes },
+        ...{ biddingEndsAt: new Date(now + 9 * 60_000), liveOffers: 0, missed: [], ...changes },
       }) as ListedRide;
     const autoAccept = { maxPrice: 20 };
     const cases: [ride: ListedRide, text: string | undefined][] = [
@@ -120,9 +120,9 @@ describe('the dashboard: overview', () => {
       [ride('driver_arriving'), undefined],
       [ride('arrived'), undefined],
       [ride('arrived', { statusAt: minutesAgo(7) }), 'The driver has been waiting for 7 min'],
-      [ride('in_progress', { missedCount: 2 }), '2 events did not arrive'],
-      [ride('completed', { missedCount: 1 }), '1 event did not arrive'],
-      [ride('completed', { missedCount: 1, statusAt: minutesAgo(61) }), undefined],
+      [ride('in_progress', { missed: [1, 2] }), '2 events did not arrive'],
+      [ride('completed', { missed: [1] }), '1 event did not arrive'],
+      [ride('completed', { missed: [1], statusAt: minutesAgo(61) }), undefined],
       [ride('cancelled', { cancelledBy: 'partner' }), undefined],
       [ride('cancelled', { cancelledBy: 'driver' }), 'The driver cancelled'],
       [ride('cancelled', { cancelledBy: 'driver', replacedBy: 'ride_2' }), undefined],

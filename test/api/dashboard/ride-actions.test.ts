@@ -41,9 +41,9 @@ describe("accept and cancel on a ride's page", () => {
       [true, false],
       [false, false],
     ]);
-    expect(rows[0]).to.match(/6\.00.* more/);
-    expect(rows[1]).to.match(/0\.50.* less/);
-    expect(rows[2]).to.include('the same');
+    expect(rows[0]).to.match(/6\.00.* above the fare/);
+    expect(rows[1]).to.match(/0\.50.* below the fare/);
+    expect(rows[2]).to.include('at the fare');
   });
 
   it('accepts an offer like the API, and adds one entry to the audit list', async () => {

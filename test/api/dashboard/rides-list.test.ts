@@ -141,6 +141,9 @@ describe("the dashboard's list of rides", () => {
       expect(timeIn('2026-03-08', 'start', zone), zone).to.deep.equal(new Date(`${start}Z`));
       expect(timeIn('2026-03-08', 'end', zone), zone).to.deep.equal(new Date(`${end}Z`));
     }
+    // Clocks in Havana skip the hour after midnight, so this day begins at 1:00.
+    expect(timeIn('2024-03-10', 'start', 'America/Havana')).to.deep.equal(new Date('2024-03-10T05:00Z'));
+    expect(timeIn('2024-03-09', 'end', 'America/Havana')).to.deep.equal(new Date('2024-03-10T05:00Z'));
     expect(zoneOf('America/New_York')).to.equal('America/New_York');
     for (const name of ['', 'Nowhere/At_All', '<script>']) expect(zoneOf(name)).to.equal('UTC');
   });

@@ -49,6 +49,34 @@ describe('DELETE /requests/:rideId', () => {
     expect((await requestsOf(driver))[0].offer).to.include({ offerId: again, price: 25 });
   });
 
+  it('of a decline and an accept at the same time, only the first one changes the ride', async () => {
+    for (let race = 0; race < 10; race++) {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      const offerId = await offerBy(driver, rideId);
+      const [accepted, declined] = await Promise.all([accept(rideId, offerId), driver.remove(`/requests/${rideId}`)]);
+      expect(declined.status).to.equal(204);
+      const { status, asked = [], offers } = await storedRide(rideId);
+      const isChosen = accepted.status === 200;
+      expect(accepted.status).to.be.oneOf([200, 409]);
+      expect(status).to.equal(isChosen ? 'driver_arriving' : 'bidding');
+      expect(asked[0]?.declinedAt === undefined).to.equal(isChosen);
+      expect(offers[0]?.withdrawnAt === undefined).to.equal(isChosen);
+      expect((await driver.get('/ride')).body.ride !== null).to.equal(isChosen);
+    }
+  });
+
+  it('a request stays declined if a dispatch round runs at the same time', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await openRide(place);
+    await makeDue(rideId, 'dispatch');
+    await Promise.all([runDispatch(api.ctx, rideId), driver.remove(`/requests/${rideId}`)]);
+    expect(await requestsOf(driver)).to.deep.equal([]);
+    expect((await storedRide(rideId)).asked).to.have.length(1);
+  });
+
   it('the stream of the driver no longer shows a declined request', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });

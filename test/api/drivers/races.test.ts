@@ -15,7 +15,16 @@ const seed = Number(process.env.SEED ?? 20_251_121);
 const count = Number(process.env.COUNT ?? 30);
 const atOnce = 10;
 
-const moves = ['accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline', 'suspend'] as const;
+const moves = [
+  'accept',
+  'withdraw',
+  'decline',
+  'cancel',
+  'offer again',
+  'cancel by driver',
+  'offline',
+  'suspend',
+] as const;
 type Move = (typeof moves)[number];
 /** The concurrent actions on the first and the second ride. Both partners accept in most races. */
 const race = fc.record({
@@ -36,6 +45,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     const act: Record<Move, () => Promise<unknown>> = {
       accept: () => partner.post(`/rides/${rideId}/accept`, { offerId }),
       withdraw: () => driver.remove(`/requests/${rideId}/offers/${offerId}`),
+      decline: () => driver.remove(`/requests/${rideId}`),
       cancel: () => partner.post(`/rides/${rideId}/cancel`),
       'offer again': () => driver.post(`/requests/${rideId}/offers`, terms),
       'cancel by driver': () => driver.post('/ride/cancel', { rideId }),

@@ -114,6 +114,15 @@ describe('queue board at the operators’ port', () => {
     }
   });
 
+  it('a browser without the cookie is sent from every page to the sign-in page, and cannot send anything', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/ops/queues', '/ops/queues/queue/webhooks', '/ops/rides?id=ride_x']) {
+      const answer = await operators.ask(path, { headers });
+      expect([answer.status, answer.headers.get('location')], path).to.deep.equal([303, '/ops']);
+      expect((await operators.ask(path, { method: 'PUT', headers })).status, path).to.equal(404);
+    }
+  });
+
   it('a wrong token gets no cookie, and the queue board answers 404 to a forged, changed or expired one', async () => {
     const wrong = await operators.signIn(`${opsToken}x`);
     expect(wrong.status).to.equal(403);

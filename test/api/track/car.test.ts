@@ -19,7 +19,8 @@ const state = (changes: Partial<TrackState>): TrackState => ({
 function reportedCar(...reports: [second: number, lat: number, lng: number, heading: number][]) {
   const car = createCar();
   for (const [second, lat, lng, heading] of reports) {
-    car.learn(state({ testMode: false, position: { lat, lng, heading, at: start + second * 1_000 } }));
+    const at = start + second * 1_000;
+    car.learn(state({ testMode: false, now: at, position: { lat, lng, heading, at } }));
   }
   return { at: (second: number) => car.at(start + second * 1_000) };
 }
@@ -47,23 +48,42 @@ describe('car on a live map', () => {
     for (const ms of [0, 500, 1_500, 2_500, 3_500]) expect(car.at(arrivedAt + ms)).to.include(place);
   });
 
-  it('the car of a real driver is drawn 2.5 s late, interpolated between two reports', () => {
+  it('the car of a real driver glides to each report for 1.2 times the time between two reports', () => {
     const car = reportedCar([0, 40, -74, 10], [4, 40.001, -74.002, 20]);
-    expect(car.at(4.5)?.lat).to.be.closeTo(40.0005, 1e-9);
-    expect(car.at(4.5)?.lng).to.be.closeTo(-74.001, 1e-9);
-    expect(car.at(4.5)?.heading).to.equal(15);
-    expect(car.at(2.5)).to.deep.include({ lat: 40, lng: -74, heading: 10 });
-    expect(car.at(9)).to.deep.include({ lat: 40.001, lng: -74.002, heading: 20 });
+    expect(car.at(4)).to.deep.include({ lat: 40, lng: -74, heading: 10 });
+    expect(car.at(6.4)?.lat).to.be.closeTo(40.0005, 1e-9);
+    expect(car.at(6.4)?.lng).to.be.closeTo(-74.001, 1e-9);
+    expect(car.at(6.4)?.heading).to.be.closeTo(15, 1e-9);
+    expect(car.at(9)?.lat).to.be.closeTo(40.001, 1e-9);
+  });
+
+  it('the car of a real driver neither jumps nor moves back when its reports arrive irregularly', () => {
+    const car = createCar();
+    const arrivals = new Map([0, 6, 10, 16, 20, 26].map((second, index) => [second * 10, index * 5]));
+    let last = 40;
+    for (let tenth = 0; tenth < 300; tenth++) {
+      const now = start + tenth * 100;
+      const reportedAt = arrivals.get(tenth);
+      if (reportedAt !== undefined) {
+        const position = { lat: 40 + reportedAt / 10_000, lng: -74, heading: 0, at: start + reportedAt * 1_000 };
+        car.learn(state({ testMode: false, now, position }));
+      }
+      const { lat = 0 } = car.at(now) ?? {};
+      // Ten times the car's speed would be a jump.
+      expect(lat - last).to.be.within(-1e-9, 0.0001);
+      last = lat;
+    }
+    expect(last).to.be.above(40.002);
   });
 
   it('the car turns by the shorter way', () => {
-    expect(reportedCar([0, 40, -74, 350], [4, 40, -74, 30]).at(4.5)?.heading).to.equal(370);
+    expect(reportedCar([0, 40, -74, 350], [4, 40, -74, 30]).at(6.4)?.heading).to.be.closeTo(370, 1e-9);
     expect([shorterWay(350, 10), shorterWay(10, 350), shorterWay(725, 10)]).to.deep.equal([20, -20, 5]);
   });
 
-  it('the car is not interpolated over a gap of more than 10 s or a jump of more than 500 m', () => {
-    expect(reportedCar([0, 40, -74, 0], [11, 40.001, -74, 0]).at(10)).to.include({ lat: 40 });
-    expect(reportedCar([0, 40, -74, 0], [4, 40.006, -74, 0]).at(5)).to.include({ lat: 40 });
+  it('the car does not glide over a gap of more than 10 s or a jump of more than 500 m', () => {
+    expect(reportedCar([0, 40, -74, 0], [11, 40.001, -74, 0]).at(11)).to.include({ lat: 40.001 });
+    expect(reportedCar([0, 40, -74, 0], [4, 40.006, -74, 0]).at(4)).to.include({ lat: 40.006 });
   });
 
   it('the car follows new reports after the service’s clock was set back by an hour', () => {

@@ -48,7 +48,7 @@ describe('lists of rides', () => {
     }
   });
 
-  it('listRides counts the offers that are not withdrawn, and the undelivered events of each ride', async () => {
+  it('listRides counts the offers that are not withdrawn, and names the undelivered events of each ride', async () => {
     const accountId = newAccountId();
     const { rideId } = await rideIn(ctx, 'completed', { accountId, offers: [{}, {}, {}] });
     const at = new Date();
@@ -67,8 +67,8 @@ describe('lists of rides', () => {
       },
     );
     const { rides: found } = await listRides({}, 10, { accountId });
-    const [{ liveOffers, missedCount } = {} as never] = found;
-    expect({ liveOffers, missedCount }).to.deep.equal({ liveOffers: 2, missedCount: 3 });
+    const [{ liveOffers, missed } = {} as never] = found;
+    expect({ liveOffers, missed }).to.deep.equal({ liveOffers: 2, missed: [2, 4, 5] });
   });
 
   it('a page reads about as many index entries as it has rides, for any filter and number of rides', async () => {

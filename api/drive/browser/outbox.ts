@@ -21,18 +21,18 @@ interface Listener {
  * Stores the driver's actions in this browser, and sends them in order as soon as the service can be reached. Each
  * action is sent until it is answered; a repeated step has no effect.
  */
-export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
+export function createOutbox(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
   const storageKey = `drive-actions-${driverId}`;
   let recentlyAccepted: Action[] = [];
-  /** Rides whose offer is in flight, and must be withdrawn once the service has accepted it. */
+  /** The ids of offers that are withdrawn as soon as the service has answered. */
   const offersToWithdraw = new Set<string>();
   let isSending = false;
-  /** The id of the action in flight: the service may already have it. */
-  let inFlight: string | undefined;
   let failures = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
   const read = (): Action[] => JSON.parse(localStorage.getItem(storageKey) ?? '[]') as Action[];
+  /** The ids of actions that the service may already have: an earlier page may have sent the stored ones. */
+  const tried = new Set(read().map(({ id }) => id));
 
   function write(actions: Action[]): void {
     if (actions.length > 0) localStorage.setItem(storageKey, JSON.stringify(actions));
@@ -45,21 +45,25 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     if (navigator.onLine) void send();
   }
 
-  /** Drops actions that are not in flight. */
+  /** Drops actions: they are not sent again. */
   function drop(isDropped: (action: Action) => boolean): void {
-    write(read().filter((action) => action.id === inFlight || !isDropped(action)));
+    write(read().filter((action) => !isDropped(action)));
   }
 
-  /** Drops an unsent offer. An offer in flight is withdrawn once the service has accepted it. */
+  /** Drops an unsent offer. An offer that the service may already have is withdrawn once the service has answered. */
   function withdraw({ rideId, offer }: RequestOnPage): void {
     if (offer?.offerId) {
       add({ kind: 'withdraw', rideId, offerId: offer.offerId });
       return;
     }
     const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
-    drop(isThis);
-    if (read().some(isThis)) offersToWithdraw.add(rideId);
+    drop((action) => isThis(action) && !tried.has(action.id));
+    for (const { id } of read().filter(isThis)) offersToWithdraw.add(id);
+    onChange();
   }
+
+  const withWithdrawal = (action: Action): Action =>
+    action.kind === 'offer' && offersToWithdraw.has(action.id) ? { ...action, isWithdrawn: true } : action;
 
   async function send(): Promise<void> {
     if (isSending) return;
@@ -68,7 +72,6 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     // Another tab of this browser shares the list.
     await runWithLock(storageKey, new AbortController().signal, sendAll).catch(() => {});
     isSending = false;
-    inFlight = undefined;
     if (read().length > 0 && navigator.onLine) {
       retry = setTimeout(() => void send(), retryMs[Math.min(failures++, retryMs.length - 1)]);
     }
@@ -77,7 +80,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   async function sendAll(): Promise<void> {
     for (let [action] = read(); action; [action] = read()) {
       const { id } = action;
-      inFlight = id;
+      tried.add(id);
       const answer = await post(action);
       if (!answer) return;
       if (answer.status === 401) return onSignedOut();
@@ -93,7 +96,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
 
   function done(action: Action): void {
     onDone(action);
-    if (action.kind === 'offer' && action.offerId && offersToWithdraw.delete(action.rideId)) {
+    if (action.kind === 'offer' && action.offerId && offersToWithdraw.delete(action.id)) {
       add({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
     }
   }
@@ -118,7 +121,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     /** The actions that the service does not have yet. */
     waiting: read,
     /** The unsent actions, and those that the service has just accepted. */
-    shown: (): Action[] => [...recentlyAccepted, ...read()],
+    shown: (): Action[] => [...recentlyAccepted, ...read().map(withWithdrawal)],
   };
 }
 

@@ -1,0 +1,143 @@
+import { timeLimit } from '../base/mongo/durability.ts';
+import { keys } from '../keys/api-key.ts';
+import { rides } from '../rides/ride.ts';
+import type { Delivery, Ride, RideEvent } from '../rides/ride-types.ts';
+import { attempts } from './attempts.ts';
+
+/** One request resends at most this many events. */
+export const maxResends = 500;
+const pageSize = 100;
+
+export type RideWithEvents = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'events'>;
+export const rideFields = { keyId: 1, accountId: 1, mode: 1, events: 1 } as const;
+
+/** An event with its ride. */
+export interface EventOfRide {
+  ride: RideWithEvents;
+  event: RideEvent;
+}
+
+/** Selects attempts from `since` to `until`; without `until`, all later attempts. */
+export interface TimeRange {
+  since: Date;
+  until?: Date;
+}
+
+/** How many events of a key can be resent: in total, and by outcome and reason, e.g. `failed ENETUNREACH`. */
+export interface UndeliveredCount {
+  keyId: string;
+  accountId: string;
+  events: number;
+  reasons: Record<string, number>;
+}
+
+/**
+ * Counts, for one key or for all keys, the events whose attempt failed or timed out in a time range and that have not
+ * been delivered since. Ignores events without a URL or with a blocked URL, because only the partner can fix those.
+ */
+export async function countUndelivered(range: TimeRange, keyId?: string): Promise<UndeliveredCount[]> {
+  const filter = { ...(keyId && { keyId }), undeliveredAt: { $gte: range.since } };
+  const keyIds = keyId ? [keyId] : ((await rides.distinct('keyId', filter, timeLimit())) as string[]);
+  const found: UndeliveredCount[] = [];
+  for (const each of keyIds) {
+    const key = await keys.findOne({ _id: each }, { projection: { accountId: 1 }, ...timeLimit() });
+    if (!key) continue;
+    const undelivered = await findUndelivered(each, key.accountId, range, nothingRequested, Number.POSITIVE_INFINITY);
+    const reasons: Record<string, number> = {};
+    for (const { event } of undelivered) {
+      const { outcome, httpStatus, reason } = event.delivery ?? {};
+      const text = [outcome, httpStatus, reason].filter(Boolean).join(' ');
+      reasons[text] = (reasons[text] ?? 0) + 1;
+    }
+    const events = undelivered.length;
+    if (events > 0) found.push({ keyId: each, accountId: key.accountId, events, reasons });
+  }
+  return found;
+}
+
+/**
+ * The events that a form has already requested, and the time of its first request. A repeat adds only missing events.
+ */
+export interface EarlierRequests {
+  events: Set<string>;
+  rideIds: string[];
+  since?: Date;
+}
+
+export const nothingRequested: EarlierRequests = { events: new Set(), rideIds: [] };
+
+/**
+ * The undelivered events of a key whose attempt was made in a time range, oldest first, without those that are being
+ * resent or have been requested `earlier`.
+ */
+export async function findUndelivered(
+  keyId: string,
+  accountId: string,
+  range: TimeRange,
+  earlier: EarlierRequests,
+  atMost = maxResends,
+): Promise<EventOfRide[]> {
+  const most = atMost - earlier.events.size;
+  const isMissed = ({ ride, event }: EventOfRide) =>
+    !earlier.events.has(idOf(ride._id, event.seq)) &&
+    !(earlier.since && event.delivery && event.delivery.at > earlier.since);
+  const found: EventOfRide[] = [];
+  const filter = { keyId, undeliveredAt: { $gte: range.since } };
+  const order = { keyId: 1, undeliveredAt: 1 } as const;
+  const cursor = rides.find<RideWithEvents>(filter, {
+    projection: rideFields,
+    sort: order,
+    hint: order,
+    batchSize: pageSize,
+  });
+  try {
+    while (found.length < most) {
+      const page = await nextPage(cursor);
+      if (page.length === 0) break;
+      const own = page.filter((ride) => ride.accountId === accountId);
+      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, range)))).filter(isMissed));
+    }
+  } finally {
+    await cursor.close();
+  }
+  return found.sort(byTime).slice(0, Math.max(0, most));
+}
+
+async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Promise<RideWithEvents[]> {
+  const page: RideWithEvents[] = [];
+  while (page.length < pageSize) {
+    const ride = await cursor.next();
+    if (!ride) break;
+    page.push(ride);
+  }
+  return page;
+}
+
+const failedEvents = (ride: RideWithEvents, range: TimeRange): EventOfRide[] =>
+  ride.events
+    .filter(({ delivery, body }) => delivery && body && isSelected(delivery, range))
+    .map((event) => ({ ride, event }));
+
+/**
+ * True if an event with this delivery is resent. Only the operator sets an end of the range: events without a URL or
+ * with a blocked URL are then excluded (countUndelivered).
+ */
+function isSelected({ outcome, at }: Delivery, { since, until }: TimeRange): boolean {
+  if (until) return (outcome === 'failed' || outcome === 'timeout') && at >= since && at < until;
+  return outcome !== 'delivered' && at >= since;
+}
+
+/** A ride's events are sent in order, so sorting by attempt keeps their order. */
+const byTime = (a: EventOfRide, b: EventOfRide): number =>
+  (a.event.delivery?.at.getTime() ?? 0) - (b.event.delivery?.at.getTime() ?? 0) || a.event.seq - b.event.seq;
+
+async function withoutRedelivered(events: readonly EventOfRide[]): Promise<EventOfRide[]> {
+  const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
+  const filter = { rideId: { $in: rideIds }, kind: 'redelivery', outcome: { $in: ['waiting', 'delivered'] } } as const;
+  const projection = { rideId: 1, seq: 1 };
+  const redelivered = new Set<string>();
+  for await (const { rideId, seq } of attempts.find(filter, { projection })) redelivered.add(idOf(rideId, seq));
+  return events.filter(({ ride, event }) => !redelivered.has(idOf(ride._id, event.seq)));
+}
+
+export const idOf = (rideId: string | undefined, seq: number | undefined): string => `${rideId}_${seq}`;
