@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
+import { sha256 } from '../shared/base/ids.ts';
 import { documentation } from './docs/documentation.ts';
+import { exampleBaseUrl } from './docs/example-base-url.ts';
 import { searchIndex } from './docs/search-index.ts';
 import { assetFolder, manifestName } from './pages/assets.ts';
 
@@ -24,7 +25,8 @@ const leafletAsModule: Plugin = {
 
 /**
  * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
- * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `api/<part>/browser/` whose names end in `-page.ts`.
+ * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `api/<part>/browser/`
+ * whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -61,9 +63,8 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
 
 /** The search index names only sections and paths, so it does not depend on the service's address. */
 function indexFile(): { name: string; contents: Buffer } {
-  const contents = Buffer.from(searchIndex(documentation({ publicBaseUrl: 'https://rides.example' }).pages));
-  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 8).toUpperCase();
-  return { name: `search-${hash}.json`, contents };
+  const index = searchIndex(documentation({ publicBaseUrl: exampleBaseUrl }).pages);
+  return { name: `search-${sha256(index).slice(0, 8).toUpperCase()}.json`, contents: Buffer.from(index) };
 }
 
 /**

@@ -198,7 +198,7 @@ function signInPath(ctx: RequestContext): string {
     : '/dashboard';
 }
 
-/** Who requests an attempt, for a form that requests one. */
+/** The requester of an attempt, which is recorded with it. */
 export const requesterOf = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,

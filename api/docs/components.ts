@@ -10,7 +10,7 @@ const errorSchema = objectSchema(
   { title: 'ErrorBody' },
 );
 
-/** How a document shows enums: as named schemas, or where they are used. */
+/** Enums are named schemas, or are repeated where they are used. */
 export type EnumStyle = 'named' | 'inline';
 
 /** Collects the components that a document uses: schemas with a title, error responses, and response headers. */

@@ -1,5 +1,6 @@
-import { jsonText } from './field-tables.ts';
+import { jsonText } from './literals.ts';
 import type { Parameter } from './openapi-types.ts';
+import { tabBlocks } from './samples.ts';
 
 /** The fields that the sample programs print. */
 const printed: Readonly<Record<string, readonly [typescript: string, python: string]>> = {
@@ -12,11 +13,11 @@ const printed: Readonly<Record<string, readonly [typescript: string, python: str
 /** A request that sends the event to a local receiver, and receivers in TypeScript and Python, as Markdown. */
 export function eventSampleBlocks(name: string, body: object, headers: readonly Parameter[]): string[] {
   const [typescript, python] = printed[name] ?? ['event.event', "event['event']"];
-  return [
-    ['sh', 'curl', curl(name, body, headers)],
-    ['ts', 'TypeScript', typescriptReceiver(typescript)],
-    ['python', 'Python', pythonReceiver(python)],
-  ].map(([language, tab, text]) => `\`\`\`${language} example tab=${tab}\n${text}\n\`\`\``);
+  return tabBlocks({
+    curl: curl(name, body, headers),
+    typescript: typescriptReceiver(typescript),
+    python: pythonReceiver(python),
+  });
 }
 
 function curl(name: string, body: object, headers: readonly Parameter[]): string {
@@ -47,7 +48,7 @@ import { buffer } from 'node:stream/consumers';
 import { verify } from './verify.ts';
 
 createServer(async (request, response) => {
-  const body = await buffer(request); // the raw bytes: the signature is over them
+  const body = await buffer(request); // the raw bytes, which the signature covers
   const signature = String(request.headers['x-service-signature']);
   const isGenuine = verify(process.env.SECRET ?? '', signature, body);
   response.writeHead(isGenuine ? 204 : 400).end();
@@ -65,7 +66,7 @@ from verify import verify
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        # The raw bytes: the signature is over them.
+        # The raw bytes, which the signature covers.
         body = self.rfile.read(int(self.headers["Content-Length"]))
         signature = self.headers.get("X-Service-Signature", "")
         is_genuine = verify(os.environ["SECRET"], signature, body)

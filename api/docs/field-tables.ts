@@ -22,7 +22,7 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
     const row = [
       code(path),
       typeText(document, described) + presence,
-      [description, ...rules(described, use)].join(' ').trim(),
+      [description, ...constraintTexts(described, use)].join(' ').trim(),
     ];
     const inside = described.items ? `${path}[].` : `${path}.`;
     return [row, ...fieldRows(document, described.items ?? described, use, inside)];
@@ -52,7 +52,7 @@ function typeText(document: OpenApiDocument, schema: JsonSchema): string {
 }
 
 /** The constraints of a schema, as sentences. The limits of numbers matter only in requests. */
-function rules(schema: JsonSchema, use: Use): string[] {
+function constraintTexts(schema: JsonSchema, use: Use): string[] {
   const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
   const { default: fallback } = schema;
   const isBounded = (limit?: number) =>
@@ -83,7 +83,7 @@ export const parameterTable = (parameters: readonly Parameter[], use: Use = 'req
     parameters.map(({ name, in: where, required, schema, description = '' }) => [
       code(name),
       where + (required || where === 'path' ? '' : ', optional'),
-      [description, ...rules(schema, use), ...exampleText(schema)].join(' ').trim(),
+      [description, ...constraintTexts(schema, use), ...exampleText(schema)].join(' ').trim(),
     ]),
   );
 
@@ -113,11 +113,3 @@ export function resolve<T extends object>(document: OpenApiDocument, value: T | 
 }
 
 const number = (value = 0): string => value.toLocaleString('en-US');
-
-/** JSON with an indent of two spaces; small objects stay on one line. */
-export function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
-    const line = object.replace(/\s*\n\s*/g, ' ');
-    return line.length <= 44 ? line : object;
-  });
-}

@@ -1,4 +1,4 @@
-/** How a language writes a value of JSON. */
+/** The syntax of a language for JSON values. */
 interface Style {
   indent: string;
   text(value: string): string;
@@ -43,4 +43,12 @@ function literal(value: unknown, style: Style, margin: string): string {
   const line = parts.length === 0 ? open + close : open + space + parts.join(', ') + space + close;
   if (line.length <= maxWidth && !line.includes('\n')) return line;
   return [open, ...parts.map((part) => `${margin}${indent}${part},`), margin + close].join('\n');
+}
+
+/** JSON with an indent of two spaces; small objects stay on one line. */
+export function jsonText(value: object): string {
+  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
+    const line = object.replace(/\s*\n\s*/g, ' ');
+    return line.length <= maxWidth ? line : object;
+  });
 }

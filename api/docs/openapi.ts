@@ -15,7 +15,7 @@ import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
 
-/** What differs between the documents. */
+/** The parts in which the two documents differ. */
 const apis = {
   partner: {
     title: 'Ride Partner API',

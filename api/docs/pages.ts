@@ -15,11 +15,17 @@ export const sections = [
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
-/** `reference/create-ride` */
-export const operationPageName = (audience: Audience, id: string): string =>
-  `${audience === 'partner' ? 'reference' : 'drivers-reference'}/${kebabCase(id)}`;
+/** The page that lists the operations. */
+export const overviewPages = { partner: 'reference', driver: 'drivers-reference' } as const satisfies Record<
+  Audience,
+  string
+>;
 
-/** `reference/event-offer-received` */
+/** The name of an operation's page, such as `reference/create-ride`. */
+export const operationPageName = (audience: Audience, id: string): string =>
+  `${overviewPages[audience]}/${kebabCase(id)}`;
+
+/** The name of an event's page, such as `reference/event-offer-received`. */
 export const eventPageName = (event: string): string => `reference/event-${event.replace(/[._]/g, '-')}`;
 
 const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

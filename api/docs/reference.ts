@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import { eventSampleBlocks } from './event-samples.ts';
-import { errorRows, errorTable, fieldTable, jsonText, parameterTable, resolve } from './field-tables.ts';
+import { errorRows, errorTable, fieldTable, parameterTable, resolve } from './field-tables.ts';
+import { jsonText } from './literals.ts';
 import { code, table } from './markdown.ts';
 import type {
   ApiResponse,
@@ -12,12 +13,12 @@ import type {
   PathOperation,
   Webhook,
 } from './openapi-types.ts';
-import { eventPageName, operationPageName } from './pages.ts';
+import { eventPageName, operationPageName, overviewPages } from './pages.ts';
 import { keyVariables, sampleBlocks } from './samples.ts';
 
 /**
- * The pages of the reference, in Markdown, by name: an overview, and a page for each operation and each event. The document
- * is the partners' OpenAPI document with inline enums.
+ * The pages of the partners' reference, in Markdown, by name: an overview, and a page for each operation and each event.
+ * They are made from the partners' OpenAPI document with inline enums.
  */
 export function partnersReference(document: OpenApiDocument): Map<string, string> {
   const { servers, info, webhooks } = document;
@@ -78,13 +79,14 @@ interface OperationEntry {
   method: string;
   path: string;
   operation: PathOperation;
+  audience: Audience;
   page: string;
 }
 
 const operationsOf = ({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
-      ...{ method, path, operation },
+      ...{ method, path, operation, audience },
       page: operationPageName(audience, operation.operationId),
     })),
   );
@@ -112,14 +114,14 @@ const headerTable = (parameters: readonly Parameter[]): string =>
     ]),
   );
 
-/** The page of an operation: parameters, body, answer and errors; then a sample request in each language, and its answer. */
-function operationPage(document: OpenApiDocument, { method, path, operation, page }: OperationEntry): [string, string] {
+/** The page of an operation: parameters, body, answer and errors, then a sample request in each language and its answer. */
+function operationPage(document: OpenApiDocument, entry: OperationEntry): [string, string] {
+  const { method, path, operation, audience, page } = entry;
   const { summary, description, parameters, requestBody, responses } = operation;
   const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
   const answer = resolve<ApiResponse>(document, response as ApiResponse);
   const body = requestBody?.content['application/json'];
   const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
-  const audience = overviewOf(page) === 'drivers-reference' ? 'driver' : 'partner';
   const [lead = '', ...more] = description.split('\n\n');
   const text = joined([
     `# ${summary}`,
@@ -132,7 +134,7 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
     ...answerText(document, answer),
     '## Errors',
     ...(ownErrors.length > 0 ? [errorTable(ownErrors)] : []),
-    `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewOf(page)}.md#errors-of-every-operation).`,
+    `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewPages[audience]}.md#errors-of-every-operation).`,
     `## ${exampleTitle}`,
     `Your [key](${audience === 'driver' ? 'drivers' : 'authentication'}.md) is in the environment variable ${code(keyVariables[audience])}.`,
     ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation, audience),
@@ -141,8 +143,6 @@ function operationPage(document: OpenApiDocument, { method, path, operation, pag
   ]);
   return [page, text];
 }
-
-const overviewOf = (page: string): string => page.replace(/\/.*/, '');
 
 /** The section that is shown beside the others. */
 export const exampleTitle = 'Example';

@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import type { Audience } from './error-answers.ts';
-import { jsonText } from './field-tables.ts';
-import { pythonLiteral, typescriptLiteral } from './literals.ts';
+import { jsonText, pythonLiteral, typescriptLiteral } from './literals.ts';
 import type { Parameter, PathOperation } from './openapi-types.ts';
 
 /** Sample requests in curl, TypeScript and Python, generated from the examples of the OpenAPI document. */
@@ -25,12 +24,16 @@ export const keyVariables = { partner: 'KEY', driver: 'DRIVER' } as const satisf
 /** A sample request of an operation in each language, as Markdown. */
 export function sampleBlocks(url: string, method: string, operation: PathOperation, audience: Audience): string[] {
   const request = sampleRequest(url, method, operation, audience);
-  return [
-    ['sh', 'curl', curl(request)],
-    ['ts', 'TypeScript', typescript(request)],
-    ['python', 'Python', python(request)],
-  ].map(([language, tab, text]) => `\`\`\`${language} example tab=${tab}\n${text}\n\`\`\``);
+  return tabBlocks({ curl: curl(request), typescript: typescript(request), python: python(request) });
 }
+
+/** The same sample in each language, as blocks of Markdown that a page shows as tabs. */
+export const tabBlocks = (texts: { curl: string; typescript: string; python: string }): string[] =>
+  [
+    ['sh', 'curl', texts.curl],
+    ['ts', 'TypeScript', texts.typescript],
+    ['python', 'Python', texts.python],
+  ].map(([language, tab, text]) => `\`\`\`${language} example tab=${tab}\n${text}\n\`\`\``);
 
 function sampleRequest(url: string, method: string, operation: PathOperation, audience: Audience): SampleRequest {
   const { parameters = [], requestBody, responses } = operation;

@@ -1,7 +1,7 @@
 import type { OpenRequest } from './gateway-client.ts';
 import { between, type Random } from './random.ts';
 
-/** How often a driver makes each choice, as shares from 0 to 1. */
+/** The choices of a driver, as shares from 0 to 1. */
 export interface Behaviour {
   /** The share of requests that the driver bids on. */
   bids: number;

@@ -94,8 +94,7 @@ function columnsNear(middle: Point, lat: number, radiusKm: number, columns: numb
 }
 
 /**
- * How far a circle extends east and west of its middle on a given latitude, in degrees of longitude (spherical law of
- * cosines).
+ * Half the width of a circle on a given latitude, in degrees of longitude (spherical law of cosines).
  */
 function longitudesWithin(middle: Point, lat: number, radiusKm: number): number {
   const [here, there] = [radians(middle.lat), radians(lat)];

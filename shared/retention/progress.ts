@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
-/** How far the attempts are erased. The collection has one document. */
+/** The progress of the erasure of attempts. The collection has one document. */
 interface RetentionProgress {
   _id: 'retention';
   /** The attempts up to this id are erased. */

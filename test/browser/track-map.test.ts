@@ -79,7 +79,8 @@ describe('the map of a ride', () => {
     await accept();
     await headline(page, /^Arriv/);
     await page.locator('.car').waitFor();
-    expect(await scaleOf(page)).to.be.closeTo(before, 1);
+    // The scale depends on the latitude of the middle, which the drag has changed a little.
+    expect(await scaleOf(page)).to.be.closeTo(before, before / 50);
     await recenter.click();
     await areInView(page, '.car', '.point.pickup', 300);
     expect(await scaleOf(page)).to.be.above(before * 1.5);

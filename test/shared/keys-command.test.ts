@@ -96,14 +96,22 @@ describe('the command line of keys', () => {
 
   for (const command of ['rotate', 'roll-secret'] as const) {
     it(`of two concurrent ${command} commands, one succeeds and the other reports that it changed nothing`, async () => {
-      const { keyId } = await create();
       const replace = command === 'rotate' ? rotateKey : rollSigningSecret.bind(null, testConfig());
+      const keyIds: string[] = [];
+      while (keyIds.length < 5) keyIds.push((await create()).keyId);
       const ctx = await testContext();
-      const outcomes = await Promise.allSettled([1, 2].map(() => replace(keyId, 'anyone')));
+      // On a busy machine, the first command can end before the second one begins. Then both succeed, and the test repeats.
+      let refusals: Error[] = [];
+      for (const keyId of keyIds) {
+        if (refusals.length > 0) break;
+        const outcomes = await Promise.allSettled([1, 2].map(() => replace(keyId, 'anyone')));
+        refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      }
       await ctx.close();
-      const [lost] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-      expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
-      expect(lost.message).to.match(/^Somebody (rotated|rolled) this .+ a moment ago\. Nothing was changed now\.$/);
+      expect(refusals).to.have.length(1);
+      expect(refusals[0]?.message).to.match(
+        /^Somebody (rotated|rolled) this .+ a moment ago\. Nothing was changed now\.$/,
+      );
     });
   }
 

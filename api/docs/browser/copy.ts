@@ -1,4 +1,4 @@
-/** How long the button shows the result. */
+/** The button shows the result for this time. */
 const copiedMs = 2_000;
 
 /** Adds a copy button to each block of code. */

@@ -48,7 +48,9 @@ export function startSearch(search: HTMLElement): void {
     // The reader has typed on in the meantime.
     if (field.value.trim() !== query) return;
     const shown = (found ?? []).slice(0, mostResults);
-    status.textContent = found ? countText(shown.length, query) : 'The search is not available now.';
+    status.textContent = found
+      ? countText(shown.length, query)
+      : 'The search did not load. Change the text to try again.';
     open(true);
     list.replaceChildren(...shown.map(optionOf));
     activate(list.querySelector('a') ?? undefined);

@@ -5,7 +5,7 @@ import { rides, waitingToOpen } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
 /**
- * How long the oldest item of each kind has waited (s), 0 without one. Read from MongoDB, so a loss of Redis has no
+ * The age of the oldest waiting item of each kind (s); 0 if none waits. Read from MongoDB, so a loss of Redis has no
  * effect.
  */
 interface BacklogAges {

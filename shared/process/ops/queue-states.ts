@@ -22,9 +22,9 @@ export interface QueueState {
  */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
-  /** How late the oldest overdue timer is. */
+  /** The delay of the oldest overdue timer. */
   oldestOverdueSeconds: number;
-  /** How late the oldest overdue resend is: a test event or a redelivery. */
+  /** The delay of the oldest overdue test event or redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
   /**

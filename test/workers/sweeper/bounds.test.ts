@@ -19,6 +19,9 @@ import { until } from '../../support/until.ts';
 
 const intervalMs = 60_000;
 
+/** Every stored ride has its two places: a start of the service on the same database reads them. */
+const places = { pickup: { lat: 40.758, lng: -73.9855 }, destination: { lat: 40.7128, lng: -74.006 } };
+
 describe('the sweeper', () => {
   const ctx = useTestContext();
   const { find } = rides;
@@ -43,7 +46,7 @@ describe('the sweeper', () => {
   /** Creates rides with a waiting event, one second apart. Resolves with them, the oldest first. */
   async function lateEvents(count: number): Promise<Ride[]> {
     const made = Array.from({ length: count }, (_, index) => ({
-      ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
+      ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()), ...places },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
     })) as unknown as Ride[];
     // The rides are not inserted in the order of their age.

@@ -12,6 +12,9 @@ import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
+/** Every stored ride has its two places: a start of the service on the same database reads them. */
+const places = { pickup: { lat: 40.758, lng: -73.9855 }, destination: { lat: 40.7128, lng: -74.006 } };
+
 describe('sweeper after a partial loss of Redis data', () => {
   const ctx = useTestContext();
   beforeEach(async () => {
@@ -30,7 +33,7 @@ describe('sweeper after a partial loss of Redis data', () => {
   /** Creates rides with an event that has waited for a minute, together with its job. */
   async function lateEvents(count: number, context = ctx): Promise<string[]> {
     const made = Array.from({ length: count }, () => ({
-      ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
+      ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()), ...places },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: longAgo() },
     }));
     await rides.insertMany(made as unknown as Ride[]);
@@ -42,7 +45,7 @@ describe('sweeper after a partial loss of Redis data', () => {
   async function lateTimers(count: number): Promise<string[]> {
     const timers: Timer[] = [{ name: 'expire', dueAt: longAgo() }];
     const made = Array.from({ length: count }, () => ({
-      ...{ _id: newRideId(Date.now()), trackToken: newRideId(Date.now()) },
+      ...{ _id: newRideId(Date.now()), trackToken: newRideId(Date.now()), ...places },
       ...{ timers, nextDueAt: longAgo(), seq: 0, settledSeq: 0, unsettled: 0 },
     }));
     await rides.insertMany(made as unknown as Ride[]);
