@@ -2,7 +2,6 @@ import type { Account } from '../../../shared/accounts/account.ts';
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { applyManualStep } from '../../../shared/rides/manual-steps.ts';
 import {
@@ -14,7 +13,7 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 import { consoleRidePath } from '../paths.ts';
-import { recordChange, refusalIn } from '../rides/record-change.ts';
+import { changeAsPartner, recordChange, refusalIn } from '../rides/record-change.ts';
 import { type ConsoleRide, consoleRide } from './console-ride.ts';
 import type { ConsoleStreams } from './console-streams.ts';
 import { consoleState } from './live-ride.tsx';
@@ -39,13 +38,13 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
    */
   async function act(
     request: FormRequest,
-    change: (rideId: string, owner: { keyId: string }) => Promise<unknown>,
+    change: (ride: ConsoleRide) => Promise<unknown>,
     isDone: (ride: ConsoleRide) => boolean,
     record?: AuditAction,
   ): Promise<Answer> {
-    const { _id, keyId } = await rideOf(request);
-    const redirectTo = consoleRidePath(_id);
-    const refusal = await change(_id, { keyId }).then(() => null, refusalIn);
+    const found = await rideOf(request);
+    const redirectTo = consoleRidePath(found._id);
+    const refusal = await change(found).then(() => null, refusalIn);
     const ride = await rideOf(request);
     if (record) await recordChange(service, request, ride, record);
     if (!refusal || isDone(ride) || ride.events.some(({ form }) => form === request.sent.id)) return { redirectTo };
@@ -55,7 +54,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   const command = (request: FormRequest, given: Command, record: AuditAction): Promise<Answer> =>
     act(
       request,
-      (rideId, owner) => applyAction(service, rideId, given, owner, originOf(request)),
+      (ride) => changeAsPartner(service, request, ride, given),
       ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
       record,
     );
@@ -69,7 +68,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
     const { step } = asked;
     return act(
       request,
-      (rideId, owner) => applyManualStep(service, rideId, step, owner, originOf(request)),
+      ({ _id, keyId }) => applyManualStep(service, _id, step, { keyId }, originOf(request)),
       ({ offers }) =>
         step.step === 'withdraw' &&
         offers.some(({ offerId, withdrawnAt }) => offerId === step.offerId && withdrawnAt !== undefined),

@@ -1,12 +1,31 @@
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
 import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { AppError } from '../../../shared/base/errors.ts';
+import { AppError, type ErrorCode } from '../../../shared/base/errors.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
+import { isSuspended } from '../../../shared/keys/api-key.ts';
+import { findKey } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import type { Command } from '../../../shared/rides/decide.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { clientAddress } from '../../http/forwarded.ts';
-import type { FormRequest } from '../page-routes.ts';
+import { type FormRequest, originOf } from '../page-routes.ts';
+
+/**
+ * Changes a ride on behalf of its key, as the API does. A suspended key accepts no offer here either; its rides can
+ * still be cancelled. Throws like `applyAction`.
+ */
+export async function changeAsPartner(
+  service: Context,
+  request: FormRequest,
+  { _id, keyId }: Pick<Ride, '_id' | 'keyId'>,
+  command: Command,
+): Promise<void> {
+  if (command.action === 'accept' && isSuspended(await findKey(keyId, request.owner)))
+    throw new AppError('account_suspended', { message: 'The operator has suspended the key of this ride' });
+  await applyAction(service, _id, command, { keyId }, originOf(request));
+}
 
 /**
  * Adds an entry to the account's audit list, once per form, if this form has changed the ride. Resolves with true if it
@@ -27,8 +46,10 @@ export async function recordChange(
   return made !== undefined;
 }
 
+const explained: readonly ErrorCode[] = ['offer_not_found', 'account_suspended'];
+
 /** The refusal of a change that the page of the ride explains. Other errors are rethrown. */
 export function refusalIn(error: unknown): AppError {
-  if (error instanceof AppError && (error.status === 409 || error.code === 'offer_not_found')) return error;
+  if (error instanceof AppError && (error.status === 409 || explained.includes(error.code))) return error;
   throw error;
 }

@@ -1,7 +1,6 @@
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { rideOf, rideWithKeyName } from '../../../shared/rides/list-rides.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
@@ -13,7 +12,6 @@ import {
   type Answer,
   type DashboardRoute,
   type FormRequest,
-  originOf,
   type PageRequest,
   requesterOf,
   signedInRoutes,
@@ -21,7 +19,7 @@ import {
 import { entryPath, ridePath } from '../paths.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
-import { recordChange, refusalIn } from './record-change.ts';
+import { changeAsPartner, recordChange, refusalIn } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 
@@ -54,13 +52,13 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
   }
 
   /**
-   * Changes the ride on behalf of its key, as the API does, and adds an entry to the audit list. A refusal is shown on
+   * Changes the ride on behalf of its key, and adds an entry to the audit list. A refusal is shown on
    * the ride's page, unless an earlier request with this form has made the change.
    */
   async function change(request: FormRequest, command: Command, what: AuditAction): Promise<Answer> {
-    const { _id: rideId, keyId } = await ownRide(request);
-    const applied = applyAction(service, rideId, command, { keyId }, originOf(request));
-    const refusal = await applied.then(() => null, refusalIn);
+    const ride = await ownRide(request);
+    const rideId = ride._id;
+    const refusal = await changeAsPartner(service, request, ride, command).then(() => null, refusalIn);
     const made = await recordChange(service, request, await ownRide(request), what);
     if (made || !refusal) return { redirectTo: ridePath(rideId) };
     const { status, code, message } = refusal;

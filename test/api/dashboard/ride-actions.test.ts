@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { createKey, suspendKey } from '../../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
@@ -102,6 +102,17 @@ describe("accept and cancel on a ride's page", () => {
       expect(await storedRide(rideId)).to.deep.equal(before);
     }
     expect(await audited()).to.deep.equal([]);
+  });
+
+  it('refuses to accept an offer for a suspended key, whose ride can still be cancelled', async () => {
+    const { path, rideId, keyId, offerId } = await rideOf('bidding');
+    await suspendKey(keyId);
+    const accepted = await visitor.post(`${path}/accept`, { offerId });
+    expect(accepted.status).to.equal(403);
+    expect(textOf(accepted.html)).to.include('The operator has suspended the key of this ride');
+    expect(await storedRide(rideId)).to.include({ status: 'bidding' });
+    expect((await visitor.post(`${path}/cancel`, {})).status).to.equal(303);
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled' });
   });
 
   it('shows no way to accept or cancel once a ride has ended', async () => {
