@@ -75,7 +75,7 @@ describe('the test console in a browser', () => {
     expect((await storedRide(rideId)).acceptedOfferId).to.match(/^offer_/);
     await cancel(page).click();
     await entry(page, 'Ride cancelled').waitFor();
-    await page.getByText('By the partner').waitFor();
+    await page.getByText('The partner cancelled').waitFor();
     expect((await storedRide(rideId)).status).to.equal('cancelled');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
