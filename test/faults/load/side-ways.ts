@@ -20,12 +20,15 @@ export interface Way {
   use?(ride: Use): Promise<void>;
 }
 
-/** Retries up to 5 times until the answer is below 500, like a partner who needs the step to succeed. */
+/**
+ * Retries until the answer is below 500, like a partner who needs the step to succeed. Continues for longer than any
+ * fault lasts: a ride for later whose steps are given up ends only hours later.
+ */
 async function retry(ask: () => Promise<Call>): Promise<Call> {
   for (let tries = 0; ; tries++) {
     const answer = await ask();
-    if ((answer.status > 0 && answer.status < 500) || tries === 5) return answer;
-    await setTimeout(400);
+    if ((answer.status > 0 && answer.status < 500) || tries === 60) return answer;
+    await setTimeout(500);
   }
 }
 
