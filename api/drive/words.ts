@@ -43,20 +43,31 @@ export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'ri
 
 type Conditions = Pick<ShownRequest, 'pickupAt' | 'needs'>;
 
-/** When to be at the pickup: `Pickup Nov 24, 9:30 PM`, in the zone of the reader. Empty for a ride for now. */
-export function pickupWords({ pickupAt }: Conditions, zone: { timeZone?: 'UTC'; timeZoneName?: 'short' } = {}): string {
+/**
+ * When to be at the pickup: `Pickup at 9:30 PM`, or `Pickup Nov 24, 9:30 PM` on another day, in the zone of the reader.
+ * Empty for a ride for now.
+ */
+export function pickupWords(
+  { pickupAt }: Conditions,
+  zone: { timeZone?: 'UTC'; timeZoneName?: 'short' } = {},
+  now = Date.now(),
+): string {
   if (pickupAt === undefined) return '';
-  const options = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', ...zone } as const;
-  return `Pickup ${new Intl.DateTimeFormat(zone.timeZone && 'en-US', options).format(pickupAt)}`;
+  const formatted = (at: number, options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(zone.timeZone && 'en-US', { ...options, ...zone }).format(at);
+  const time = { hour: 'numeric', minute: '2-digit' } as const;
+  const day = { month: 'short', day: 'numeric' } as const;
+  if (formatted(pickupAt, day) === formatted(now, day)) return `Pickup at ${formatted(pickupAt, time)}`;
+  return `Pickup ${formatted(pickupAt, { ...day, ...time })}`;
 }
 
 /** `Needs: child seat, pet`. Empty without needs. */
 const needsWords = ({ needs }: Conditions): string =>
   needs ? `Needs: ${needs.map((need) => needWords[need]).join(', ')}` : '';
 
-/** What is special about a request. Empty for most requests. */
+/** What is special about a request, a line each. Empty for most requests. */
 export const specialWords = (request: Conditions): string =>
-  [pickupWords(request), needsWords(request)].filter(Boolean).join(' · ');
+  [pickupWords(request), needsWords(request)].filter(Boolean).join('\n');
 
 /** The needs of the driver's ride, and the partner's notes; empty if there are neither. */
 export const notesOf = (ride: Pick<ShownRide, 'needs' | 'notes'>): string =>

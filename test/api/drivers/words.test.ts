@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { callAddress, notesOf, specialWords } from '../../../api/drive/words.ts';
+import { callAddress, notesOf, pickupWords, specialWords } from '../../../api/drive/words.ts';
 
 describe("the tel: URL of a passenger on the driver's page", () => {
   const numbers: [text: string, address: string | undefined][] = [
@@ -27,7 +27,17 @@ describe("the needs of a ride on the driver's page", () => {
   it('a request shows its pickup time and its needs, and nothing without either', () => {
     expect(specialWords({})).to.equal('');
     expect(specialWords({ needs: ['child_seat', 'pet'] })).to.equal('Needs: child seat, pet');
-    expect(specialWords({ needs: ['pet'], pickupAt: Date.UTC(2026, 10, 24, 12) })).to.match(/^Pickup .+ · Needs: pet$/);
+    expect(specialWords({ needs: ['pet'], pickupAt: Date.UTC(2026, 10, 24, 12) })).to.match(/^Pickup .+\nNeeds: pet$/);
+  });
+
+  it('the pickup time has a date only if it is on another day, also in the zone of the reader', () => {
+    const utc = { timeZone: 'UTC', timeZoneName: 'short' } as const;
+    const pickupAt = Date.UTC(2026, 10, 24, 0, 30);
+    // Some versions of ICU write a narrow space before AM.
+    const words = (now: number) => pickupWords({ pickupAt }, utc, now).replaceAll(/\s/g, ' ');
+    expect(words(Date.UTC(2026, 10, 24, 0, 1))).to.equal('Pickup at 12:30 AM UTC');
+    expect(words(Date.UTC(2026, 10, 23, 23, 59))).to.equal('Pickup Nov 24, 12:30 AM UTC');
+    expect(pickupWords({}, utc)).to.equal('');
   });
 
   it("the driver's ride shows its needs before the notes, and nothing without either", () => {
