@@ -28,6 +28,8 @@ import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
 import { dashboardStreams } from './streams.ts';
+import { invitationRoutes } from './team/invitation.ts';
+import { teamRoutes } from './team/team.ts';
 import { statementRoutes } from './usage/statement.tsx';
 import { usageRoutes } from './usage/usage.tsx';
 
@@ -90,6 +92,7 @@ export function dashboardRoutes(
   return [
     ...signInRoutes(service, mailPage),
     ...linkRoutes(service),
+    ...invitationRoutes(service),
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
@@ -106,5 +109,6 @@ export function dashboardRoutes(
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),
+    ...teamRoutes(service),
   ];
 }

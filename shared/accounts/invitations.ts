@@ -24,7 +24,11 @@ export const invitationToken = ({ secrets }: Pick<Config, 'secrets'>, invitation
   macOf(secrets, 'invitations', invitationId);
 
 /** Invites an address. The invitation's id is derived from the form. */
-export const invite = (config: Pick<Config, 'secrets'>, actor: TeamActor, { email, role }: { email: string; role: Role }) =>
+export const invite = (
+  config: Pick<Config, 'secrets'>,
+  actor: TeamActor,
+  { email, role }: { email: string; role: Role },
+) =>
   changeTeam(
     actor,
     byOwner(actor, (team, at) => {

@@ -29,7 +29,11 @@ export interface CurrentAccount extends Account {
 }
 
 /** The account with the member who has this id, and with the person's other accounts; null if there is no such member. */
-export function currentAccount(account: Account, memberId: string, ofPerson: readonly Account[]): CurrentAccount | null {
+export function currentAccount(
+  account: Account,
+  memberId: string,
+  ofPerson: readonly Account[],
+): CurrentAccount | null {
   const members = membersOf(account);
   const member = members.find(({ id }) => id === memberId);
   if (!member) return null;

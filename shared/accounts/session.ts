@@ -2,7 +2,7 @@ import type mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type Account, AccountModel, founderIdOf } from './account.ts';
+import { type Account, AccountModel, founderIdOf, type Role } from './account.ts';
 import { type CurrentAccount, currentAccount } from './members.ts';
 import { type Session, sessionStore } from './session-store.ts';
 
@@ -124,11 +124,14 @@ export async function accountOfSession(
 export async function membersOfSessions(
   tokens: readonly string[],
   nowMs: number,
-): Promise<Map<string, MemberRef & { role: string }>> {
+): Promise<Map<string, MemberRef & { role: Role }>> {
   const [living, found] = await Promise.all([
     sessions.living(tokens, nowMs),
     stored
-      .aggregate<FoundSession>([{ $match: { _id: { $in: tokens.map(sha256) } } }, ...withAccounts.slice(0, 2)], timeLimit())
+      .aggregate<FoundSession>(
+        [{ $match: { _id: { $in: tokens.map(sha256) } } }, ...withAccounts.slice(0, 2)],
+        timeLimit(),
+      )
       .toArray(),
   ]);
   const byId = new Map(found.map((session) => [session._id, session]));

@@ -1,7 +1,15 @@
 import { AppError } from '../base/errors.ts';
 import { derivedAuditId, derivedMemberId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { type Account, accounts, founderIdOf, type Invitation, type Member, type Role, type TeamForm } from './account.ts';
+import {
+  type Account,
+  accounts,
+  founderIdOf,
+  type Invitation,
+  type Member,
+  type Role,
+  type TeamForm,
+} from './account.ts';
 import { audit } from './audit.ts';
 import { membersOf } from './members.ts';
 import { keptForms, mayAddMissingRecords } from './sent-form.ts';
@@ -57,7 +65,12 @@ export async function changeTeam(
     const { team, ...record } = decided;
     if (!team.members.some(({ role }) => role === 'owner')) return { refused: 'last_owner' };
     const { set, newId } = withoutFormerFounder(accountId, team, form);
-    const applied: TeamForm = { id: form, at: now, ...record, ...(newId && { memberId: founderIdOf(accountId), newId }) };
+    const applied: TeamForm = {
+      id: form,
+      at: now,
+      ...record,
+      ...(newId && { memberId: founderIdOf(accountId), newId }),
+    };
     const changed = await accounts.findOneAndUpdate(
       { _id: accountId, teamRev: account.teamRev ?? { $exists: false } },
       { $set: set, $inc: { teamRev: 1 }, $push: { teamForms: { $each: [applied], $slice: -keptForms } } },

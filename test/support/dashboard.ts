@@ -1,4 +1,5 @@
-import { type Account, accountOf } from '../../shared/accounts/account.ts';
+import { accountOf, founderIdOf } from '../../shared/accounts/account.ts';
+import { type CurrentAccount, currentAccount } from '../../shared/accounts/members.ts';
 import { startSession } from '../../shared/accounts/session.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
 import type { TestApi } from './service.ts';
@@ -12,7 +13,7 @@ export interface PageAnswer {
 
 /** A signed-in user of the dashboard, whose browser runs no scripts. */
 export interface Visitor {
-  account: Account;
+  account: CurrentAccount;
   cookie: string;
   get(path: string): Promise<PageAnswer>;
   /** Sends a form like a page of the dashboard. Adds a new `formId` unless the fields have one. */
@@ -21,7 +22,8 @@ export interface Visitor {
 
 /** A visitor with a new account, or with the account of the given address. */
 export async function signedIn(api: TestApi, email = `${newAccountId()}@partner.example`): Promise<Visitor> {
-  const account = await accountOf(email);
+  const founded = await accountOf(email);
+  const account = currentAccount(founded, founderIdOf(founded._id), []) as CurrentAccount;
   return visitorOf(api, account, `session=${await startSession(account._id, api.ctx.now())}`);
 }
 
@@ -35,7 +37,7 @@ export function useVisitor(api: TestApi): Visitor {
 }
 
 /** A visitor with this session cookie. */
-export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cookie: string): Visitor {
+export function visitorOf({ url }: Pick<TestApi, 'url'>, account: CurrentAccount, cookie: string): Visitor {
   const ask = async (path: string, init: RequestInit) => {
     const answer = await fetch(url + path, {
       redirect: 'manual',
