@@ -16,7 +16,7 @@ export interface Visitor {
   account: CurrentAccount;
   cookie: string;
   get(path: string): Promise<PageAnswer>;
-  /** Sends a form like a page of the dashboard. Adds a new `formId` unless the fields have one. */
+  /** Sends a form like a page of the dashboard. Adds a new `formId` and the `account` unless the fields have them. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
 }
 
@@ -51,7 +51,11 @@ export function visitorOf({ url }: Pick<TestApi, 'url'>, account: CurrentAccount
     cookie,
     get: (path) => ask(path, {}),
     post: (path, fields = {}, headers = {}) =>
-      ask(path, { method: 'POST', body: new URLSearchParams({ formId: newFormId(), ...fields }), headers }),
+      ask(path, {
+        method: 'POST',
+        body: new URLSearchParams({ formId: newFormId(), account: account._id, ...fields }),
+        headers,
+      }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Invitation, type Member, roles } from '../../../shared/accounts/account.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import { LinkButton, TableHead } from '../blocks.tsx';
+import { Fact, LinkButton, TableHead } from '../blocks.tsx';
 import { None, Time } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -159,10 +159,9 @@ function InviteForm({ typed, faults }: TeamPageProps) {
       </ChangeForm>
       <dl class="facts roles">
         {roles.map((role) => (
-          <div key={role}>
-            <dt>{roleTexts[role].name}</dt>
-            <dd>{roleTexts[role].text}</dd>
-          </div>
+          <Fact key={role} name={roleTexts[role].name}>
+            {roleTexts[role].text}
+          </Fact>
         ))}
       </dl>
     </section>
