@@ -99,8 +99,8 @@ function confirmPage({ account, next, open, fault, typed, mailPage }: ConfirmVie
       <>
         <PageHead title="Confirm that it is you">
           <p>
-            To show a secret, rotate a key or create a live key, you need a code that is at most 12 hours old. You can
-            revoke a key without one.
+            To show a secret, rotate a key, create a live key or give somebody rights, you need a code that is at most
+            12 hours old. You can revoke a key without one.
           </p>
         </PageHead>
         {open ? (

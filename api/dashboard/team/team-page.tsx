@@ -152,7 +152,7 @@ function InviteForm({ typed, faults }: TeamPageProps) {
           inputmode="email"
           maxLength={254}
         />
-        <ChoiceField name="role" label="Role" value={typed?.role ?? 'desk'} faults={faults} options={roleOptions} />
+        <ChoiceField name="role" label="Role" value={typed?.role || 'desk'} faults={faults} options={roleOptions} />
         <button class="btn" type="submit">
           Send invitation
         </button>

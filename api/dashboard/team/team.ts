@@ -45,7 +45,10 @@ import { teamPage } from './team-page.tsx';
 
 type Changed = Awaited<ReturnType<typeof changeTeam>>;
 
-/** The team of an account: its members, its invitations, and its name. */
+/**
+ * The team of an account: its members, its invitations, and its name. Giving rights needs a recent code: otherwise, a
+ * thief of a session could invite their own address, and see the secrets with its code.
+ */
 export function teamRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
@@ -114,6 +117,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
       return showTeam(request, { typed, faults, status: 422 });
     }
     if (!canSendMail(config)) return showTeam(request, { typed, refusal: noMail, status: 503 });
+    const again = new URLSearchParams({ email, role });
+    const unconfirmed = askForCode(request, `${teamPath}?${again}`, service.now());
+    if (unconfirmed) return unconfirmed;
     const { members, invitations = [], teamForms = [] } = request.account;
     const isRepeat = teamForms.some(({ id }) => id === request.sent.id);
     const isKnown = [...members, ...invitations].some((one) => one.email === email);
@@ -164,7 +170,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
 
   const back = (path: string) => page(path, () => ({ redirectTo: teamPath }));
   return [
-    page('/team', (request) => showTeam(request)),
+    page('/team', (request) =>
+      showTeam(request, { typed: { email: request.query('email'), role: request.query('role') } }),
+    ),
     action('/team/name', rename),
     back('/team/name'),
     action('/team/invitations', sendInvitation),
@@ -177,6 +185,8 @@ export function teamRoutes(service: Context): DashboardRoute[] {
       const { id } = memberIn(request.account, request.param('memberId'));
       const role = roles.find((known) => known === request.form.text('role'));
       if (!role) return showTeam(request, { refusal: 'Choose a role.', status: 422 });
+      const unconfirmed = askForCode(request, teamPath, service.now());
+      if (unconfirmed) return unconfirmed;
       return answerOf(request, await changeRole(actorOf(request), id, role), 'role');
     }),
     page('/team/members/:memberId/remove', ({ account, param }) =>
@@ -191,9 +201,18 @@ export function teamRoutes(service: Context): DashboardRoute[] {
       if (!query('member')) return { redirectTo: teamPath };
       return confirmTeamPage({ account, question: 'hand-over', member: memberIn(account, query('member')) });
     }),
-    action('/team/hand-over', async (request) =>
-      answerOf(request, await handOver(actorOf(request), request.form.text('member')), 'handed-over'),
-    ),
+    action('/team/hand-over', async (request) => {
+      const member = request.form.text('member');
+      const unconfirmed = askForCode(
+        request,
+        `${teamPath}/hand-over?member=${encodeURIComponent(member)}`,
+        service.now(),
+      );
+      return (
+        unconfirmed ??
+        answerOf(request, await handOver(actorOf(request), memberIn(request.account, member).id), 'handed-over')
+      );
+    }),
     action('/switch', switchAccount, { ofPerson: true }),
     page('/switch', () => ({ redirectTo: '/dashboard' })),
   ];

@@ -7,13 +7,15 @@ import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { type HostileAccount, hostileAccount } from '../../support/hostile-account.ts';
 import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
-import { memberOf } from '../../support/team.ts';
+import { memberOf, storedAccount } from '../../support/team.ts';
 
 describe('the table of rights', () => {
   const api = useTestApi();
   let owner: HostileAccount;
+  let team: Account;
   before(async () => {
     owner = await hostileAccount(api);
+    team = await storedAccount(owner.account._id);
   });
 
   const routes = () => dashboardRoutes(api.ctx, {} as ConsoleParts);
@@ -36,7 +38,7 @@ describe('the table of rights', () => {
       for (const route of routesWithRights) {
         const [method, path = ''] = route.split(' ');
         const to = dashboardBase + path.replaceAll(/:(\w+)/g, (_, name: string) => owner.params[name] ?? '');
-        await revived(owner.account);
+        await revived();
         const { cookie } = await memberOf(api, owner.account._id, role);
         const ending = new AbortController();
         const answer = await fetch(api.url + to, {
@@ -57,11 +59,10 @@ describe('the table of rights', () => {
   }
 
   /** The account as it was before a route changed its team. */
-  const revived = ({ _id, members, invitations }: Account) =>
-    accounts.updateOne(
-      { _id },
-      { $set: { members: members ?? [], invitations: invitations ?? [] }, $inc: { teamRev: 1 } },
-    );
+  async function revived(): Promise<void> {
+    const { _id, email, members = [], invitations = [] } = team;
+    await accounts.updateOne({ _id }, { $set: { email, members, invitations }, $inc: { teamRev: 1 } });
+  }
 
   const linksOf = (html: string) =>
     [...html.matchAll(/(?:href|action)="(\/dashboard[^"#?]*)/g)].map(([, path = '']) => path);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { accountOf, accounts } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
+import { SessionModel } from '../../../shared/accounts/session.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
@@ -276,6 +277,24 @@ describe('the dashboard: team', () => {
         expect(await mailsTo(api.ctx, member.email)).to.have.length(1);
       }
       for (const { account } of others) expect(await mailsTo(api.ctx, account.member.email)).to.deep.equal([]);
+    });
+
+    it('giving rights needs a recent code, and taking them does not', async () => {
+      const desk = await memberOf(api, accountId(), 'desk');
+      const { id } = desk.account.member;
+      await SessionModel.updateMany({ accountId: accountId() }, { $unset: { verifiedAt: 1 } });
+      const email = someone();
+      for (const { headers } of [
+        await invite(email),
+        await visitor.post(`/dashboard/team/members/${id}/role`, { role: 'owner' }),
+        await visitor.post('/dashboard/team/hand-over', { member: id }),
+      ]) {
+        expect(headers.get('location')).to.match(/^\/dashboard\/confirm\?next=%2Fdashboard%2Fteam/);
+      }
+      expect(await invitationMails(email)).to.deep.equal([]);
+      expect(await members()).to.include({ [desk.account.member.email]: 'desk' });
+      await visitor.post(`/dashboard/team/members/${id}/remove`);
+      expect(Object.keys(await members())).to.deep.equal([visitor.account.email]);
     });
 
     it('the page of a member who is no owner has no changes except "Leave"', async () => {
