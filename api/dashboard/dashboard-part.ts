@@ -29,6 +29,7 @@ import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
 import { dashboardStreams } from './streams.ts';
 import { invitationRoutes } from './team/invitation.ts';
+import { switchRoutes } from './team/switch.ts';
 import { teamRoutes } from './team/team.ts';
 import { statementRoutes } from './usage/statement.tsx';
 import { usageRoutes } from './usage/usage.tsx';
@@ -110,5 +111,6 @@ export function dashboardRoutes(
     ...signatureRoutes(service),
     ...accountRoutes(service),
     ...teamRoutes(service),
+    ...switchRoutes(service),
   ];
 }

@@ -31,6 +31,7 @@ import { accountField } from '../form-fields.ts';
 import type { Faults } from '../forms.tsx';
 import {
   type Answer,
+  askForCode,
   type DashboardRoute,
   type FormRequest,
   type PageRequest,
@@ -213,16 +214,7 @@ export function teamRoutes(service: Context): DashboardRoute[] {
         answerOf(request, await handOver(actorOf(request), memberIn(request.account, member).id), 'handed-over')
       );
     }),
-    action('/switch', switchAccount, { ofPerson: true }),
-    page('/switch', () => ({ redirectTo: '/dashboard' })),
   ];
-
-  /** Makes another account of the person the current one. */
-  async function switchAccount({ account, form, session }: FormRequest): Promise<Answer> {
-    const to = account.others.find(({ _id }) => _id === form.text('to'));
-    if (to) await switchSession(session, { accountId: to._id, memberId: to.memberId });
-    return { redirectTo: '/dashboard' };
-  }
 }
 
 const noMail = 'This service has no mail server yet, so it cannot send invitations.';
