@@ -101,9 +101,18 @@ export function signedInRoutes(service: Context) {
     const found = await find(ctx);
     if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
     const { account } = found;
-    if (!mayUse(account.member.role, route)) return respond(ctx, { html: refusedPage(account), status: 403 });
+    if (!mayUse(account.member.role, route)) {
+      const isDone = ctx.method === 'POST' && (await hasGivenUpRight(ctx, account));
+      return respond(ctx, isDone ? { redirectTo: '/dashboard/team' } : { html: refusedPage(account), status: 403 });
+    }
     respond(ctx, await answer(requestOf(ctx, found)));
   };
+  /** True if the form was sent before, and the person has given up the right to it with it: they handed over. */
+  async function hasGivenUpRight(ctx: RequestContext, { _id, teamForms = [] }: CurrentAccount): Promise<boolean> {
+    const form = await readForm(ctx);
+    const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
+    return teamForms.some(({ id }) => id === sent.id);
+  }
   const answerScript = async (
     ctx: RequestContext,
     route: string,

@@ -243,7 +243,10 @@ describe('the dashboard: team', () => {
       expect((await visitor.get(`/dashboard/team/hand-over?member=${member}`)).html).to.include(
         'Hand over this account?',
       );
-      expect((await visitor.post('/dashboard/team/hand-over', { member })).status).to.equal(303);
+      const formId = newFormId();
+      for (const _ of ['once', 'again']) {
+        expect((await visitor.post('/dashboard/team/hand-over', { member, formId })).status).to.equal(303);
+      }
       expect(await members()).to.deep.equal({
         [visitor.account.email]: 'developer',
         [heir.account.member.email]: 'owner',
