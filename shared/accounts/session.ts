@@ -85,8 +85,13 @@ const from = AccountModel.collection.name;
 const ownEntry = {
   $filter: { input: { $first: '$accounts.members' }, cond: { $eq: ['$$this.id', '$memberId'] } },
 };
-/** Only the founder's session has `accountId`, and the account's `email` is the founder's. */
-const ownEmail = { $cond: ['$accountId', { $first: '$accounts.email' }, { $first: `$own.email` }] };
+/**
+ * Only the founder's session has `accountId`, and the account's `email` is the founder's. Never null, which would match
+ * every account without members.
+ */
+const ownEmail = {
+  $ifNull: [{ $cond: ['$accountId', { $first: '$accounts.email' }, { $first: '$own.email' }] }, ''],
+};
 const withAccounts = [
   { $set: { inAccount: accountIds } },
   { $lookup: { from, localField: 'inAccount', foreignField: '_id', as: 'accounts' } },
