@@ -3,6 +3,7 @@ import { type AuditAction, type AuditEntry, auditOf, commandLine } from '../../s
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { sessionsOf } from '../../shared/accounts/session.ts';
 import type { Session } from '../../shared/accounts/session-store.ts';
+import { completeTeam } from '../../shared/accounts/team.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { Empty, Fact, TableHead } from './blocks.tsx';
@@ -22,6 +23,7 @@ export function accountRoutes(service: Context): DashboardRoute[] {
   return [
     page('/account', async ({ account, owner, session, query }) => {
       const before = entryAfter(query('before'));
+      if (account.member.role === 'owner') await completeTeam(account);
       const [sessions, found] = await Promise.all([
         sessionsOf(account, mostBrowsers, service.now()),
         account.member.role === 'owner' ? auditOf(account._id, entriesAPage + 1, before) : [],

@@ -101,14 +101,17 @@ export function signedInRoutes(service: Context) {
     const found = await find(ctx);
     if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
     const { account } = found;
-    if (!mayUse(account.member.role, route)) {
-      const isDone = ctx.method === 'POST' && (await hasGivenUpRight(ctx, account));
-      return respond(ctx, isDone ? { redirectTo: '/dashboard/team' } : { html: refusedPage(account), status: 403 });
+    if (!mayUse(account.member.role, route) && !(await hasGivenUpRight(ctx, account))) {
+      return respond(ctx, { html: refusedPage(account), status: 403 });
     }
     respond(ctx, await answer(requestOf(ctx, found)));
   };
-  /** True if the form was sent before, and the person has given up the right to it with it: they handed over. */
+  /**
+   * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
+   * Sending it again only completes its effects.
+   */
   async function hasGivenUpRight(ctx: RequestContext, { _id, teamForms = [] }: CurrentAccount): Promise<boolean> {
+    if (ctx.method !== 'POST') return false;
     const form = await readForm(ctx);
     const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
     return teamForms.some(({ id }) => id === sent.id);

@@ -75,7 +75,6 @@ const rights = {
   'POST /keys/:keyId/revoke': builders,
   'GET /deliveries': builders,
   'POST /deliveries/send-again': builders,
-  'GET /deliveries/send-again': builders,
   'GET /deliveries/:attemptId': builders,
   'GET /console': builders,
   'POST /console': builders,

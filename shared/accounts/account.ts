@@ -19,6 +19,8 @@ export interface Member {
   email: string;
   role: Role;
   joinedAt: Date;
+  /** Set for the founder who is no longer an owner, and got a new id with it (team.ts). */
+  wasFounder?: true;
 }
 
 /** An invitation to an account. Its token is only in the mail. */
@@ -36,12 +38,16 @@ export interface Invitation {
 
 /** A change of the team that a form has made. Sending the form again completes its effects (team.ts). */
 export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
+  /** The audit entry: its action, its text, the address of its member, and the client's address. */
   action: AuditAction;
-  /** The text of the audit entry. */
   about?: string;
+  by: string;
+  from: string;
   /** The member whose sessions end. With `newId`, they continue as those of the member with this id. */
   memberId?: string;
   newId?: string;
+  /** True once all effects are complete. */
+  isDone?: true;
 }
 
 export interface Account {
@@ -78,14 +84,19 @@ const accountSchema = new mongoose.Schema<Account>(
     email: { type: String, required: true },
     createdAt: { type: Date, required: true },
     name: String,
-    members: { type: [{ _id: false, ...person, joinedAt: Date }], default: undefined },
+    members: { type: [{ _id: false, ...person, joinedAt: Date, wasFounder: Boolean }], default: undefined },
     invitations: {
       type: [{ _id: false, ...person, invitedBy: String, at: Date, expiresAt: Date, hash: String }],
       default: undefined,
     },
     teamRev: Number,
     teamForms: {
-      type: [{ _id: false, id: String, at: Date, action: String, about: String, memberId: String, newId: String }],
+      type: [
+        {
+          ...{ _id: false, id: String, at: Date, action: String, about: String, by: String, from: String },
+          ...{ memberId: String, newId: String, isDone: Boolean },
+        },
+      ],
       default: undefined,
     },
     consoleSeenAt: Date,

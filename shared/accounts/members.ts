@@ -1,4 +1,4 @@
-import { type Account, founderOf, type Member, operatorEmail, type Role } from './account.ts';
+import { type Account, founderIdOf, founderOf, type Member, operatorEmail, type Role } from './account.ts';
 
 /** The people of an account. Pure. */
 
@@ -35,7 +35,8 @@ export function currentAccount(
   ofPerson: readonly Account[],
 ): CurrentAccount | null {
   const members = membersOf(account);
-  const member = members.find(({ id }) => id === memberId);
+  const isFounder = memberId === founderIdOf(account._id);
+  const member = members.find(({ id, wasFounder }) => id === memberId || (isFounder && wasFounder));
   if (!member) return null;
   const others = ofPerson.flatMap((other) => {
     const id = membersOf(other).find(({ email }) => email === member.email)?.id;

@@ -58,37 +58,51 @@ export async function changeTeam(
     const [account, now] = await Promise.all([accounts.findOne({ _id: accountId }), mongoNow()]);
     if (!account) throw new AppError('not_found');
     const earlier = account.teamForms?.find(({ id }) => id === form);
-    if (earlier) return completed(account, earlier, now);
+    if (earlier) {
+      await complete(accountId, earlier, now);
+      return { account };
+    }
     const { invitations = [] } = account;
     const decided = decide({ members: membersOf(account), invitations }, now);
     if (typeof decided === 'string') return { refused: decided };
     const { team, ...record } = decided;
     if (!team.members.some(({ role }) => role === 'owner')) return { refused: 'last_owner' };
     const { set, newId } = withoutFormerFounder(accountId, team, form);
-    const applied: TeamForm = {
-      id: form,
-      at: now,
-      ...record,
-      ...(newId && { memberId: founderIdOf(accountId), newId }),
-    };
+    const moved = newId && { memberId: founderIdOf(accountId), newId };
+    const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record, ...moved };
     const changed = await accounts.findOneAndUpdate(
       { _id: accountId, teamRev: account.teamRev ?? { $exists: false } },
       { $set: set, $inc: { teamRev: 1 }, $push: { teamForms: { $each: [applied], $slice: -keptForms } } },
       { returnDocument: 'after' },
     );
-    if (changed) return completed(changed, applied, now);
+    if (changed) {
+      await complete(accountId, applied, now);
+      return { account: changed };
+    }
   }
   throw new AppError('unavailable');
+}
 
-  async function completed(account: Account, applied: TeamForm, now: Date) {
-    const { action, about, memberId, newId, at } = applied;
-    if (memberId) await moveSessions(accountId, memberId, newId);
-    if (mayAddMissingRecords(at, now.getTime())) {
-      const _id = derivedAuditId(action, form);
-      await audit({ _id, accountId, action, ...(about && { about }), member: member.email, from }, at.getTime());
-    }
-    return { account };
+/**
+ * Completes the effects of the changes of a team whose form was not sent again after a fault, for example because its
+ * person has left. Idempotent.
+ */
+export async function completeTeam({ _id, teamForms = [] }: Account): Promise<void> {
+  const open = teamForms.filter(({ isDone }) => !isDone);
+  if (open.length === 0) return;
+  const now = await mongoNow();
+  for (const form of open) await complete(_id, form, now);
+}
+
+async function complete(accountId: string, form: TeamForm, now: Date): Promise<void> {
+  const { id, action, about, by: member, from, memberId, newId, at, isDone } = form;
+  if (isDone) return;
+  if (memberId) await moveSessions(accountId, memberId, newId);
+  if (mayAddMissingRecords(at, now.getTime())) {
+    const entry = { accountId, action, ...(about && { about }), member, from };
+    await audit({ _id: derivedAuditId(action, id), ...entry }, at.getTime());
   }
+  await accounts.updateOne({ _id: accountId, 'teamForms.id': id }, { $set: { 'teamForms.$.isDone': true } });
 }
 
 /**
@@ -100,7 +114,9 @@ function withoutFormerFounder(accountId: string, team: Team, form: string) {
   const founder = team.members.find(({ id }) => id === founderId);
   if (founder?.role === 'owner') return { set: team };
   const newId = founder && derivedMemberId(form);
-  const members = team.members.map((member) => (newId && member === founder ? { ...member, id: newId } : member));
+  const members = team.members.map((member) =>
+    newId && member === founder ? { ...member, id: newId, wasFounder: true as const } : member,
+  );
   return { set: { ...team, members, email: accountId }, newId };
 }
 

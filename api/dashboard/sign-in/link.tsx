@@ -10,8 +10,8 @@ import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
-import { goneInvitation, Joining } from '../team/invitation-page.tsx';
 import { signInCookies } from './cookies.ts';
+import { goneInvitation, Joining } from './invitation-page.tsx';
 import { startBrowserSession } from './start-session.ts';
 
 /**

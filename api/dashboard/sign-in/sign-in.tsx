@@ -9,9 +9,9 @@ import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../page-routes.ts';
 import { nextPage } from '../paths.ts';
-import { goneInvitation, Joining } from '../team/invitation-page.tsx';
 import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
+import { goneInvitation, Joining } from './invitation-page.tsx';
 import { startBrowserSession } from './start-session.ts';
 
 /** Signs in with a code that is sent to an e-mail address (contract, section 1). `mailPage` exists in development. */

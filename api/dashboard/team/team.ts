@@ -14,6 +14,7 @@ import { lastSeen, switchSession } from '../../../shared/accounts/session.ts';
 import {
   changeRole,
   type changeTeam,
+  completeTeam,
   handOver,
   leaveAccount,
   memberIn,
@@ -38,7 +39,6 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 import { teamPath } from '../paths.ts';
-import { otherAccountPage } from '../refused-pages.tsx';
 import { roleTexts } from '../rights.ts';
 import { confirmTeamPage } from './confirm-team.tsx';
 import { invitationMail } from './mails.ts';
@@ -68,6 +68,7 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     status?: number;
   }
   async function showTeam({ account, query }: PageRequest, { status = 200, ...shown }: Shown = {}): Promise<Answer> {
+    if (account.member.role === 'owner') await completeTeam(account);
     const refs = account.members.map(({ id }) => ({ accountId: account._id, memberId: id }));
     const seen = await lastSeen(refs);
     return { html: teamPage({ account, seen, now: service.now(), done: query('done'), ...shown }), status };
@@ -151,19 +152,21 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     return answerOf(request, await renameAccount(actorOf(request), name), 'renamed');
   }
 
-  /** Leaves the account. The session continues in another account of the person, if there is one. */
+  /**
+   * Leaves the account of the form, which may not be the current one any more. The session continues in another account
+   * of the person, if there is one.
+   */
   async function leave(request: FormRequest): Promise<Answer> {
     const { account, form, session } = request;
-    const of = form.text(accountField) || account._id;
-    // The form was sent twice, or the account was switched in another tab.
-    if (of !== account._id) {
-      const isMember = account.others.some(({ _id }) => _id === of);
-      return isMember ? { html: otherAccountPage(account, of), status: 409 } : { redirectTo: '/dashboard' };
-    }
     const here = { accountId: account._id, memberId: account.member.id };
-    const [next] = account.others;
-    if (next) await switchSession(session, { accountId: next._id, memberId: next.memberId });
-    const changed = await leaveAccount(actorOf(request));
+    const others = account.others.map(({ _id: accountId, memberId }) => ({ accountId, memberId }));
+    const left = [here, ...others].find(({ accountId }) => accountId === (form.text(accountField) || account._id));
+    if (!left) return { redirectTo: '/dashboard' };
+    const [next] = left === here ? others : [];
+    if (next) await switchSession(session, next);
+    const { email } = account.member;
+    const actor = { ...actorOf(request), accountId: left.accountId, member: { id: left.memberId, email } };
+    const changed = await leaveAccount(actor);
     if (!('refused' in changed)) return { redirectTo: '/dashboard' };
     if (next) await switchSession(session, here);
     return refused(request, changed.refused);

@@ -94,17 +94,17 @@ describe('sessions of members', () => {
     async function personWithTwo(role: 'developer' | 'desk' = 'developer') {
       const own = await signedIn(api);
       await newMember(accountId(), role, own.account.email);
-      await visitor.post('/dashboard/team/name', { name: 'Grand Hotel' });
+      await visitor.post('/dashboard/team/name', { name: 'Seaside Hotel' });
       return own;
     }
 
     it('the header has the switch only for a person with more than one account', async () => {
       expect((await visitor.get('/dashboard')).html).not.to.include('id="switcher"');
       const person = await personWithTwo();
-      expect((await person.get('/dashboard')).html).to.match(/id="switcher".*Grand Hotel/s);
+      expect((await person.get('/dashboard')).html).to.match(/id="switcher".*Seaside Hotel/s);
       expect((await person.post('/dashboard/switch', { to: accountId() })).status).to.equal(303);
       const { html } = await person.get('/dashboard/team');
-      expect(html).to.match(/<summary>.*?Grand Hotel.*?<\/summary>/s);
+      expect(html).to.match(/<summary>.*?Seaside Hotel.*?<\/summary>/s);
     });
 
     it('a person cannot switch to an account of which they are no member', async () => {
@@ -123,7 +123,7 @@ describe('sessions of members', () => {
       for (const account of [person.account._id, '']) {
         const { status, html } = await person.post(path, { name: 'Stolen', account });
         expect(status).to.equal(409);
-        expect(html).to.include('Nothing was changed').and.include('Grand Hotel');
+        expect(html).to.include('Nothing was changed').and.include('Seaside Hotel');
       }
       expect((await person.post('/dashboard/keys', { name: 'Desk', mode: 'test' })).status).to.equal(409);
       expect((await visitor.get(`/dashboard/keys/${keyId}`)).html).not.to.include('Stolen');
@@ -152,7 +152,7 @@ describe('sessions of members', () => {
       await browser.get('/dashboard');
       await browser.press('Send code', { email });
       await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
-      expect(browser.page.html).to.match(/<summary>.*?Grand Hotel.*?<\/summary>/s);
+      expect(browser.page.html).to.match(/<summary>.*?Seaside Hotel.*?<\/summary>/s);
       expect((await accountOf(email))._id).to.equal(person.account._id);
     });
 
@@ -175,7 +175,7 @@ describe('sessions of members', () => {
         expect((await person.post('/dashboard/team/leave', { account: accountId() })).status).to.equal(303);
       }
       const { html } = await person.get('/dashboard/team');
-      expect(html).to.include(person.account.email).and.not.include('Grand Hotel');
+      expect(html).to.include(person.account.email).and.not.include('Seaside Hotel');
     });
   });
 

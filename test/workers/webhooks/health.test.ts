@@ -257,7 +257,7 @@ describe('delivery health', () => {
           },
         },
       ]);
-      await note(key.keyId, refused, refused);
+      await note(key.keyId, ...outageAfter(4, 2));
       expect(await mailsTo(key.email)).to.have.length(9);
     });
 

@@ -8,8 +8,8 @@ import { clientAddress } from '../../http/forwarded.ts';
 import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
-import { codeSteps, noMailPage } from '../sign-in/code.tsx';
-import { signInCookies } from '../sign-in/cookies.ts';
+import { codeSteps, noMailPage } from './code.tsx';
+import { signInCookies } from './cookies.ts';
 import { goneInvitation, invitationPage } from './invitation-page.tsx';
 
 /**
