@@ -1,7 +1,9 @@
-import type { Account } from '../../shared/accounts/account.ts';
+import { founderIdOf } from '../../shared/accounts/account.ts';
 import { type AuditAction, type AuditEntry, auditOf, commandLine } from '../../shared/accounts/audit.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { sessionsOf } from '../../shared/accounts/session.ts';
 import type { Session } from '../../shared/accounts/session-store.ts';
+import { completeTeam } from '../../shared/accounts/team.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { Empty, Fact, TableHead } from './blocks.tsx';
@@ -10,19 +12,21 @@ import { ChangeForm } from './forms.tsx';
 import { dashboardPage, PageHead } from './frame.tsx';
 import { type DashboardRoute, signedInRoutes } from './page-routes.ts';
 import { keyPath } from './paths.ts';
+import { roleTexts } from './rights.ts';
 
 const entriesAPage = 50;
 const mostBrowsers = 50;
 
-/** The account: its address, its sessions and its audit list. */
+/** The signed-in person and their sessions and, for owners, the account's audit list. */
 export function accountRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [
     page('/account', async ({ account, owner, session, query }) => {
       const before = entryAfter(query('before'));
+      if (account.member.role === 'owner') await completeTeam(account);
       const [sessions, found] = await Promise.all([
-        sessionsOf(account._id, mostBrowsers, service.now()),
-        auditOf(account._id, entriesAPage + 1, before),
+        sessionsOf(account, mostBrowsers, service.now()),
+        account.member.role === 'owner' ? auditOf(account._id, entriesAPage + 1, before) : [],
       ]);
       const keyIds = found.flatMap(({ keyId }) => keyId ?? []);
       return accountPage({
@@ -39,7 +43,7 @@ export function accountRoutes(service: Context): DashboardRoute[] {
 }
 
 interface AccountPageProps {
-  account: Account;
+  account: CurrentAccount;
   /** The signed-in browsers, most recently used first. */
   sessions: readonly Session[];
   currentId: string;
@@ -75,11 +79,18 @@ const words: Record<AuditAction, string> = {
   pool_paused: 'paused a worker pool',
   pool_resumed: 'resumed a worker pool',
   swept: 'started a full sweep',
+  member_invited: 'invited',
+  invitation_withdrawn: 'withdrew the invitation of',
+  member_joined: 'joined as',
+  role_changed: 'changed the role of',
+  member_removed: 'removed',
+  member_left: 'left the account',
+  account_handed_over: 'handed the account over to',
+  account_renamed: 'renamed the account',
 };
 
 function accountPage(props: AccountPageProps): string {
-  const { account, entries, hasMore, isFirst } = props;
-  const last = entries.at(-1);
+  const { account } = props;
   return dashboardPage({
     title: 'Account',
     account,
@@ -88,7 +99,11 @@ function accountPage(props: AccountPageProps): string {
       <>
         <PageHead title="Account" />
         <dl class="card facts">
-          <Fact name="E-mail">{account.email}</Fact>
+          <Fact name="E-mail">{account.member.email}</Fact>
+          <Fact name="Account">
+            <a href="/dashboard/team">{account.name}</a>
+          </Fact>
+          <Fact name="Your role">{roleTexts[account.member.role].name}</Fact>
           <Fact name="Account since">
             <Time at={account.createdAt} form="date" />
           </Fact>
@@ -103,62 +118,70 @@ function accountPage(props: AccountPageProps): string {
               </button>
             </ChangeForm>
             <p class="hint" id="everywhere-hint">
-              Ends every session of this account at once, including this one. Keys continue to work. A session ends
-              after 30 days without use, and 90 days after sign-in at the latest.
+              Ends every session of yours at once, including this one, in all your accounts. Keys continue to work. A
+              session ends after 30 days without use, and 90 days after sign-in at the latest.
             </p>
           </div>
         </section>
-        <section class="section" aria-labelledby="audit">
-          <h2 id="audit">Activity in this account</h2>
-          {entries.length > 0 ? (
-            <AuditTable {...props} />
-          ) : (
-            <Empty text={isFirst ? 'No entries yet. Start by creating a key.' : 'No older entries.'} />
-          )}
-          {(hasMore || !isFirst) && (
-            <nav class="pager" aria-label="Entries">
-              {!isFirst && (
-                <a class="btn second" href="/dashboard/account#audit">
-                  Newest
-                </a>
-              )}
-              {hasMore && last && (
-                <a class="btn second" href={`/dashboard/account?before=${cursorOf(last)}#audit`}>
-                  Older
-                </a>
-              )}
-            </nav>
-          )}
-        </section>
+        {account.member.role === 'owner' && <Activity {...props} />}
       </>
     ),
   });
 }
+
+/** What was done in the account, with links to older entries. */
+function Activity(props: AccountPageProps) {
+  const { entries, hasMore, isFirst } = props;
+  const last = entries.at(-1);
+  return (
+    <section class="section" aria-labelledby="audit">
+      <h2 id="audit">Activity in this account</h2>
+      {entries.length > 0 ? (
+        <AuditTable {...props} />
+      ) : (
+        <Empty text={isFirst ? 'No entries yet. Start by creating a key.' : 'No older entries.'} />
+      )}
+      {(hasMore || !isFirst) && (
+        <nav class="pager" aria-label="Entries">
+          {!isFirst && (
+            <a class="btn second" href="/dashboard/account#audit">
+              Newest
+            </a>
+          )}
+          {hasMore && last && (
+            <a class="btn second" href={`/dashboard/account?before=${cursorOf(last)}#audit`}>
+              Older
+            </a>
+          )}
+        </nav>
+      )}
+    </section>
+  );
+}
+
+/** Entries of earlier versions do not name the member: only the founder could sign in. */
+const founderName = ({ _id, members }: CurrentAccount): string =>
+  members.find(({ id }) => id === founderIdOf(_id))?.email ?? 'the founder';
 
 function AuditTable({ account, entries, keyNames }: AccountPageProps) {
   return (
     <table class="table audit cards" aria-labelledby="audit">
       <TableHead columns={['When', 'What', 'Key', 'Who', 'From']} />
       <tbody>
-        {entries.map(({ _id, at, action, keyId, about, from }) => (
+        {entries.map(({ _id, at, action, keyId, about, member, from }) => (
           <tr key={_id}>
             <td data-label="When" class="at">
               <Time at={at} />
             </td>
             <td data-label="What" class="what">
               {words[action]}
-              {about && (
-                <>
-                  {' '}
-                  <RideLink rideId={about} />
-                </>
-              )}
+              {about && <> {about.startsWith('ride_') ? <RideLink rideId={about} /> : about}</>}
             </td>
             <td data-label="Key" class="key breakable">
               {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
             </td>
             <td data-label="Who" class="who breakable">
-              {from === commandLine ? 'the operator' : account.email}
+              {from === commandLine ? 'the operator' : (member ?? founderName(account))}
             </td>
             <td data-label="From" class="from">
               <code>{from}</code>
@@ -184,7 +207,7 @@ interface BrowserTableProps {
   currentId: string;
 }
 
-/** The browsers that are signed in to the account, each with a button that ends its session. */
+/** The browsers in which the person is signed in, each with a button that ends its session. */
 function BrowserTable({ sessions, currentId }: BrowserTableProps) {
   return (
     <table class="table browsers cards" aria-labelledby="sessions">

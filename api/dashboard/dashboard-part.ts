@@ -23,11 +23,14 @@ import { type NewsStreams, newsView } from './rides/follow-ride.ts';
 import { rideRoutes } from './rides/ride.tsx';
 import { ridesRoutes } from './rides/rides.tsx';
 import { confirmRoutes } from './sign-in/confirm.tsx';
+import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
 import { dashboardStreams } from './streams.ts';
+import { switchRoutes } from './team/switch.ts';
+import { teamRoutes } from './team/team.ts';
 import { statementRoutes } from './usage/statement.tsx';
 import { usageRoutes } from './usage/usage.tsx';
 
@@ -90,6 +93,7 @@ export function dashboardRoutes(
   return [
     ...signInRoutes(service, mailPage),
     ...linkRoutes(service),
+    ...invitationRoutes(service),
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
@@ -106,5 +110,7 @@ export function dashboardRoutes(
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),
+    ...teamRoutes(service),
+    ...switchRoutes(service),
   ];
 }

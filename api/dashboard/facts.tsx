@@ -11,6 +11,7 @@ import type {
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
+import { LinkIfMay } from './viewer.tsx';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
@@ -155,18 +156,18 @@ export function None() {
 /** A ride's id, shortened in the middle, as a link to its page. */
 export function RideLink({ rideId }: { rideId: string }) {
   return (
-    <a href={ridePath(rideId)} title={rideId}>
+    <LinkIfMay route="GET /rides/:rideId" href={ridePath(rideId)} title={rideId}>
       <code>{shortId(rideId)}</code>
-    </a>
+    </LinkIfMay>
   );
 }
 
 export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: string; mode: Mode }) {
   return (
     <span class="key-name">
-      <a href={keyPath(keyId)} title={name}>
+      <LinkIfMay route="GET /keys/:keyId" href={keyPath(keyId)} title={name}>
         {name}
-      </a>{' '}
+      </LinkIfMay>{' '}
       <ModePill mode={mode} />
     </span>
   );

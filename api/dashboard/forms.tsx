@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
 import { sha256 } from '../../shared/base/ids.ts';
-import { formIdField } from './page-routes.ts';
+import { accountField, formIdField } from './form-fields.ts';
+import { Viewer } from './viewer.tsx';
 
 /** The faults of a form by the name of the field. Each says what to do. */
 export type Faults = Record<string, string>;
@@ -27,12 +29,20 @@ export function ChangeForm({
 }
 
 /**
- * The hidden field with the form id, which is random or derived from the text `from`. The forms of a ride derive their
- * ids from the ride, because everyone who follows it receives the same HTML.
+ * The hidden fields with the form id and with the account of the page. The form id is random or derived from the text
+ * `from`. The forms of a ride derive their ids from the ride, because everyone who follows it receives the same HTML;
+ * outside a page, they name its `account`.
  */
-export function FormId({ from }: { from?: string }) {
+export function FormId({ from, account }: { from?: string; account?: string }) {
+  const viewer = useContext(Viewer);
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
-  return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
+  const accountId = account ?? viewer?._id;
+  return (
+    <>
+      <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />
+      {accountId && <input type="hidden" name={accountField} value={accountId} />}
+    </>
+  );
 }
 
 /** The faults of a form, with a link to each field. It gets the focus, so that screen readers read it first. */

@@ -1,23 +1,28 @@
 import type { ComponentChildren } from 'preact';
-import type { Account } from '../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { Mark, renderDocument } from '../pages/document.tsx';
+import { ChangeForm } from './forms.tsx';
+import { firstPages, mayUse, type RightsRoute } from './rights.ts';
+import { Viewer } from './viewer.tsx';
 
-/** The sections of the dashboard, in the order of the navigation. */
+/** The sections of the dashboard, in the order of the navigation. The last entry is the route that shows it. */
 const sections = {
-  overview: ['Overview', '/dashboard'],
-  keys: ['Keys', '/dashboard/keys'],
-  rides: ['Rides', '/dashboard/rides'],
-  deliveries: ['Deliveries', '/dashboard/deliveries'],
-  usage: ['Usage', '/dashboard/usage'],
-  console: ['Console', '/dashboard/console'],
-  docs: ['Docs', '/docs'],
-} as const;
+  overview: ['Overview', '/dashboard', null],
+  keys: ['Keys', '/dashboard/keys', 'GET /keys'],
+  rides: ['Rides', '/dashboard/rides', 'GET /rides'],
+  deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
+  usage: ['Usage', '/dashboard/usage', 'GET /usage'],
+  console: ['Console', '/dashboard/console', 'GET /console'],
+  team: ['Team', '/dashboard/team', 'GET /team'],
+  docs: ['Docs', '/docs', null],
+} as const satisfies Record<string, readonly [label: string, href: string, route: RightsRoute | null]>;
 type Section = keyof typeof sections | 'account';
 
 interface FrameProps {
   title: string;
-  account: Pick<Account, 'email'>;
-  section: Section;
+  account: CurrentAccount;
+  /** None for a page that refuses a request. */
+  section?: Section;
   /** The page shows data of a test key. */
   test?: boolean;
   /** The page shows a form again, with faults. */
@@ -38,7 +43,7 @@ export function dashboardPage(props: FrameProps): string {
     scripts,
     refreshPath,
     children: (
-      <>
+      <Viewer.Provider value={account}>
         <a class="skip-link" href="#main">
           Skip to the content
         </a>
@@ -48,8 +53,9 @@ export function dashboardPage(props: FrameProps): string {
             <span>Ride Partner</span>
           </a>
           <div class="who">
+            <AccountName account={account} />
             <a class="email" href="/dashboard/account" aria-current={section === 'account' ? 'page' : undefined}>
-              {account.email}
+              {account.member.email}
             </a>
             <form method="post" action="/dashboard/sign-out">
               <button class="btn quiet-btn" type="submit">
@@ -66,7 +72,7 @@ export function dashboardPage(props: FrameProps): string {
           )}
           <nav class="rail" aria-label="Dashboard">
             <ul>
-              {Object.entries(sections).map(([name, [label, href]]) => (
+              {sectionsOf(account).map(([name, [label, href]]) => (
                 <li key={name}>
                   <a href={href} aria-current={name === section ? 'page' : undefined}>
                     {label}
@@ -79,9 +85,42 @@ export function dashboardPage(props: FrameProps): string {
             {children}
           </main>
         </div>
-      </>
+      </Viewer.Provider>
     ),
   });
+}
+
+/** The sections that the member's role may open. */
+function sectionsOf({ member: { role } }: CurrentAccount) {
+  return Object.entries(sections).filter(([name, [, href, route]]) =>
+    route ? mayUse(role, route) : name !== 'overview' || firstPages[role] === href,
+  );
+}
+
+/** The name of the account, with which a person who belongs to several accounts switches to another one. */
+function AccountName({ account: { name, member, others } }: { account: CurrentAccount }) {
+  if (others.length === 0) return name === member.email ? null : <span class="account">{name}</span>;
+  return (
+    <details class="switcher" id="switcher">
+      <summary>
+        <span class="spoken">Account: </span>
+        <span class="account">{name}</span>
+      </summary>
+      <ul>
+        {others.map((other) => (
+          <li key={other._id}>
+            <ChangeForm action="/dashboard/switch">
+              <input type="hidden" name="to" value={other._id} />
+              <button class="btn second" type="submit">
+                <span class="spoken">Switch to </span>
+                {other.name}
+              </button>
+            </ChangeForm>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }
 
 /** The head of a page: its title, a text and actions. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Account } from '../../shared/accounts/account.ts';
+import { founderIdOf } from '../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
 import type { Config } from '../../shared/base/config.ts';
@@ -12,6 +13,9 @@ import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../part.ts';
+import { accountField, formIdField } from './form-fields.ts';
+import { otherAccountPage, refusedPage } from './refused-pages.tsx';
+import { mayUse } from './rights.ts';
 
 /** The cookie that holds the token of a session. */
 export const sessionCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'session');
@@ -26,7 +30,7 @@ export interface DashboardRoute {
 /** A request of a person who has signed in. */
 export interface PageRequest {
   ctx: RequestContext;
-  account: Account;
+  account: CurrentAccount;
   session: CurrentSession;
   /** The account to which the request is restricted: it reads and changes only this account's data. */
   owner: { accountId: string };
@@ -82,35 +86,58 @@ export function findSignedIn(service: Context): (ctx: RequestContext) => Promise
   };
 }
 
-/** Creates routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it. */
+/**
+ * Creates routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it. A
+ * member whose role may not use the route gets a 403 (rights.ts).
+ */
 export function signedInRoutes(service: Context) {
   const find = findSignedIn(service);
   const cookie = sessionCookie(service.config);
   const answerWith = async (
     ctx: RequestContext,
+    route: string,
     answer: (request: PageRequest) => Answer | Promise<Answer>,
   ): Promise<void> => {
     const found = await find(ctx);
-    respond(ctx, found ? await answer(requestOf(ctx, found)) : { redirectTo: signInPath(ctx) });
+    if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
+    const { account } = found;
+    if (!mayUse(account.member.role, route) && !(await hasGivenUpRight(ctx, account))) {
+      return respond(ctx, { html: refusedPage(account), status: 403 });
+    }
+    respond(ctx, await answer(requestOf(ctx, found)));
   };
-  const answerScript = async (ctx: RequestContext, answer: (request: PageRequest) => Promise<void>): Promise<void> => {
+  /**
+   * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
+   * Sending it again only completes its effects.
+   */
+  async function hasGivenUpRight(ctx: RequestContext, { _id, teamForms = [] }: CurrentAccount): Promise<boolean> {
+    if (ctx.method !== 'POST') return false;
+    const form = await readForm(ctx);
+    const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
+    return teamForms.some(({ id }) => id === sent.id);
+  }
+  const answerScript = async (
+    ctx: RequestContext,
+    route: string,
+    answer: (request: PageRequest) => Promise<void>,
+  ): Promise<void> => {
     const found = await find(ctx);
-    if (found) return answer(requestOf(ctx, found));
-    ctx.status = 401;
+    if (found && mayUse(found.account.member.role, route)) return answer(requestOf(ctx, found));
+    ctx.status = found ? 403 : 401;
     ctx.body = '';
   };
   return {
     page: (path: string, show: (request: PageRequest) => Answer | Promise<Answer>): DashboardRoute => ({
       method: 'GET',
       path,
-      handle: (ctx) => answerWith(ctx, show),
+      handle: (ctx) => answerWith(ctx, `GET ${path}`, show),
     }),
     /** Data for a page's script. Answers 401 without a session, because a script cannot sign in. */
     data: (path: string, show: (request: PageRequest) => Promise<object>): DashboardRoute => ({
       method: 'GET',
       path,
       handle: (ctx) =>
-        answerScript(ctx, async (request) => {
+        answerScript(ctx, `GET ${path}`, async (request) => {
           ctx.body = await show(request);
         }),
     }),
@@ -118,22 +145,29 @@ export function signedInRoutes(service: Context) {
     stream: (path: string, open: (request: PageRequest) => Promise<void>): DashboardRoute => ({
       method: 'GET',
       path,
-      handle: (ctx) => answerScript(ctx, open),
+      handle: (ctx) => answerScript(ctx, `GET ${path}`, open),
     }),
-    /** A form that changes something. Answers 400 without the form id, and 403 while the account is suspended. */
+    /**
+     * A form that changes something. Answers 400 without the form id, 403 while the account is suspended, and 409 if the
+     * form is of a page that was rendered for another account. A form `ofPerson` changes no account, so it is always
+     * accepted.
+     */
     action: (
       path: string,
       act: (request: FormRequest) => Answer | Promise<Answer>,
-      { evenSuspended = false } = {},
+      { ofPerson = false } = {},
     ): DashboardRoute => ({
       method: 'POST',
       path,
       handle: (ctx) => {
         const arrivedAt = new Date(service.now());
-        return answerWith(ctx, async (request) => {
-          if (request.account.suspendedAt && !evenSuspended) return suspended;
+        return answerWith(ctx, `POST ${path}`, async (request) => {
+          const { account } = request;
+          if (account.suspendedAt && !ofPerson) return suspended;
           const form = await readForm(ctx);
-          const sent = sentForm(request.account._id, formIdOf(form), cookie.read(ctx));
+          const of = form.text(accountField);
+          if (!ofPerson && !isForAccount(of, account)) return { html: otherAccountPage(account, of), status: 409 };
+          const sent = sentForm(account._id, formIdOf(form), cookie.read(ctx));
           return act({ ...request, form, sent, arrivedAt });
         });
       },
@@ -169,8 +203,9 @@ export function respond(ctx: RequestContext, answer: Answer): void {
   }
 }
 
-/** The name of the hidden field with the form id (forms.tsx). */
-export const formIdField = 'formId';
+/** The pages of the previous version have no account in their forms. Only the founder can have such a page. */
+const isForAccount = (of: string, { _id, member }: CurrentAccount): boolean =>
+  of === '' ? member.id === founderIdOf(_id) : of === _id;
 
 /** Reads the form id. Throws `invalid_request` if it is missing or malformed. */
 export function formIdOf(form: Form): string {

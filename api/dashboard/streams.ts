@@ -1,4 +1,5 @@
-import { livingSessions } from '../../shared/accounts/session.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { membersOfSessions } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import type { RequestContext } from '../part.ts';
@@ -7,16 +8,19 @@ import { endWithSessions } from '../streams/session-streams.ts';
 import { createStreams } from '../streams/streams.ts';
 import { sessionCookie } from './page-routes.ts';
 
-/** The streams of one kind of page. Each ends with its ride, and with the session that opened it. */
+/**
+ * The streams of one kind of page. Each ends with its ride, and with the session that opened it. It also ends when the
+ * session is switched to another account, and when its member leaves the account or gets another role.
+ */
 export interface RideStreams<Read, State> {
   /** Answers a request with the stream of a ride. Throws `too_many_streams` at the limit of the account. */
-  open(ctx: RequestContext, ride: Read, state: State): void;
+  open(ctx: RequestContext, of: { account: CurrentAccount; ride: Read; state: State }): void;
 }
 
 /** The streams of the dashboard. All kinds of pages share the limits. */
 export function dashboardStreams(service: Context, wake: Wake) {
   const streams = createStreams({ ...service.config.streams, client: 'account' });
-  const sessions = endWithSessions(service, livingSessions);
+  const sessions = endWithSessions(service, unchangedVisits);
   const cookie = sessionCookie(service.config);
   const closings = [sessions.close];
 
@@ -28,10 +32,10 @@ export function dashboardStreams(service: Context, wake: Wake) {
       const followed = followRides(service, wake, view);
       closings.push(followed.close);
       return {
-        open(ctx, ride, state) {
+        open(ctx, { account, ride, state }) {
           followed.follow(ride, state, () => {
             const stream = streams.open(ctx, ride.accountId);
-            sessions.add(stream, cookie.read(ctx));
+            sessions.add(stream, visitOf(cookie.read(ctx), account._id, account.member));
             return stream;
           });
         },
@@ -43,4 +47,17 @@ export function dashboardStreams(service: Context, wake: Wake) {
       streams.close();
     },
   };
+}
+
+/** A visit is a session with the member and the role that it had when the stream was opened. */
+const visitOf = (token: string, accountId: string, { id, role }: { id: string; role: string }): string =>
+  [token, accountId, id, role].join(' ');
+
+/** Of the given visits, those whose session has not ended and still has the same account, member and role. */
+async function unchangedVisits(visits: readonly string[], nowMs: number): Promise<Set<string>> {
+  const tokens = new Set(visits.map((visit) => visit.split(' ')[0] ?? ''));
+  const members = await membersOfSessions([...tokens], nowMs);
+  return new Set(
+    [...members].map(([token, { accountId, memberId, role }]) => visitOf(token, accountId, { id: memberId, role })),
+  );
 }

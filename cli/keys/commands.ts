@@ -1,6 +1,8 @@
 import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/account.ts';
 import { type AuditAction, audit, commandLine } from '../../shared/accounts/audit.ts';
+import { addressesOf, mailedRoles } from '../../shared/accounts/members.ts';
 import { describeError } from '../../shared/base/errors.ts';
+import { derivedMailId } from '../../shared/base/ids.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
 import { createKey, findKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
@@ -13,7 +15,7 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
-import { listedKeys, tableOf } from './list.ts';
+import { accountFor, listedKeys, tableOf } from './list.ts';
 
 const command = commandOf<MongoContext>();
 const accountOption = { type: 'string', value: 'EMAIL' } as const;
@@ -67,7 +69,7 @@ Neither is shown again.`,
       },
       async run(ctx, { name, mode, email, webhookUrl }) {
         await assertCheck(ctx.config.secrets.keys);
-        const { _id: accountId } = await accountOf(email ?? operatorEmail);
+        const { _id: accountId } = (await accountFor(email)) ?? (await accountOf(email ?? operatorEmail));
         const made = await createKey(ctx.config, { accountId, name, mode, webhookUrl });
         await recordAndMail(ctx, 'created', made.keyId);
         return made;
@@ -191,7 +193,7 @@ async function recordAudit({ nowMs }: MongoContext, action: AuditAction, keyId: 
 }
 
 /**
- * Records a new or rotated key in the audit log, and reports it by mail unless it belongs to the operator. Never fails,
+ * Records a new or rotated key in the audit log, and reports it by mail to the account's owners and developers. Never fails,
  * because the new secret already exists and must be printed.
  */
 async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string): Promise<void> {
@@ -200,9 +202,11 @@ async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: st
     await recordAudit(ctx, `key_${what}`, keyId);
     const { accountId, name, mode } = await findKey(keyId, 'anyone');
     const account = await AccountModel.findById(accountId).lean();
-    if (!account || account.email === operatorEmail || !canSendMail(config)) return;
-    const mail = keyMail(config, account.email, { what, keyId, name, mode, at: new Date(nowMs), from: commandLine });
-    await storeMail(config, mail, nowMs);
+    if (!account || !canSendMail(config)) return;
+    for (const to of addressesOf(account, mailedRoles)) {
+      const mail = keyMail(config, to, { what, keyId, name, mode, at: new Date(nowMs), from: commandLine });
+      await storeMail(config, mail, nowMs, derivedMailId(what, keyId, String(nowMs), to));
+    }
   } catch (error) {
     console.error(`Done, but not recorded in the account's log or not mailed: ${describeError(error).name}`);
   }

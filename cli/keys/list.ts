@@ -1,5 +1,6 @@
-import { AccountModel } from '../../shared/accounts/account.ts';
+import { type Account, accountsWith } from '../../shared/accounts/account.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
+import { UsageError } from '../../shared/process/command-line.ts';
 import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../help.ts';
 
@@ -14,9 +15,20 @@ type ListedKey = {
   revokedAt: string | null;
 };
 
+/**
+ * The account of `--account EMAIL`: the one that this address founded, or else the only one of which it is a member.
+ * Throws UsageError if it is a member of several.
+ */
+export async function accountFor(email?: string): Promise<Account | undefined> {
+  const found = email ? await accountsWith(email) : [];
+  const founded = found.find((account) => account.email === email?.trim().toLowerCase());
+  if (founded || found.length < 2) return founded ?? found[0];
+  throw new UsageError('--account is a member of several accounts: give the address of a founder');
+}
+
 /** All keys, or the keys of the account with this e-mail address. */
 export async function listedKeys(email?: string): Promise<ListedKey[]> {
-  const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
+  const account = await accountFor(email);
   if (email && !account) return [];
   const found = await listKeys(account ? { accountId: account._id } : 'anyone');
   return found.map((key) => ({

@@ -2,11 +2,71 @@ import Joi from 'joi';
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { collection } from '../base/mongo/collection.ts';
+import type { AuditAction } from './audit.ts';
+import type { AppliedForm } from './sent-form.ts';
+
+/**
+ * The roles of members. `owner` may do everything, `developer` builds the integration, `desk` books rides, and
+ * `finance` reads usage and statements. api/dashboard/rights.ts lists the pages of each role.
+ */
+export const roles = ['owner', 'developer', 'desk', 'finance'] as const;
+export type Role = (typeof roles)[number];
+
+/** A person of an account, who signs in with this address. */
+export interface Member {
+  id: string;
+  email: string;
+  role: Role;
+  joinedAt: Date;
+  /** Set for the founder who is no longer an owner, and got a new id with it (team.ts). */
+  wasFounder?: true;
+}
+
+/** An invitation to an account. Its token is only in the mail. */
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  /** The address of the owner who sent it. */
+  invitedBy: string;
+  at: Date;
+  expiresAt: Date;
+  /** SHA-256 of the token in the mailed link. */
+  hash: string;
+}
+
+/** A change of the team that a form has made. Sending the form again completes its effects (team.ts). */
+export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
+  /** The audit entry: its action, its text, the address of its member, and the client's address. */
+  action: AuditAction;
+  about?: string;
+  by: string;
+  from: string;
+  /** The member whose sessions end. With `newId`, they continue as those of the member with this id. */
+  memberId?: string;
+  newId?: string;
+  /** True once all effects are complete. */
+  isDone?: true;
+}
 
 export interface Account {
   _id: string;
+  /**
+   * The address of the founder, by which processes of the previous version find the account. Once the founder has left
+   * or is no longer an owner, it is the account's id, so these processes find the account for nobody.
+   */
   email: string;
   createdAt: Date;
+  /** Without a name, the account is shown with the address of its first owner. */
+  name?: string;
+  /** Missing in an account that a process of the previous version has created: its founder is the only member. */
+  members?: Member[];
+  invitations?: Invitation[];
+  /** The number of changes of the team (team.ts). */
+  teamRev?: number;
+  /** The dashboard forms that changed the team, newest last. */
+  teamForms?: TeamForm[];
   /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
   /**
@@ -16,22 +76,56 @@ export interface Account {
   suspendedAt?: Date;
 }
 
+const person = { id: String, email: String, role: { type: String, enum: roles } };
+
 const accountSchema = new mongoose.Schema<Account>(
   {
     _id: String,
     email: { type: String, required: true },
     createdAt: { type: Date, required: true },
+    name: String,
+    members: { type: [{ _id: false, ...person, joinedAt: Date, wasFounder: Boolean }], default: undefined },
+    invitations: {
+      type: [{ _id: false, ...person, invitedBy: String, at: Date, expiresAt: Date, hash: String }],
+      default: undefined,
+    },
+    teamRev: Number,
+    teamForms: {
+      type: [
+        {
+          ...{ _id: false, id: String, at: Date, action: String, about: String, by: String, from: String },
+          ...{ memberId: String, newId: String, isDone: Boolean },
+        },
+      ],
+      default: undefined,
+    },
     consoleSeenAt: Date,
     suspendedAt: Date,
   },
   { versionKey: false, autoIndex: false },
 );
 accountSchema.index({ email: 1 }, { unique: true });
+accountSchema.index({ 'members.email': 1 });
+accountSchema.index({ 'invitations.hash': 1 }, { sparse: true });
 
 export const AccountModel = mongoose.model<Account>('Account', accountSchema);
+export const accounts = collection<Account>(AccountModel);
 
 /** The address of the account that owns the keys created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
+
+/**
+ * The member id of the account's founder. It is derived, because sessions of the previous version name only the
+ * account: they belong to this member.
+ */
+export const founderIdOf = (accountId: string): string => accountId.replace('acct_', 'member_');
+
+export const founderOf = ({ _id, email, createdAt }: Pick<Account, '_id' | 'email' | 'createdAt'>): Member => ({
+  id: founderIdOf(_id),
+  email,
+  role: 'owner',
+  joinedAt: createdAt,
+});
 
 const emailSchema = Joi.string()
   .trim()
@@ -47,15 +141,31 @@ export function parseEmail(typed: string): string | null {
 }
 
 /**
- * Resolves with the account of an e-mail address. Creates the account if there is none. Upper and lower case count as
- * the same.
+ * Resolves with the account that an e-mail address founded. Creates the account if there is none. Upper and lower case
+ * count as the same.
  */
-export async function accountOf(email: string): Promise<Account> {
+export async function accountOf(address: string): Promise<Account> {
+  const email = address.trim().toLowerCase();
+  const founded = { _id: newAccountId(), createdAt: await mongoNow() };
   return AccountModel.findOneAndUpdate(
-    { email: email.trim().toLowerCase() },
-    { $setOnInsert: { _id: newAccountId(), createdAt: await mongoNow() } },
+    { email },
+    { $setOnInsert: { ...founded, members: [founderOf({ ...founded, email })] } },
     { upsert: true, returnDocument: 'after', lean: true },
   ).orFail() as unknown as Promise<Account>;
+}
+
+/** The accounts of which an e-mail address is a member. */
+export async function accountsWith(address: string): Promise<Account[]> {
+  const email = address.trim().toLowerCase();
+  await fillMembers({ email });
+  return accounts.find({ 'members.email': email }).toArray();
+}
+
+/** Adds the founder as the only member to accounts that a process of the previous version has created. Idempotent. */
+export async function fillMembers(filter: { email?: string } = {}): Promise<void> {
+  const id = { $replaceOne: { input: '$_id', find: 'acct_', replacement: 'member_' } };
+  const founder = { id, email: '$email', role: 'owner', joinedAt: '$createdAt' };
+  await accounts.updateMany({ ...filter, members: { $exists: false } }, [{ $set: { members: [founder] } }]);
 }
 
 /** Records that the account has opened the test console, which is a step of the onboarding checklist. */

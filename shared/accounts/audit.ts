@@ -27,6 +27,14 @@ const auditActions = [
   'pool_paused',
   'pool_resumed',
   'swept',
+  'member_invited',
+  'invitation_withdrawn',
+  'member_joined',
+  'role_changed',
+  'member_removed',
+  'member_left',
+  'account_handed_over',
+  'account_renamed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -37,8 +45,13 @@ export interface AuditEntry {
   action: AuditAction;
   /** The id of the key, for an action on a key. */
   keyId?: string;
-  /** The ride, for an action on a ride; the driver or pool, for an action of the operator. */
+  /**
+   * The ride, for an action on a ride; the driver or pool, for an action of the operator; the address and the role, or
+   * the new name, for a change of the team.
+   */
   about?: string;
+  /** The address of the member who did it, at that time. Missing in entries of the operator and of earlier versions. */
+  member?: string;
   /** The operator's employee who did it. Not shown to the account. */
   by?: string;
   at: Date;
@@ -56,6 +69,7 @@ const auditSchema = new mongoose.Schema<AuditEntry>(
     action: { type: String, enum: auditActions, required: true },
     keyId: String,
     about: String,
+    member: String,
     by: String,
     at: { type: Date, required: true },
     from: { type: String, required: true },

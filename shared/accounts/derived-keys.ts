@@ -9,6 +9,7 @@ type Purpose =
   | 'sign-in links'
   | 'device cookies'
   | 'session tokens'
+  | 'invitations'
   | 'new API keys'
   | 'new signing secrets';
 

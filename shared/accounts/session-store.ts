@@ -56,19 +56,22 @@ interface SessionStore<Owner> {
 
 /**
  * Stores the sessions of one kind of owner in their own collection. The first of the owner's fields identifies the
- * owner. A session ends at the latest `longestMs` after its start.
+ * owner; `indexed` fields can be searched. A session ends at the latest `longestMs` after its start.
  */
-export function sessionStore<Owner extends Record<string, string>>(
+export function sessionStore<Owner extends Partial<Record<string, string>>>(
   name: string,
   collectionName: string,
-  [idField, ...otherFields]: [keyof Owner & string, ...(keyof Owner & string)[]],
-  { longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number } = {},
+  ownerFields: [keyof Owner & string, ...(keyof Owner & string)[]],
+  {
+    longestMs = Number.POSITIVE_INFINITY,
+    indexed = [ownerFields[0]],
+  }: { longestMs?: number; indexed?: readonly (keyof Owner & string)[] } = {},
 ): SessionStore<Owner> {
-  const ownerFields = [idField, ...otherFields];
+  const [idField] = ownerFields;
   const schema = new mongoose.Schema<Session>(
     {
       _id: String,
-      ...Object.fromEntries(ownerFields.map((field) => [field, { type: String, required: true }])),
+      ...Object.fromEntries(ownerFields.map((field) => [field, String])),
       createdAt: { type: Date, required: true },
       lastUsedAt: { type: Date, required: true },
       expiresAt: { type: Date, required: true },
@@ -78,7 +81,7 @@ export function sessionStore<Owner extends Record<string, string>>(
     },
     { versionKey: false, autoIndex: false },
   );
-  schema.index({ [idField]: 1 });
+  for (const field of indexed) schema.index({ [field]: 1 });
   schema.index({ expiresAt: 1 });
   const model = mongoose.model<Session>(name, schema, collectionName);
   const sessions = collection<Session>(model);

@@ -1,7 +1,9 @@
+import type mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type Account, AccountModel } from './account.ts';
+import { type Account, AccountModel, founderIdOf, type Role } from './account.ts';
+import { type CurrentAccount, currentAccount } from './members.ts';
 import { type Session, sessionStore } from './session-store.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -10,54 +12,163 @@ const longestSessionMs = 90 * dayMs;
 /** For this long after a code or link was verified in a session, the session may see secrets and create live keys. */
 const recentCodeMs = 12 * 3_600_000;
 
-/** The browsers in which users of an account have signed in to the dashboard. */
-const sessions = sessionStore<{ accountId: string }>('Session', 'sessions', ['accountId'], {
+/**
+ * The member whose session it is. A session of the founder has only `accountId`, like every session of the previous
+ * version. All other sessions have `teamId`, the id of the account, and `memberId`: processes of the previous version
+ * find no account for them, so they give nobody more rights than the member's role.
+ */
+type SessionOwner = { accountId?: string; teamId?: string; memberId?: string };
+type StoredSession = Session & SessionOwner;
+
+/** The browsers in which members of an account have signed in to the dashboard. */
+const sessions = sessionStore<SessionOwner>('Session', 'sessions', ['accountId', 'teamId', 'memberId'], {
   longestMs: longestSessionMs,
+  indexed: ['accountId', 'memberId'],
 });
 
 export const SessionModel = sessions.model;
 export const livingSessions = sessions.living;
 export const endSession = sessions.end;
+const stored = collection<StoredSession>(SessionModel);
 
-/** The fields of a session that the account's list of browsers shows. */
+/** A member of an account. */
+export interface MemberRef {
+  accountId: string;
+  memberId: string;
+}
+
+const ownerOf = ({ accountId, memberId }: MemberRef): SessionOwner =>
+  memberId === founderIdOf(accountId) ? { accountId } : { teamId: accountId, memberId };
+
+const memberOf = ({ accountId, teamId = '', memberId = '' }: SessionOwner): MemberRef =>
+  accountId ? { accountId, memberId: founderIdOf(accountId) } : { accountId: teamId, memberId };
+
+/** Filters the sessions of a person, who is a member of these accounts. */
+function ofPerson(refs: readonly MemberRef[]): mongoose.mongo.Filter<StoredSession> {
+  const owners = refs.map(ownerOf);
+  return {
+    $or: [
+      { accountId: { $in: owners.flatMap(({ accountId }) => accountId ?? []) } },
+      { memberId: { $in: owners.flatMap(({ memberId }) => memberId ?? []) } },
+    ],
+  };
+}
+
+/** The signed-in person's memberships: in the current account and in the others. */
+const refsOf = ({ _id, member, others }: CurrentAccount): MemberRef[] => [
+  { accountId: _id, memberId: member.id },
+  ...others.map((other) => ({ accountId: other._id, memberId: other.memberId })),
+];
+
+/** The fields of a session that the list of browsers shows. */
 type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
- * Starts a session of an account after a sign-in code or link was verified, and resolves with its token. With a given
- * token, a second call changes nothing.
+ * Starts a session of a member (by default the founder) after a sign-in code or link was verified, and resolves with its
+ * token. With a given token, a second call changes nothing.
  */
 export const startSession = (
   accountId: string,
   nowMs: number,
-  given: { token?: string } & BrowserFacts = {},
-): Promise<string> => sessions.start({ accountId }, nowMs, { ...given, verifiedAt: new Date(nowMs) });
+  { memberId = founderIdOf(accountId), ...given }: { token?: string; memberId?: string } & BrowserFacts = {},
+): Promise<string> =>
+  sessions.start(ownerOf({ accountId, memberId }), nowMs, { ...given, verifiedAt: new Date(nowMs) });
 
 /** The session of a request. */
 export type CurrentSession = Pick<Session, '_id' | 'verifiedAt'>;
 
+/** The session with its account, and with all accounts of its person. */
+type FoundSession = StoredSession & { accounts: Account[]; ofPerson: Account[] };
+
+const accountIds = { $ifNull: ['$accountId', '$teamId'] };
+const from = AccountModel.collection.name;
+const ownEntry = {
+  $filter: { input: { $first: '$accounts.members' }, cond: { $eq: ['$$this.id', '$memberId'] } },
+};
 /**
- * Resolves with the session of a token and its account; with null if the session has ended or never existed. Reads both
- * in one query, because every page of the dashboard waits for it.
+ * Only the founder's session has `accountId`, and the account's `email` is the founder's. Never null, which would match
+ * every account without members.
+ */
+const ownEmail = {
+  $ifNull: [{ $cond: ['$accountId', { $first: '$accounts.email' }, { $first: '$own.email' }] }, ''],
+};
+const withAccounts = [
+  { $set: { inAccount: accountIds } },
+  { $lookup: { from, localField: 'inAccount', foreignField: '_id', as: 'accounts' } },
+  { $set: { own: ownEntry } },
+  { $set: { ownEmail } },
+  {
+    $lookup: {
+      from,
+      localField: 'ownEmail',
+      foreignField: 'members.email',
+      pipeline: [{ $project: { name: 1, email: 1, members: 1, createdAt: 1 } }],
+      as: 'ofPerson',
+    },
+  },
+];
+
+/**
+ * Resolves with the session of a token and its account; with null if the session has ended or never existed, or if its
+ * member is no longer in the account. Reads all in one query, because every page of the dashboard waits for it.
  */
 export async function accountOfSession(
   token: string,
   nowMs: number,
-): Promise<{ account: Account; session: CurrentSession } | null> {
-  const withAccount = {
-    from: AccountModel.collection.name,
-    localField: 'accountId',
-    foreignField: '_id',
-    as: 'accounts',
-  };
-  const [found] = await collection<Session>(SessionModel)
-    .aggregate<Session & { accounts: Account[] }>(
-      [{ $match: { _id: sha256(token) } }, { $lookup: withAccount }],
-      timeLimit(),
-    )
+): Promise<{ account: CurrentAccount; session: CurrentSession } | null> {
+  const [found] = await stored
+    .aggregate<FoundSession>([{ $match: { _id: sha256(token) } }, ...withAccounts], timeLimit())
     .toArray();
-  const account = found?.accounts[0];
-  if (!account || !(await sessions.use(found, nowMs))) return null;
-  return { account, session: { _id: found._id, ...(found.verifiedAt && { verifiedAt: found.verifiedAt }) } };
+  const [account] = found?.accounts ?? [];
+  const current = found && account && currentAccount(account, memberOf(found).memberId, found.ofPerson);
+  if (!current || !(await sessions.use(found, nowMs))) return null;
+  return { account: current, session: { _id: found._id, ...(found.verifiedAt && { verifiedAt: found.verifiedAt }) } };
+}
+
+/** The members, with their roles, to whom the living sessions of these tokens belong. */
+export async function membersOfSessions(
+  tokens: readonly string[],
+  nowMs: number,
+): Promise<Map<string, MemberRef & { role: Role }>> {
+  const [living, found] = await Promise.all([
+    sessions.living(tokens, nowMs),
+    stored
+      .aggregate<FoundSession>(
+        [{ $match: { _id: { $in: tokens.map(sha256) } } }, ...withAccounts.slice(0, 2)],
+        timeLimit(),
+      )
+      .toArray(),
+  ]);
+  const byId = new Map(found.map((session) => [session._id, session]));
+  return new Map(
+    [...living].flatMap((token) => {
+      const session = byId.get(sha256(token));
+      const [account] = session?.accounts ?? [];
+      const ref = session && memberOf(session);
+      const member = ref && account && currentAccount(account, ref.memberId, [])?.member;
+      return member ? [[token, { ...ref, role: member.role }]] : [];
+    }),
+  );
+}
+
+/** Makes another account the current one of a session. */
+export async function switchSession({ _id }: CurrentSession, to: MemberRef): Promise<void> {
+  const owner = ownerOf(to);
+  const absent = owner.accountId ? { teamId: '', memberId: '' } : { accountId: '' };
+  await stored.updateOne({ _id }, { $set: owner, $unset: absent } as mongoose.mongo.UpdateFilter<StoredSession>);
+}
+
+/** Ends the sessions of a former member. With `newId`, they continue as sessions of the member with this id. */
+export async function moveSessions(accountId: string, memberId: string, newId?: string): Promise<void> {
+  const owner = ownerOf({ accountId, memberId });
+  if (!newId) await stored.deleteMany(owner as mongoose.mongo.Filter<StoredSession>);
+  else {
+    const change = { $set: ownerOf({ accountId, memberId: newId }), $unset: { accountId: '' } };
+    await stored.updateMany(
+      owner as mongoose.mongo.Filter<StoredSession>,
+      change as mongoose.mongo.UpdateFilter<StoredSession>,
+    );
+  }
 }
 
 /** True if a code or link was verified in this session within the last 12 hours. */
@@ -69,23 +180,44 @@ export async function confirmSession({ _id }: CurrentSession, nowMs: number): Pr
   await SessionModel.updateOne({ _id }, { $max: { verifiedAt: new Date(nowMs) } });
 }
 
-/** The browsers that are signed in to an account, last used first, at most `limit`. */
-export async function sessionsOf(accountId: string, limit: number, nowMs: number): Promise<Session[]> {
-  const since = { createdAt: { $gt: new Date(nowMs - longestSessionMs) }, expiresAt: { $gt: new Date(nowMs) } };
-  return SessionModel.find({ accountId, ...since })
+const isLiving = (nowMs: number) => ({
+  createdAt: { $gt: new Date(nowMs - longestSessionMs) },
+  expiresAt: { $gt: new Date(nowMs) },
+});
+
+/** The browsers in which the person is signed in, last used first, at most `limit`. */
+export const sessionsOf = (account: CurrentAccount, limit: number, nowMs: number): Promise<Session[]> =>
+  stored
+    .find({ ...ofPerson(refsOf(account)), ...isLiving(nowMs) })
     .sort({ lastUsedAt: -1, _id: 1 })
     .limit(limit)
-    .lean();
+    .toArray();
+
+/** Of these memberships of one person, the one that was used last in a session. */
+export async function lastUsed(refs: readonly MemberRef[]): Promise<MemberRef | undefined> {
+  const found = await stored.findOne(ofPerson(refs), { sort: { lastUsedAt: -1 } });
+  return found ? memberOf(found) : undefined;
 }
 
-/** Ends one session of an account by its id. A session of another account is unaffected. */
-export async function endSessionOf(accountId: string, sessionId: string): Promise<void> {
-  await SessionModel.deleteOne({ accountId, _id: sessionId });
+/** When each of these members was last seen in a session, by member id. */
+export async function lastSeen(refs: readonly MemberRef[]): Promise<Map<string, Date>> {
+  const found = await stored
+    .aggregate<{ _id: SessionOwner; at: Date }>([
+      { $match: ofPerson(refs) },
+      { $group: { _id: { accountId: '$accountId', memberId: '$memberId' }, at: { $max: '$lastUsedAt' } } },
+    ])
+    .toArray();
+  return new Map(found.map(({ _id, at }) => [memberOf(_id).memberId, at]));
 }
 
-/** Ends every session of an account except one. */
-export async function endOtherSessions(accountId: string, { _id }: CurrentSession): Promise<void> {
-  await SessionModel.deleteMany({ accountId, _id: { $ne: _id } });
+/** Ends one session of the person by its id. A session of another person is unaffected. */
+export async function endSessionOf(account: CurrentAccount, sessionId: string): Promise<void> {
+  await stored.deleteOne({ ...ofPerson(refsOf(account)), _id: sessionId });
+}
+
+/** Ends every session of the person except one. */
+export async function endOtherSessions(account: CurrentAccount, { _id }: CurrentSession): Promise<void> {
+  await stored.deleteMany({ ...ofPerson(refsOf(account)), _id: { $ne: _id } });
 }
 
 /** The lifetime of the session cookie in a browser. */

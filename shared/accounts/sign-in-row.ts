@@ -18,6 +18,8 @@ export interface SignIn {
   tried?: string[];
   /** The page to show after sign-in. */
   next?: string;
+  /** The hash of the invitation that the person accepts with this sign-in. */
+  invitation?: string;
   /**
    * The form that used the code or link. If this form is sent again, missing steps are completed; every other form is
    * refused.
@@ -35,6 +37,7 @@ const signInSchema = new mongoose.Schema<SignIn>(
     linkSeed: String,
     tried: { type: [String], default: undefined },
     next: String,
+    invitation: String,
     used: { type: { _id: false, formId: String, mac: String, at: Date, isDone: Boolean }, required: false },
     expiresAt: { type: Date, required: true },
   },

@@ -32,6 +32,8 @@ interface CodeRequest {
   formId: string;
   /** The page to show after sign-in. */
   next?: string;
+  /** The hash of the invitation that the person accepts with this sign-in. */
+  invitation?: string;
 }
 
 /** The id of a request for a code. Sending the form again gives the same id, so only one mail is sent and charged. */
@@ -48,7 +50,7 @@ type NewCode = { code: string; link: string } | MailRefusal;
  */
 export async function newCode(
   { secrets, signInMailsPerHour }: Settings,
-  { email, browser, client, formId, next = '' }: CodeRequest,
+  { email, browser, client, formId, next = '', invitation = '' }: CodeRequest,
   nowMs: number,
 ): Promise<NewCode> {
   const id = codeRequestId({ email, browser, formId });
@@ -85,6 +87,7 @@ export async function newCode(
         tried: ifLive({ $ifNull: ['$tried', []] }, []),
         linkSeed: { $cond: [isOpen, { $ifNull: ['$linkSeed', { $literal: formId }] }, { $literal: formId }] },
         next: { $literal: next },
+        invitation: { $literal: invitation },
         expiresAt: new Date(nowMs + signInLifetimeMs),
       },
     },
@@ -111,17 +114,22 @@ const codesOf = (secrets: Config['secrets'], browser: Browser, email: string, se
 const linksOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
   macsOf(secrets, 'sign-in links', macText(browser, email, seed)).map((mac) => mac.slice(0, linkLength));
 
+export interface PendingSignIn {
+  email: string;
+  hasCode: boolean;
+  next: string;
+  invitation: string;
+}
+
 /**
  * The last code request of a browser; null if there is none, or if its code or link was used. `hasCode`: the code can
  * still be entered.
  */
-export async function pendingSignIn(
-  token: string,
-  nowMs: number,
-): Promise<{ email: string; hasCode: boolean; next: string } | null> {
+export async function pendingSignIn(token: string, nowMs: number): Promise<PendingSignIn | null> {
   const found = await findSignIn(token, nowMs);
   if (!found || found.used) return null;
-  return { email: found.email, hasCode: liveCodeOf(found, nowMs) !== undefined, next: found.next ?? '' };
+  const { email, next = '', invitation = '' } = found;
+  return { email, hasCode: liveCodeOf(found, nowMs) !== undefined, next, invitation };
 }
 
 /** The address of this browser's last code request, even if it was used; null if there is none. */
@@ -141,6 +149,7 @@ export interface Proof {
   result: 'right';
   email: string;
   next: string;
+  invitation: string;
   /** The time at which the code or link was first used. */
   at: Date;
   isDone: boolean;
@@ -218,18 +227,18 @@ async function countTryOfCode(
 }
 
 /**
- * Checks a link. Resolves with its address and next page; with null if the link is not for this browser or no longer
+ * Checks a link. Resolves with its request for a code; with null if the link is not for this browser or no longer
  * works.
  */
 export async function openLink(
   { secrets }: Pick<Settings, 'secrets'>,
   { browser, link, formId }: { browser: Browser; link: string; formId?: string },
   nowMs: number,
-): Promise<{ email: string; next: string } | null> {
+): Promise<Omit<PendingSignIn, 'hasCode'> | null> {
   const open = await findSignIn(browser.token, nowMs);
   if (!open?.linkSeed || (open.used && open.used.formId !== formId)) return null;
-  const { email, linkSeed, next = '' } = open;
-  return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next } : null;
+  const { email, linkSeed, next = '', invitation = '' } = open;
+  return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next, invitation } : null;
 }
 
 /**
@@ -253,7 +262,8 @@ async function consume({ _id, email }: SignIn, mac: string, formId: string, nowM
   await signIns.updateOne(isOpen, { $set: { used, codes: [] } });
   const row = await signIns.findOne({ _id, email, 'used.formId': formId, 'used.mac': mac });
   if (!row?.used) return null;
-  return { result: 'right', email, next: row.next ?? '', at: row.used.at, isDone: row.used.isDone === true };
+  const { next = '', invitation = '', used: by } = row;
+  return { result: 'right', email, next, invitation, at: by.at, isDone: by.isDone === true };
 }
 
 /**

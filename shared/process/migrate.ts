@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { AccountModel } from '../accounts/account.ts';
+import { AccountModel, fillMembers } from '../accounts/account.ts';
 import { AuditModel } from '../accounts/audit.ts';
 import { LimitModel } from '../accounts/limit.ts';
 import { SessionModel } from '../accounts/session.ts';
@@ -61,7 +61,8 @@ const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
- * Then adds the search terms of rides that an earlier version has created, which takes longer the more rides there are.
+ * Then adds the founder as a member to accounts, and the search terms to rides, that an earlier version has created.
+ * This takes longer the more rides there are.
  * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
@@ -76,6 +77,7 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   }
   await startFeedMark();
   await writeCheck(secretsKeys);
+  await fillMembers();
   await fillSearchTerms();
 }
 

@@ -7,8 +7,9 @@ import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
-import { mailsTo } from '../support/mails.ts';
+import { mailsTo, someone } from '../support/mails.ts';
 import { testConfig, testContext } from '../support/service.ts';
+import { newMember } from '../support/team.ts';
 
 const commandNames = Object.keys(keys.commands);
 
@@ -49,6 +50,21 @@ describe('the command line of keys', () => {
     expect(made).to.include({ mode: 'live', name: 'Front desk', webhookUrl: null });
     expect(isWellFormedKey(made.key)).to.equal(true);
     expect(made.signingSecret).to.match(/^whsec_/);
+  });
+
+  it('an account can be given by the address of a person who is a member of only one', async () => {
+    const ctx = await testContext();
+    const [one, two] = [await accountOf(someone()), await accountOf(someone())];
+    const { email } = await newMember(one._id, 'developer');
+    const both = (await newMember(one._id, 'developer', two.email)).email;
+    const third = (await newMember(one._id, 'developer')).email;
+    await newMember(two._id, 'developer', third);
+    await ctx.close();
+    const { keyId } = await create('--account', email);
+    const listed = (await run('list', '--account', one.email, '--json')).json();
+    expect(listed.map((key: { keyId: string }) => key.keyId)).to.deep.equal([keyId]);
+    expect((await run('list', '--account', both, '--json')).json()).to.deep.equal([]);
+    expect((await run('create', '--name', 'desk', '--mode', 'test', '--account', third)).code).to.equal(2);
   });
 
   it('create accepts a webhook URL and an account', async () => {

@@ -1,4 +1,5 @@
-import { type Account, accountOf } from '../../shared/accounts/account.ts';
+import { accountOf, founderIdOf } from '../../shared/accounts/account.ts';
+import { type CurrentAccount, currentAccount } from '../../shared/accounts/members.ts';
 import { startSession } from '../../shared/accounts/session.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
 import type { TestApi } from './service.ts';
@@ -12,16 +13,17 @@ export interface PageAnswer {
 
 /** A signed-in user of the dashboard, whose browser runs no scripts. */
 export interface Visitor {
-  account: Account;
+  account: CurrentAccount;
   cookie: string;
   get(path: string): Promise<PageAnswer>;
-  /** Sends a form like a page of the dashboard. Adds a new `formId` unless the fields have one. */
+  /** Sends a form like a page of the dashboard. Adds a new `formId` and the `account` unless the fields have them. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
 }
 
 /** A visitor with a new account, or with the account of the given address. */
 export async function signedIn(api: TestApi, email = `${newAccountId()}@partner.example`): Promise<Visitor> {
-  const account = await accountOf(email);
+  const founded = await accountOf(email);
+  const account = currentAccount(founded, founderIdOf(founded._id), []) as CurrentAccount;
   return visitorOf(api, account, `session=${await startSession(account._id, api.ctx.now())}`);
 }
 
@@ -35,7 +37,7 @@ export function useVisitor(api: TestApi): Visitor {
 }
 
 /** A visitor with this session cookie. */
-export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cookie: string): Visitor {
+export function visitorOf({ url }: Pick<TestApi, 'url'>, account: CurrentAccount, cookie: string): Visitor {
   const ask = async (path: string, init: RequestInit) => {
     const answer = await fetch(url + path, {
       redirect: 'manual',
@@ -49,7 +51,11 @@ export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cooki
     cookie,
     get: (path) => ask(path, {}),
     post: (path, fields = {}, headers = {}) =>
-      ask(path, { method: 'POST', body: new URLSearchParams({ formId: newFormId(), ...fields }), headers }),
+      ask(path, {
+        method: 'POST',
+        body: new URLSearchParams({ formId: newFormId(), account: account._id, ...fields }),
+        headers,
+      }),
   };
 }
 

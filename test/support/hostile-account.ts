@@ -7,6 +7,7 @@ import { clientOf } from './client.ts';
 import { signedIn, type Visitor } from './dashboard.ts';
 import { newDriver, rideIn } from './rides.ts';
 import type { TestApi } from './service.ts';
+import { newInvitation, newMember } from './team.ts';
 
 /** Markup that becomes active if a page inserts it unescaped, between tags or in an attribute. */
 export const markup = `"'><xss-alive onclick="alive()">&lt;</xss-alive>`;
@@ -48,6 +49,8 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
     webhookUrl: markupUrl,
     offers: [{ driver: newDriver({ name: markup, phone: markup, vehicle: markup, plate: markup }) }],
   });
+  const colleague = await newMember(account._id, 'desk', `${markup}2@partner.example`);
+  const invitation = await newInvitation(api, account, 'finance', `${markup}3@partner.example`);
   const attemptId = await sendTestEvent(api.ctx, keyId, { accountId: account._id });
   return {
     account,
@@ -60,6 +63,9 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
       step: 'offer',
       month: new Date().toISOString().slice(0, 7),
       link: 'x'.repeat(22),
+      memberId: colleague.id,
+      invitationId: invitation.id,
+      invitation: invitation.token,
     },
   };
 }

@@ -65,7 +65,7 @@ function PartnerCard({ ride }: { ride: ConsoleRide }) {
         <h2 id="partner">As the partner</h2>
         {!hasEnded(ride.status) && (
           <form id="cancel" method="post" action={`${consoleRidePath(ride._id)}/cancel`}>
-            <FormId from={`${ride._id} cancel`} />
+            <FormId from={`${ride._id} cancel`} account={ride.accountId} />
             <button class="btn danger" type="submit">
               Cancel ride
             </button>
@@ -106,7 +106,7 @@ function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   if (ride.status !== 'bidding') return <p class="quiet">not accepted</p>;
   return (
     <form method="post" action={`${consoleRidePath(ride._id)}/accept`}>
-      <FormId from={`${ride._id} accept ${offer.offerId}`} />
+      <FormId from={`${ride._id} accept ${offer.offerId}`} account={ride.accountId} />
       <input type="hidden" name="offerId" value={offer.offerId} />
       <button class="btn" type="submit">
         Accept

@@ -128,7 +128,7 @@ function StepForm({
       action={`${consoleRidePath(ride._id)}/steps/${step}`}
       noValidate
     >
-      <FormId from={[ride._id, ride.rev, step, of].join(' ')} />
+      <FormId from={[ride._id, ride.rev, step, of].join(' ')} account={ride.accountId} />
       {children}
     </form>
   );

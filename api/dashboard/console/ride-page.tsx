@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -17,7 +17,7 @@ import { scenarioWords } from './start-page.tsx';
 
 interface RidePageProps {
   config: Pick<Config, 'publicBaseUrl' | 'trackBaseUrl' | 'tiles'>;
-  account: Account;
+  account: CurrentAccount;
   ride: ConsoleRide;
   /** `apiKey`, because preact reserves the property `key`. */
   apiKey: Pick<KeyFacts, 'name' | 'mode' | 'webhookUrl'>;

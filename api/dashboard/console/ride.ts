@@ -1,5 +1,5 @@
-import type { Account } from '../../../shared/accounts/account.ts';
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
@@ -27,7 +27,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
 
   const rideOf = ({ owner, param }: PageRequest) => consoleRide(param('rideId'), owner);
 
-  async function showRide(account: Account, ride: ConsoleRide, refusal?: string): Promise<string> {
+  async function showRide(account: CurrentAccount, ride: ConsoleRide, refusal?: string): Promise<string> {
     const key = await findKey(ride.keyId, { accountId: account._id });
     return ridePage({ config, account, ride, apiKey: key, refusal });
   }
@@ -82,7 +82,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       const ride = await rideOf(request);
       const state = consoleState(ride);
       if (state.isOver) request.ctx.status = 204;
-      else streams.open(request.ctx, ride, state);
+      else streams.open(request.ctx, { account: request.account, ride, state });
     }),
     action('/console/:rideId/accept', (request) =>
       command(request, { action: 'accept', offerId: request.form.text('offerId') }, 'offer_accepted'),

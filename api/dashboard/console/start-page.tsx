@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
@@ -18,7 +18,7 @@ export type StartValues = Record<RideField | 'key' | 'scenario', string>;
 
 interface StartPageProps {
   config: Pick<Config, 'publicBaseUrl'>;
-  account: Account;
+  account: CurrentAccount;
   /** The account's active test keys. */
   keys: readonly TestKey[];
   values: StartValues;

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { rideNames } from '../../../shared/rides/list-rides.ts';
 import type { EventName } from '../../../shared/rides/ride-types.ts';
@@ -98,7 +98,7 @@ const outcomeFilters = ['missed', ...recordedOutcomes] as const;
 const eventNames = ['offer.received', 'ride.status'] as const satisfies EventName[];
 
 interface DeliveriesPageProps extends DeliveriesTableProps {
-  account: Account;
+  account: CurrentAccount;
   filters: ListFilters;
   hasOlder: boolean;
   after?: string;

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { statusIn } from '../../../shared/rides/events.ts';
 import { type AttemptSummary, attemptOf, attemptsOfEvent } from '../../../shared/webhooks/attempts.ts';
@@ -23,7 +23,7 @@ export function deliveryRoutes(service: Context): DashboardRoute[] {
 }
 
 interface DeliveryPageProps {
-  account: Account;
+  account: CurrentAccount;
   attempt: ShownAttempt;
   /** All attempts of the same event, this one included. Empty for a test event. */
   ofEvent: readonly AttemptSummary[];

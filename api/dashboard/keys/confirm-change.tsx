@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { secretVersion } from '../../../shared/keys/replace-secret.ts';
 import { ModePill } from '../facts.tsx';
@@ -57,7 +57,7 @@ export function confirmChangePage({
   key,
   question,
 }: {
-  account: Account;
+  account: CurrentAccount;
   key: KeyFacts;
   question: Question;
 }): string {

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
 import { CodeBlock, LinkButton, Secret } from '../blocks.tsx';
 import { creationAsCurl, firstValues, type RideField, requestBody } from '../console/ride-request.ts';
@@ -13,7 +13,7 @@ type ShownAt = 'creation' | 'rotation';
 type ShownKey = Pick<NewKey, 'keyId' | 'key' | 'name' | 'mode'>;
 
 interface KeyShownPageProps {
-  account: Account;
+  account: CurrentAccount;
   key: ShownKey;
   shownAt: ShownAt;
   publicBaseUrl: string;
@@ -91,7 +91,7 @@ function FirstRide({ shownKey, publicBaseUrl }: Pick<KeyShownPageProps, 'publicB
 }
 
 interface ShownBeforePageProps {
-  account: Account;
+  account: CurrentAccount;
   key: KeyFacts;
   shownAt: ShownAt;
 }
@@ -159,7 +159,7 @@ export function notReplacedPage({
   key,
   message,
 }: {
-  account: Account;
+  account: CurrentAccount;
   key: KeyFacts;
   message: string;
 }): string {

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { Fact, LinkButton, Secret } from '../blocks.tsx';
 import { Id, ModePill, Time } from '../facts.tsx';
@@ -30,7 +30,7 @@ export interface KeyPageState {
 }
 
 interface KeyPageProps extends KeyPageState {
-  account: Account;
+  account: CurrentAccount;
   key: KeyFacts;
   ridesCreated: number;
   /** The addresses from which webhooks are sent; empty if they are not fixed. */

@@ -1,5 +1,5 @@
-import { operatorEmail } from '../../../shared/accounts/account.ts';
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
+import { addressesOf, mailedRoles } from '../../../shared/accounts/members.ts';
 import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId, derivedMailId } from '../../../shared/base/ids.ts';
@@ -9,7 +9,7 @@ import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import type { FormRequest } from '../page-routes.ts';
 
-/** The records of changes to keys: an entry in the account's audit list, and a mail about a new secret. */
+/** The records of changes to keys: an entry in the account's audit list, and mails about a new secret to the owners and developers. */
 export function keyRecords(service: Context) {
   const { config } = service;
   const addressOf = ({ ctx }: FormRequest) => clientAddress(ctx, config.trustedProxyHops);
@@ -22,6 +22,7 @@ export function keyRecords(service: Context) {
         ...request.owner,
         action: what,
         keyId,
+        member: request.account.member.email,
         from: addressOf(request),
       },
       service.now(),
@@ -32,10 +33,11 @@ export function keyRecords(service: Context) {
     const key = await findKey(keyId, request.owner);
     if (!mayAddMissingRecords(at, service.now())) return key;
     await record(request, `key_${what}`, keyId);
-    const { email } = request.account;
-    if (email === operatorEmail || !canSendMail(config)) return key;
-    const mail = keyMail(config, email, { what, keyId, name: key.name, mode: key.mode, at, from: addressOf(request) });
-    await sendMail(service, mail, derivedMailId(what, request.sent.id));
+    if (!canSendMail(config)) return key;
+    const news = { what, keyId, name: key.name, mode: key.mode, at, from: addressOf(request) };
+    for (const email of addressesOf(request.account, mailedRoles)) {
+      await sendMail(service, keyMail(config, email, news), derivedMailId(what, request.sent.id, email));
+    }
     return key;
   }
 

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { untilSettingsApply } from '../../../shared/keys/delivery-settings.ts';
@@ -189,7 +189,7 @@ const replacementIn = ({ sent, form, arrivedAt }: FormRequest): ReplacingForm =>
 });
 
 /** The answer to a form whose secret another person has already replaced. */
-function alreadyReplaced(account: Account, key: KeyFacts, error: unknown): Answer {
+function alreadyReplaced(account: CurrentAccount, key: KeyFacts, error: unknown): Answer {
   if (!(error instanceof AppError) || error.code !== 'key_changed') throw error;
   return { html: notReplacedPage({ account, key, message: error.message }), status: error.status };
 }

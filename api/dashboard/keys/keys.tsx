@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -38,7 +38,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
 }
 
 interface KeysPageProps {
-  account: Account;
+  account: CurrentAccount;
   /** The active keys, newest first. */
   active: readonly KeyFacts[];
   /** One page of the revoked keys, most recently revoked first. */

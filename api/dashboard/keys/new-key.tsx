@@ -1,5 +1,5 @@
-import type { Account } from '../../../shared/accounts/account.ts';
 import { charge, type Limit } from '../../../shared/accounts/limit.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
@@ -77,7 +77,7 @@ const modes = [
 const isMode = (text: string): text is Mode => modes.some(([mode]) => mode === text);
 
 interface NewKeyPageProps {
-  account: Account;
+  account: CurrentAccount;
   typed: { name: string; mode: string };
   faults?: Faults;
 }
@@ -125,7 +125,15 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
 }
 
 /** The page for an account that has reached the limit of active keys. */
-function fullPage({ account, most, hasErrors }: { account: Account; most: number; hasErrors?: boolean }): string {
+function fullPage({
+  account,
+  most,
+  hasErrors,
+}: {
+  account: CurrentAccount;
+  most: number;
+  hasErrors?: boolean;
+}): string {
   return dashboardPage({
     title: 'Create key',
     account,
@@ -158,7 +166,7 @@ function newKeysPage({
   freesAt,
   now,
 }: {
-  account: Account;
+  account: CurrentAccount;
   most: number;
   /** The time at which the next key becomes possible. */
   freesAt: Date;

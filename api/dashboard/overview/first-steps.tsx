@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { UsageSummary } from '../../../shared/usage/usage.ts';
 import { CodeBlock } from '../blocks.tsx';
@@ -7,7 +7,7 @@ import { consolePath, keyPath, keysPath } from '../paths.ts';
 
 /** The facts that decide which steps are done. */
 interface StepFacts {
-  account: Account;
+  account: CurrentAccount;
   keys: readonly KeyFacts[];
   usage: UsageSummary;
   publicBaseUrl: string;

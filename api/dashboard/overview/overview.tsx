@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -17,6 +17,7 @@ import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { deliveriesPath, keysPath, ridesPath } from '../paths.ts';
 import { underWay } from '../rides/rides.tsx';
 import { RidesTable } from '../rides/rides-table.tsx';
+import { firstPages } from '../rights.ts';
 import { type Concern, ConcernList, concernsOf } from './attention.tsx';
 import { FirstSteps, firstSteps, type Step } from './first-steps.tsx';
 
@@ -33,6 +34,8 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
   return [
     page('/', async (request) => {
       const { account, owner } = request;
+      const firstPage = firstPages[account.member.role];
+      if (firstPage !== '/dashboard') return { redirectTo: firstPage };
       const now = service.now();
       const [active, revoked, moving, cancelled, last, rate] = await Promise.all([
         listActiveKeys(owner),
@@ -70,7 +73,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
 }
 
 interface OverviewProps {
-  account: Account;
+  account: CurrentAccount;
   /** The active keys and some revoked ones. */
   keys: readonly KeyFacts[];
   health: ReadonlyMap<string, FailureStreak>;

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { StatusPill } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
@@ -7,7 +7,7 @@ import { ridePath } from '../paths.ts';
 import { rideName, TripText } from './ride-facts.tsx';
 
 /** Asks for confirmation before a ride is cancelled, because that cannot be undone. */
-export function cancelRidePage(account: Account, ride: Ride): string {
+export function cancelRidePage(account: CurrentAccount, ride: Ride): string {
   const title = 'Cancel this ride?';
   return dashboardPage({
     title,

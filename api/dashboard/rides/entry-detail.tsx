@@ -14,6 +14,7 @@ import {
   OutcomePill,
   Time,
 } from '../facts.tsx';
+import { IfMay } from '../viewer.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -25,13 +26,13 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
         <h2 id="detail-title">{titleOf(entry)}</h2>
         <EntryFacts ride={ride} entry={entry} />
         {entry.event && (
-          <>
+          <IfMay route="GET /deliveries/:attemptId">
             <EventBody
               body={entry.event.body}
               title={`Body of its event ${eventText({ event: entry.event.event, rideStatus: entry.status })}`}
             />
             {canResend(entry.event) && <Resend rideId={ride._id} seq={entry.event.seq} />}
-          </>
+          </IfMay>
         )}
       </>
     );

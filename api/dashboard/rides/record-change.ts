@@ -33,15 +33,15 @@ export async function changeAsPartner(
  */
 export async function recordChange(
   service: Context,
-  { ctx, owner, sent }: FormRequest,
+  { ctx, account, owner, sent }: FormRequest,
   { _id, keyId, events }: Pick<Ride, '_id' | 'keyId' | 'events'>,
   what: AuditAction,
 ): Promise<boolean> {
   const made = events.find(({ form }) => form === sent.id);
   if (made && mayAddMissingRecords(timeOf(made), service.now())) {
     const from = clientAddress(ctx, service.config.trustedProxyHops);
-    const entry = { _id: derivedAuditId(what, sent.id), ...owner, action: what, keyId, about: _id, from };
-    await audit(entry, service.now());
+    const by = { ...owner, member: account.member.email, from };
+    await audit({ _id: derivedAuditId(what, sent.id), ...by, action: what, keyId, about: _id }, service.now());
   }
   return made !== undefined;
 }

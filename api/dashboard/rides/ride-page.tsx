@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
@@ -9,6 +9,7 @@ import { LinkButton } from '../blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { entryPath, ridePath } from '../paths.ts';
+import { mayUse } from '../rights.ts';
 import { EntryDetail } from './entry-detail.tsx';
 import { Offers } from './offers.tsx';
 import { RideFacts, rideName, TripText } from './ride-facts.tsx';
@@ -18,7 +19,7 @@ import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './ti
 
 interface RidePageProps {
   config: Pick<Config, 'trackBaseUrl' | 'tiles'>;
-  account: Account;
+  account: CurrentAccount;
   ride: Ride;
   attempts: readonly ShownAttempt[];
   keyName?: string;
@@ -33,7 +34,10 @@ interface RidePageProps {
 /** One ride: its people, the live map, the offers, the timeline, and the details of the chosen entry. */
 export function ridePage(props: RidePageProps): string {
   const { account, ride, attempts, news, entryId, refusal, now } = props;
-  const entries = historyOf(ride, attempts, now);
+  // Deliveries are not for the desk.
+  const seesDeliveries = mayUse(account.member.role, 'GET /deliveries/:attemptId');
+  const history = historyOf(ride, attempts, now);
+  const entries = seesDeliveries ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
   const path = ridePath(ride._id);
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);

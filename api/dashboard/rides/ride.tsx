@@ -68,11 +68,11 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
   return [
     page('/rides/:rideId', (request) => showRide(request)),
     data('/rides/:rideId/state', async ({ owner, param }) => newsOf(await followedRide(param('rideId'), owner))),
-    stream('/rides/:rideId/events', async ({ ctx, owner, param }) => {
+    stream('/rides/:rideId/events', async ({ account, ctx, owner, param }) => {
       const ride = await followedRide(param('rideId'), owner);
-      const news = newsOf(ride);
-      if (news.isOver) ctx.status = 204;
-      else streams.open(ctx, ride, news);
+      const state = newsOf(ride);
+      if (state.isOver) ctx.status = 204;
+      else streams.open(ctx, { account, ride, state });
     }),
 
     action('/rides/:rideId/accept', (request) =>

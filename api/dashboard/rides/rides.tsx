@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { type ListedRide, listRides, type RideFilter } from '../../../shared/rides/list-rides.ts';
 import { movingStatuses, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
@@ -21,6 +21,7 @@ import {
 } from '../lists.tsx';
 import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { keysPath, ridePath, ridesPath } from '../paths.ts';
+import { IfMay } from '../viewer.tsx';
 import { isId, pathOfId } from './path-of-id.ts';
 import { RidesTable } from './rides-table.tsx';
 
@@ -75,7 +76,7 @@ async function findRides(filters: ListFilters, after: string, owner: PageRequest
 }
 
 interface RidesPageProps extends FoundRides {
-  account: Account;
+  account: CurrentAccount;
   filters: ListFilters;
   /** The keys of the rides. */
   keys: readonly ListedKey[];
@@ -192,17 +193,21 @@ function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
   if (filters.keys.length === 0) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
-        <a class="btn" href={`${keysPath}/new`}>
-          Create key
-        </a>
+        <IfMay route="GET /keys/new">
+          <a class="btn" href={`${keysPath}/new`}>
+            Create key
+          </a>
+        </IfMay>
       </Empty>
     );
   }
   return (
     <Empty text="A ride appears here as soon as one of your keys creates it. A test ride takes 15 seconds.">
-      <a class="btn" href="/dashboard/console">
-        Start a test ride
-      </a>
+      <IfMay route="GET /console">
+        <a class="btn" href="/dashboard/console">
+          Start a test ride
+        </a>
+      </IfMay>
     </Empty>
   );
 }

@@ -29,7 +29,10 @@ export function codeSteps(service: Context) {
   const { config } = service;
   return {
     /** Sends one mail per form, with a code and a link. Resolves with null, or with the page of a reached limit. */
-    async send(ctx: RequestContext, asking: CodeRequest & { next: string }): Promise<Answer | null> {
+    async send(
+      ctx: RequestContext,
+      asking: CodeRequest & { next: string; invitation?: string },
+    ): Promise<Answer | null> {
       const now = service.now();
       const mailId = derivedMailId('code', codeRequestId(asking));
       // The mail is stored last, so a stored mail means that all steps are done.

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import { confirmSession, hasRecentCode } from '../../../shared/accounts/session.ts';
 import { pendingSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
@@ -25,7 +25,7 @@ export function confirmRoutes(service: Context, mailPage?: string): DashboardRou
   const cookies = signInCookies(config);
   const steps = codeSteps(service);
   const asking = (request: FormRequest) => ({
-    email: request.account.email,
+    email: request.account.member.email,
     browser: sessionBrowser(cookies, request),
     formId: formIdOf(request.form),
   });
@@ -67,7 +67,10 @@ export function confirmRoutes(service: Context, mailPage?: string): DashboardRou
 
 /** The browser of a session, which counts as known: its tries and mails have their own rate-limit bucket. */
 function sessionBrowser(cookies: ReturnType<typeof signInCookies>, { ctx, account, session }: PageRequest): Browser {
-  return { token: cookies.session.read(ctx), device: cookies.device(ctx, account.email) ?? session._id.slice(0, 22) };
+  return {
+    token: cookies.session.read(ctx),
+    device: cookies.device(ctx, account.member.email) ?? session._id.slice(0, 22),
+  };
 }
 
 interface RefusedCode {
@@ -76,7 +79,7 @@ interface RefusedCode {
 }
 
 interface ConfirmView extends Partial<RefusedCode> {
-  account: Account;
+  account: CurrentAccount;
   /** The page to which the person returns afterwards. */
   next: string;
   /** Null if this session has not asked for a code. `hasCode`: its code still works. */
@@ -96,13 +99,13 @@ function confirmPage({ account, next, open, fault, typed, mailPage }: ConfirmVie
       <>
         <PageHead title="Confirm that it is you">
           <p>
-            To show a secret, rotate a key or create a live key, you need a code that is at most 12 hours old. You can
-            revoke a key without one.
+            To show a secret, rotate a key, create a live key or give somebody rights, you need a code that is at most
+            12 hours old. You can revoke a key without one.
           </p>
         </PageHead>
         {open ? (
           <div class="confirm">
-            <CodeLead email={account.email} hasCode={open.hasCode} />
+            <CodeLead email={account.member.email} hasCode={open.hasCode} />
             <MailHint mailPage={mailPage} />
             <CodeForm
               action="/dashboard/confirm"
@@ -122,8 +125,8 @@ function confirmPage({ account, next, open, fault, typed, mailPage }: ConfirmVie
         ) : (
           <div class="confirm">
             <p>
-              We send a code to <strong class="address">{account.email}</strong>. Afterwards you return to the page that
-              you came from.
+              We send a code to <strong class="address">{account.member.email}</strong>. Afterwards you return to the
+              page that you came from.
             </p>
             <SendForm next={next} isSecond={false} />
           </div>

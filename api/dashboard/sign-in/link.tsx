@@ -1,3 +1,4 @@
+import { type FoundInvitation, findInvitation } from '../../../shared/accounts/invitations.ts';
 import { confirmSession } from '../../../shared/accounts/session.ts';
 import { enterLink, openLink } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
@@ -10,6 +11,7 @@ import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
+import { goneInvitation, Joining } from './invitation-page.tsx';
 import { startBrowserSession } from './start-session.ts';
 
 /**
@@ -27,8 +29,10 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const link = paramOf(ctx, 'link');
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
-    if (open && isForOwnAddress(signedIn, open.email))
-      return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
+    if (open && isForOwnAddress(signedIn, open.email)) {
+      const joining = signedIn ? null : await findInvitation(open.invitation, service.now());
+      return linkPage({ email: open.email, link, isSignedIn: signedIn !== null, joining });
+    }
     // A person who has signed in with the code may still open the link of the same mail.
     return signedIn ? { redirectTo: '/dashboard' } : dead;
   }
@@ -47,7 +51,8 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     }
     const known = { ...browser, device: cookies.device(ctx, proof.email) };
     const isIn = await startBrowserSession(service, ctx, proof, { browser: known, formId });
-    return isIn ? { redirectTo: nextPage(proof.next) } : dead;
+    if (isIn === 'invitation is gone') return goneInvitation();
+    return isIn === 'started' ? { redirectTo: nextPage(proof.next) } : dead;
   }
 
   const path = '/sign-in/link/:link';
@@ -58,17 +63,25 @@ export function linkRoutes(service: Context): DashboardRoute[] {
 }
 
 /**
- * A link confirms a session only if it was sent to the address of the session's account. Otherwise a thief of the
+ * A link confirms a session only if it was sent to the address of the session's member. Otherwise a thief of the
  * session token could also use it as the sign-in cookie, and request a link to the thief's own address.
  */
 const isForOwnAddress = (signedIn: Person | null, email: string): boolean =>
-  !signedIn || signedIn.account.email === email;
+  !signedIn || signedIn.account.member.email === email;
+
+interface LinkPageProps {
+  email: string;
+  link: string;
+  isSignedIn: boolean;
+  /** The invitation that the person accepts. */
+  joining: FoundInvitation | null;
+}
 
 /**
  * The page behind the link. Opening it changes nothing. Its button signs in, or confirms the session of a signed-in
  * person.
  */
-function linkPage({ email, link, isSignedIn }: { email: string; link: string; isSignedIn: boolean }): string {
+function linkPage({ email, link, isSignedIn, joining }: LinkPageProps): string {
   const title = isSignedIn ? 'Confirm that it is you' : 'Sign in';
   return outsidePage({
     title,
@@ -79,6 +92,7 @@ function linkPage({ email, link, isSignedIn }: { email: string; link: string; is
           {isSignedIn ? 'You are signed in as ' : 'You are about to sign in as '}
           <strong class="address">{email}</strong>.
         </p>
+        {joining && <Joining {...joining} />}
         <ChangeForm action={linkPath(link)} class="form">
           <button class="btn" type="submit" autofocus>
             {isSignedIn ? 'Confirm' : 'Sign in'}

@@ -1,4 +1,5 @@
 import { parseEmail } from '../../../shared/accounts/account.ts';
+import { type FoundInvitation, findInvitation } from '../../../shared/accounts/invitations.ts';
 import { pendingSignIn, requestedEmail } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
@@ -10,6 +11,7 @@ import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } fro
 import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
+import { goneInvitation, Joining } from './invitation-page.tsx';
 import { startBrowserSession } from './start-session.ts';
 
 /** Signs in with a code that is sent to an e-mail address (contract, section 1). `mailPage` exists in development. */
@@ -24,10 +26,16 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
     if (await find(ctx)) return next();
     if (!canSendMail(config)) return respond(ctx, noMailPage());
     const token = cookies.browserToken(ctx);
-    const open = await pendingSignIn(token, service.now());
+    const open = await openSignIn(token);
     const hasNoCookie = ctx.query.sent !== undefined && !open;
     respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie, mailPage }));
   };
+
+  /** The request for a code of this browser, with the invitation that the code accepts. */
+  async function openSignIn(token: string): Promise<OpenSignIn | null> {
+    const open = await pendingSignIn(token, service.now());
+    return open && { ...open, joining: open.invitation ? await findInvitation(open.invitation, service.now()) : null };
+  }
 
   /** Sends a code. The answer is the same for every address, with or without an account. */
   async function sendCode(ctx: RequestContext, form: Form): Promise<Answer> {
@@ -36,7 +44,9 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
     const token = cookies.browserToken(ctx);
     if (!email) return askAgain(token, form, { email: 'Enter an e-mail address, such as name@company.com' });
     const browser = { token, device: cookies.device(ctx, email) };
-    const refused = await steps.send(ctx, { email, browser, formId: formIdOf(form), next });
+    const open = await pendingSignIn(token, service.now());
+    const invitation = open?.email === email ? open.invitation : '';
+    const refused = await steps.send(ctx, { email, browser, formId: formIdOf(form), next, invitation });
     if (refused) return refused;
     return {
       redirectTo: next === '/dashboard' ? '/dashboard?sent' : `/dashboard?sent&next=${encodeURIComponent(next)}`,
@@ -54,14 +64,15 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
     if ('page' in entered) return entered.page;
     if ('fault' in entered) return askAgain(token, form, { code: entered.fault });
     const isIn = await startBrowserSession(service, ctx, entered, { browser, formId });
-    return isIn
+    if (isIn === 'invitation is gone') return goneInvitation();
+    return isIn === 'started'
       ? { redirectTo: nextPage(form.text('next')) }
       : askAgain(token, form, { code: 'This code no longer works: send a new one' });
   }
 
   /** Shows the page again with the faults and the refused address or code. */
   async function askAgain(token: string, form: Form, faults: Faults): Promise<Answer> {
-    const open = await pendingSignIn(token, service.now());
+    const open = await openSignIn(token);
     const typed = faults.email ? { email: form.text('email') } : { code: form.text('code') };
     return { html: signInPage({ next: nextPage(form.text('next')), open, faults, mailPage, ...typed }), status: 422 };
   }
@@ -94,11 +105,17 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
 
 const textOf = (value: string | string[] | undefined): string => [value ?? ''].flat()[0] ?? '';
 
+interface OpenSignIn {
+  email: string;
+  hasCode: boolean;
+  joining: FoundInvitation | null;
+}
+
 interface SignInView {
   /** The page to see after signing in. */
   next: string;
   /** The address for which this browser has asked for a code, if any. */
-  open: { email: string; hasCode: boolean } | null;
+  open: OpenSignIn | null;
   /** The address as typed. */
   email?: string;
   /** The code as typed. */
@@ -152,10 +169,11 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
   );
 }
 
-function CodeStep({ open, next, faults, code, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
+function CodeStep({ open, next, faults, code, ...view }: SignInView & { open: OpenSignIn }) {
   return (
     <>
-      <CodeLead {...open} />
+      {open.joining && <Joining {...open.joining} />}
+      <CodeLead email={open.email} hasCode={open.hasCode} />
       <MailHint mailPage={view.mailPage} />
       <CodeForm
         action="/dashboard/sign-in"

@@ -22,7 +22,11 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
   const cookie = sessionCookie(config);
-  const fromOf = ({ ctx }: FormRequest) => clientAddress(ctx, config.trustedProxyHops);
+  const entryOf = ({ account, ctx }: FormRequest) => ({
+    accountId: account._id,
+    member: account.member.email,
+    from: clientAddress(ctx, config.trustedProxyHops),
+  });
 
   async function endOwn(ctx: RequestContext): Promise<Answer> {
     await endSession(cookie.read(ctx));
@@ -40,28 +44,26 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   };
 
   /**
-   * Ends all sessions of the account. The session that sent the form ends last, so that the form can be sent again if
-   * it was interrupted.
+   * Ends all sessions of the person. The session that sent the form ends last, so that the form can be sent again if it
+   * was interrupted.
    */
   async function signOutEverywhere(request: FormRequest): Promise<Answer> {
-    const { ctx, form, session } = request;
-    const accountId = request.account._id;
-    await endOtherSessions(accountId, session);
-    const _id = derivedAuditId('signed_out_everywhere', accountId, formIdOf(form));
-    await audit({ _id, accountId, action: 'signed_out_everywhere', from: fromOf(request) }, service.now());
+    const { account, ctx, form, session } = request;
+    await endOtherSessions(account, session);
+    const _id = derivedAuditId('signed_out_everywhere', account._id, formIdOf(form));
+    await audit({ _id, ...entryOf(request), action: 'signed_out_everywhere' }, service.now());
     return endOwn(ctx);
   }
 
   /** Ends one session. Sending the form again adds no further audit entry. */
   async function endOne(request: FormRequest): Promise<Answer> {
-    const { ctx, form, session } = request;
-    const accountId = request.account._id;
+    const { account, ctx, form, session } = request;
     const sessionId = form.text('session');
     if (sessionId === session._id) return endOwn(ctx);
     if (/^[0-9a-f]{64}$/.test(sessionId)) {
-      await endSessionOf(accountId, sessionId);
-      const _id = derivedAuditId('session_ended', accountId, sessionId);
-      await audit({ _id, accountId, action: 'session_ended', from: fromOf(request) }, service.now());
+      await endSessionOf(account, sessionId);
+      const _id = derivedAuditId('session_ended', account._id, sessionId);
+      await audit({ _id, ...entryOf(request), action: 'session_ended' }, service.now());
     }
     return { redirectTo: '/dashboard/account#sessions' };
   }
@@ -69,8 +71,8 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   const backToAccount = (path: string) => page(path, () => ({ redirectTo: '/dashboard/account' }));
   return [
     signOut,
-    action('/sign-out-everywhere', signOutEverywhere, { evenSuspended: true }),
-    action('/account/end-session', endOne, { evenSuspended: true }),
+    action('/sign-out-everywhere', signOutEverywhere, { ofPerson: true }),
+    action('/account/end-session', endOne, { ofPerson: true }),
     backToAccount('/account/end-session'),
     backToAccount('/sign-out-everywhere'),
   ];

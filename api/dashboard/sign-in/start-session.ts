@@ -1,7 +1,14 @@
-import { accountOf } from '../../../shared/accounts/account.ts';
+import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { macsOf } from '../../../shared/accounts/derived-keys.ts';
-import { cookieLifetimeMs, livingSessions, startSession } from '../../../shared/accounts/session.ts';
+import { joinAccount } from '../../../shared/accounts/invitations.ts';
+import {
+  cookieLifetimeMs,
+  lastUsed,
+  livingSessions,
+  type MemberRef,
+  startSession,
+} from '../../../shared/accounts/session.ts';
 import { noteSignedIn, type Proof } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
@@ -12,10 +19,13 @@ import type { RequestContext } from '../../part.ts';
 import { signInCookies } from './cookies.ts';
 import { newBrowserMail } from './mails.ts';
 
+/** `ended`: the same form has already signed in, and that session has ended. */
+type StartResult = 'started' | 'ended' | 'invitation is gone';
+
 /**
- * Starts the session of a browser whose code or link was verified. Creates the account of a new address, because the
- * code or link proves that the address belongs to the person. Resolves with false if the same form has already signed
- * in and that session has ended.
+ * Starts the session of a browser whose code or link was verified, which proves that the address belongs to the person.
+ * The person joins the account of the accepted invitation. Otherwise, the session is in the account that the address has
+ * used last; an address that belongs to none gets its own account.
  *
  * The session token and the ids of the audit entry and the mail are derived from the form id, so a repeated form only
  * adds the missing ones.
@@ -23,21 +33,24 @@ import { newBrowserMail } from './mails.ts';
 export async function startBrowserSession(
   service: Context,
   ctx: RequestContext,
-  { email, isDone }: Proof,
+  { email, invitation, isDone }: Proof,
   { browser, formId }: { browser: Browser; formId: string },
-): Promise<boolean> {
+): Promise<StartResult> {
   const { config } = service;
   const now = service.now();
   const of = `${browser.token} ${formId}`;
   const tokens = macsOf(config.secrets, 'session tokens', of);
   let [token] = isDone ? await livingSessions(tokens, now) : tokens;
-  if (!token) return false;
+  if (!token) return 'ended';
   if (!isDone) {
-    const { _id: accountId } = await accountOf(email);
     const from = clientAddress(ctx, config.trustedProxyHops);
+    const joined = invitation ? await joinAccount(invitation, { email, from }, now) : null;
+    const member = joined ?? (await usualMember(email, { mayCreate: !invitation }));
+    if (!member) return 'invitation is gone';
+    const { accountId, memberId } = member;
     const facts = { browser: browserName(ctx.get('user-agent')), network: clientNetwork(from) };
-    await audit({ _id: derivedAuditId('signed_in', of), accountId, action: 'signed_in', from }, now);
-    token = await startSession(accountId, now, { token, ...facts });
+    await audit({ _id: derivedAuditId('signed_in', of), accountId, action: 'signed_in', member: email, from }, now);
+    token = await startSession(accountId, now, { token, memberId, ...facts });
     if (!browser.device) {
       const mail = newBrowserMail(config, facts, new Date(now));
       await sendMail(service, { to: email, ...mail }, derivedMailId('new browser', of));
@@ -47,7 +60,21 @@ export async function startBrowserSession(
   const cookies = signInCookies(config);
   cookies.session.write(ctx, token, cookieLifetimeMs);
   cookies.knowBrowser(ctx, email);
-  return true;
+  return 'started';
+}
+
+/** The member as whom an address has signed in last, or whom it became last. */
+async function usualMember(email: string, { mayCreate }: { mayCreate: boolean }): Promise<MemberRef | null> {
+  const found = (await accountsWith(email)).flatMap(({ _id: accountId, members = [] }) =>
+    members.flatMap(({ id: memberId, email: of, joinedAt }) => (of === email ? { accountId, memberId, joinedAt } : [])),
+  );
+  if (found.length > 0) {
+    const last = found.length > 1 ? await lastUsed(found) : undefined;
+    return last ?? found.reduce((newest, one) => (one.joinedAt > newest.joinedAt ? one : newest));
+  }
+  if (!mayCreate) return null;
+  const { _id: accountId } = await accountOf(email);
+  return { accountId, memberId: founderIdOf(accountId) };
 }
 
 /** The order matters: Edge also claims to be Chrome and Safari, and Chrome claims to be Safari. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { attemptOf } from '../../../shared/webhooks/attempts.ts';
 import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
@@ -44,7 +44,7 @@ function requestOf({ headers, body }: ShownAttempt): SentRequest | undefined {
 }
 
 /** The page with a form that is never sent: the browser checks the pasted texts. */
-function signaturePage(account: Account, attempt?: ShownAttempt): string {
+function signaturePage(account: CurrentAccount, attempt?: ShownAttempt): string {
   const sent = attempt && requestOf(attempt);
   return dashboardPage({
     title: 'Signature check',

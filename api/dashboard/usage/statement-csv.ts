@@ -5,6 +5,8 @@ import { counted, placeText } from '../facts.tsx';
 
 /** What a statement shows of its lines but does not store: names by key id, and facts of the trips by ride id. */
 export interface LineDetails {
+  /** True for roles that see the places of a trip. */
+  hasPlaces: boolean;
   keyNames: ReadonlyMap<string, string>;
   trips: ReadonlyMap<string, TripFacts>;
 }
@@ -23,7 +25,8 @@ export async function statementCsv(lines: AsyncGenerator<TripLine[]>, detailsOf:
 }
 
 /** New columns are added at the end, because partners read the others by their position. */
-const columns = ['Ride ID', 'Ended (UTC)', 'Key ID', 'Key name', 'Agreed price (USD)', 'Reference', 'From', 'To'];
+const columns = ['Ride ID', 'Ended (UTC)', 'Key ID', 'Key name', 'Agreed price (USD)', 'Reference'];
+const placeColumns = ['From', 'To'];
 
 async function* rows(
   first: readonly TripLine[],
@@ -38,16 +41,25 @@ async function* rows(
     for (const line of lines) cents += line.cents;
     return lines.map((line) => rowOf(line, details)).join('');
   };
-  yield csvRow(columns) + rowsOf(first, firstDetails);
+  const { hasPlaces } = firstDetails;
+  yield csvRow([...columns, ...(hasPlaces ? placeColumns : [])]) + rowsOf(first, firstDetails);
   for await (const lines of rest) yield rowsOf(lines, await detailsOf(lines));
-  yield csvRow(['Sum', '', '', counted(trips, 'trip').replace(',', ''), usdOf(cents), '', '', '']);
+  yield csvRow([
+    'Sum',
+    '',
+    '',
+    counted(trips, 'trip').replace(',', ''),
+    usdOf(cents),
+    '',
+    ...(hasPlaces ? ['', ''] : []),
+  ]);
 }
 
-function rowOf({ rideId, endedAt, keyId, cents }: TripLine, { keyNames, trips }: LineDetails): string {
+function rowOf({ rideId, endedAt, keyId, cents }: TripLine, { keyNames, trips, hasPlaces }: LineDetails): string {
   const trip = trips.get(rideId);
   const stored = [rideId, endedAt.toISOString(), keyId, keyNames.get(keyId) ?? '', usdOf(cents)];
-  const read = trip ? [trip.reference ?? '', placeText(trip.pickup), placeText(trip.destination)] : ['', '', ''];
-  return csvRow([...stored, ...read]);
+  const places = trip ? [placeText(trip.pickup), placeText(trip.destination)] : ['', ''];
+  return csvRow([...stored, trip?.reference ?? '', ...(hasPlaces ? places : [])]);
 }
 
 const usdOf = (cents: number): string => (cents / 100).toFixed(2);

@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { keyNames } from '../../../shared/keys/list-keys.ts';
@@ -9,8 +9,9 @@ import type { TripLine } from '../../../shared/usage/trips.ts';
 import { Empty, TableHead } from '../blocks.tsx';
 import { counted, countText, exactText, moneyText, None, placeText, RideLink } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { csvPath, statementPath, usagePath } from '../paths.ts';
+import { mayUse } from '../rights.ts';
 import { chosenMonth, fullDayText, monthText } from './periods.tsx';
 import { type LineDetails, statementCsv } from './statement-csv.ts';
 
@@ -18,32 +19,34 @@ import { type LineDetails, statementCsv } from './statement-csv.ts';
 export function statementRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
 
-  async function detailsOf(lines: readonly TripLine[], owner: { accountId: string }): Promise<LineDetails> {
+  async function detailsOf(lines: readonly TripLine[], { account, owner }: PageRequest): Promise<LineDetails> {
     const [keyIds, rideIds] = [lines.map(({ keyId }) => keyId), lines.map(({ rideId }) => rideId)];
     const [names, trips] = await Promise.all([keyNames(keyIds, owner), tripFacts(rideIds, owner)]);
-    return { keyNames: names, trips };
+    return { keyNames: names, trips, hasPlaces: mayUse(account.member.role, 'GET /rides/:rideId') };
   }
 
   return [
-    page('/usage/:month', async ({ account, owner, param, query }) => {
+    page('/usage/:month', async (request) => {
+      const { account, param, query } = request;
       const now = service.now();
       const month = chosenMonth(param('month'), now);
       const shown = pageNumber(query('page'));
       const statement = await readStatement(account._id, month, shown, now);
       if (shown > statement.pages) throw new AppError('not_found');
-      const details = await detailsOf(statement.lines, owner);
+      const details = await detailsOf(statement.lines, request);
       return statementPage({ account, statement, page: shown, details, now });
     }),
-    page('/usage/:month/statement.csv', async ({ account, owner, param }) => {
+    page('/usage/:month/statement.csv', async (request) => {
+      const { account, param } = request;
       const month = chosenMonth(param('month'), service.now());
-      const body = await statementCsv(allLines(account._id, month), (lines) => detailsOf(lines, owner));
+      const body = await statementCsv(allLines(account._id, month), (lines) => detailsOf(lines, request));
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];
 }
 
 interface StatementPageProps {
-  account: Account;
+  account: CurrentAccount;
   statement: StatementPage;
   page: number;
   details: LineDetails;
@@ -66,7 +69,7 @@ function statementPage({ account, statement, page, details, now }: StatementPage
         </p>
         <PageHead title={`Statement for ${monthText(month)}`} actions={trips > 0 && <Actions month={month} />}>
           <p>
-            {account.email}, {firstDay(month)} to {lastDay(month)} (UTC)
+            {account.name}, {firstDay(month)} to {lastDay(month)} (UTC)
           </p>
         </PageHead>
         <Total statement={statement} now={now} />
@@ -76,7 +79,10 @@ function statementPage({ account, statement, page, details, now }: StatementPage
           <Lines statement={statement} page={page} details={details} />
         )}
         {isAnyErased && (
-          <p class="quiet below">Reference and trip are shown until the personal data of a ride is erased.</p>
+          <p class="quiet below">
+            {details.hasPlaces ? 'Reference and trip are' : 'The reference is'} shown until the personal data of a ride
+            is erased.
+          </p>
         )}
         {pages > 1 && <Pager month={month} page={page} pages={pages} />}
       </div>
@@ -121,10 +127,11 @@ function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement
 /** Its times are in UTC, unlike those of other pages: so are the borders of the month, and paper has no hover. */
 function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement' | 'page' | 'details'>) {
   const { lines, pages, trips, cents } = statement;
+  const { hasPlaces } = details;
   return (
     <table class="table lines cards" aria-label="Completed live trips">
       <TableHead
-        columns={['Reference', 'Trip', 'Ended (UTC)', 'Key', 'Ride', 'Agreed price']}
+        columns={['Reference', ...(hasPlaces ? ['Trip'] : []), 'Ended (UTC)', 'Key', 'Ride', 'Agreed price']}
         numbers={['Agreed price']}
       />
       <tbody>
@@ -133,7 +140,7 @@ function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement
           return (
             <tr key={rideId}>
               <td class="name">{trip?.reference ?? <None />}</td>
-              <td class="trip">{trip ? <Trip {...trip} /> : <None />}</td>
+              {hasPlaces && <td class="trip">{trip ? <Trip {...trip} /> : <None />}</td>}
               <td class="at" data-label="Ended (UTC)">
                 <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
               </td>
@@ -149,7 +156,7 @@ function Lines({ statement, page, details }: Pick<StatementPageProps, 'statement
       {page === pages && (
         <tfoot>
           <tr>
-            <th scope="row" colSpan={5}>
+            <th scope="row" colSpan={hasPlaces ? 5 : 4}>
               Sum of {trips === 1 ? '1 trip' : `all ${countText(trips)} trips`}
             </th>
             <td class="number">{moneyText(cents / 100)}</td>

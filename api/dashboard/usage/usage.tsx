@@ -1,4 +1,4 @@
-import type { Account } from '../../../shared/accounts/account.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { countRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import { monthOf } from '../../../shared/usage/days.ts';
@@ -10,6 +10,7 @@ import { dashboardPage, PageHead } from '../frame.tsx';
 import { revokedText } from '../keys/key-parts.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { csvPath, keyPath, keysPath, statementPath } from '../paths.ts';
+import { IfMay, LinkIfMay } from '../viewer.tsx';
 import { RidesChart } from './chart.tsx';
 import { chosenMonth, monthsSince, monthText, Periods, periodOf } from './periods.tsx';
 
@@ -31,7 +32,7 @@ export function usageRoutes(service: Context): DashboardRoute[] {
 }
 
 interface UsagePageProps {
-  account: Account;
+  account: CurrentAccount;
   usage: Usage;
   /** The number of revoked keys. They are counted only up to `maxCountedKeys` + 1. */
   revoked: number;
@@ -92,7 +93,11 @@ function Figures({ keys, revoked }: { keys: readonly KeyUsage[]; revoked: number
     <dl class="figures" aria-label="Summary">
       <Figure
         label="Active keys"
-        value={<a href={keysPath}>{countText(activeKeys)}</a>}
+        value={
+          <LinkIfMay route="GET /keys" href={keysPath}>
+            {countText(activeKeys)}
+          </LinkIfMay>
+        }
         detail={revoked > 0 && `${revokedText(revoked)} revoked`}
       />
       <Figure
@@ -103,7 +108,15 @@ function Figures({ keys, revoked }: { keys: readonly KeyUsage[]; revoked: number
       <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
       <Figure
         label="Busiest key"
-        value={busiest ? <a href={keyPath(busiest.keyId)}>{busiest.name}</a> : <span class="quiet">none yet</span>}
+        value={
+          busiest ? (
+            <LinkIfMay route="GET /keys/:keyId" href={keyPath(busiest.keyId)}>
+              {busiest.name}
+            </LinkIfMay>
+          ) : (
+            <span class="quiet">none yet</span>
+          )
+        }
         detail={busiest && counted(busiest.rides, 'ride')}
       />
     </dl>
@@ -120,9 +133,11 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
             : 'No keys yet. A test key costs nothing, and its rides are counted separately.'
         }
       >
-        <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
-          {hasKeys ? 'Start a test ride' : 'Create key'}
-        </a>
+        <IfMay route="GET /console">
+          <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
+            {hasKeys ? 'Start a test ride' : 'Create key'}
+          </a>
+        </IfMay>
       </Empty>
     </section>
   );
@@ -185,7 +200,9 @@ function KeyTable({ keys, period, label }: { keys: readonly KeyUsage[]; period: 
         {keys.map(({ keyId, name, mode, isRevoked, inPeriod, rides }) => (
           <tr key={keyId}>
             <td class="name">
-              <a href={keyPath(keyId)}>{name}</a>
+              <LinkIfMay route="GET /keys/:keyId" href={keyPath(keyId)}>
+                {name}
+              </LinkIfMay>
               {isRevoked && <span class="quiet">revoked</span>}
             </td>
             <td class="in-mode">

@@ -1,22 +1,27 @@
 import { expect } from 'chai';
 import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { accountOf, accountsWith } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import { completeTeam } from '../../../shared/accounts/team.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { openMail } from '../../../shared/mail/mail.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor, visitorOf } from '../../support/dashboard.ts';
-import { mailsTo } from '../../support/mails.ts';
+import { mailsTo, someone } from '../../support/mails.ts';
 import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
+import { newInvitation, newMember, storedAccount } from '../../support/team.ts';
 
 /**
  * An account with everything that forms change: two sessions, a key, a bidding ride with an offer, and a ride with a
@@ -31,6 +36,12 @@ interface World {
   failedRideId: string;
   /** The token of a session in another browser. */
   otherSession: string;
+  /** A member and an invitation of the account. */
+  memberId: string;
+  invitationId: string;
+  /** Another account of the same person, and the token of an invitation to a third one. */
+  otherAccountId: string;
+  invitation: string;
 }
 
 /** A form: the status of its answer, its fields, and the parameters of its path. */
@@ -77,6 +88,22 @@ const cases: Record<string, FormCase> = {
   '/console/:rideId/steps/:step expire': { status: 303 },
   '/console/:rideId/steps/:step arrive': { status: 303, prepare: accepted },
 };
+const teamCases: Record<string, FormCase> = {
+  '/team/name': { status: 303, fields: () => ({ name: 'Seaside Hotel' }) },
+  '/team/invitations': {
+    status: 303,
+    fields: ({ memberId }) => ({ email: `${memberId}@partner.example`, role: 'desk' }),
+  },
+  '/team/invitations/:invitationId/send-again': { status: 303 },
+  '/team/invitations/:invitationId/withdraw': { status: 303 },
+  '/team/members/:memberId/role': { status: 303, fields: () => ({ role: 'owner' }) },
+  '/team/members/:memberId/remove': { status: 303 },
+  '/team/hand-over': { status: 303, fields: ({ memberId }) => ({ member: memberId }) },
+  '/team/leave': { status: 303, prepare: ({ visitor }) => newMember(visitor.account._id, 'owner') },
+  '/switch': { status: 303, fields: ({ otherAccountId }) => ({ to: otherAccountId }) },
+  '/sign-in/invitation/:invitation': { status: 303 },
+};
+Object.assign(cases, teamCases);
 const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
 
 function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
@@ -118,7 +145,41 @@ describe('a repeated form of the dashboard', () => {
     await rides.updateOne({ _id: failedRideId }, { $set: { 'events.0.delivery': delivery, undeliveredAt: at } });
     const key = (await keys.findOne({ _id: made.keyId })) as ApiKey;
     const otherSession = await startSession(accountId, api.ctx.now());
-    return { ctx: api.ctx, visitor, key, rideId, offerId: offers[0]?.offerId ?? '', failedRideId, otherSession };
+    const { id: memberId } = await newMember(accountId, 'desk');
+    const { id: invitationId } = await newInvitation(api, visitor.account, 'desk');
+    const { email } = visitor.account;
+    const { _id: otherAccountId } = await accountOf(someone());
+    await newMember(otherAccountId, 'desk', email);
+    const { token: invitation } = await newInvitation(api, await accountOf(someone()), 'finance', email);
+    const team = { memberId, invitationId, otherAccountId, invitation };
+    return {
+      ctx: api.ctx,
+      visitor,
+      key,
+      rideId,
+      offerId: offers[0]?.offerId ?? '',
+      failedRideId,
+      otherSession,
+      ...team,
+    };
+  }
+
+  /** The teams of the account and of the person's other accounts, and how many sessions and invitation mails there are. */
+  async function teamOf({ _id, email }: Visitor['account']) {
+    // The pages of owners complete what a person who has left cannot complete.
+    await completeTeam(await storedAccount(_id));
+    const { name, members = [], invitations = [] } = await storedAccount(_id);
+    const others = (await accountsWith(email)).filter((account) => account._id !== _id);
+    const all = await mails.find({ sealed: { $exists: true } }).toArray();
+    const invited = invitations.map((invitation) => invitation.email);
+    return {
+      ...{ hasName: name !== undefined, roles: members.map(({ role }) => role), invited: invited.length },
+      others: others.flatMap(({ members: of = [] }) =>
+        of.flatMap((member) => (member.email === email ? member.role : [])),
+      ),
+      sessions: await SessionModel.countDocuments({ teamId: { $in: [_id, ...others.map((other) => other._id)] } }),
+      mails: all.filter((row) => invited.includes(openMail(api.ctx.config, row).to)).length,
+    };
   }
 
   /** Everything that the forms of an account can change, without ids and times. */
@@ -141,6 +202,7 @@ describe('a repeated form of the dashboard', () => {
         offers: offers.map(({ price, withdrawnAt }) => `${price}${withdrawnAt ? ' withdrawn' : ''}`),
       })),
       sessions: await SessionModel.countDocuments({ accountId }),
+      team: await teamOf(account),
     };
   }
 
@@ -150,7 +212,9 @@ describe('a repeated form of the dashboard', () => {
     const world = await newWorld();
     await prepare?.(world);
     const [path = '', step = ''] = route.split(' ');
-    const values = { keyId: world.key._id, rideId: world.rideId, step, ...params?.(world) } as Record<string, string>;
+    const { key, rideId, memberId, invitationId, invitation } = world;
+    const own = { keyId: key._id, rideId, step, memberId, invitationId, invitation };
+    const values = { ...own, ...params?.(world) } as Record<string, string>;
     const address = dashboardBase + path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
     const formId = newFormId();
     const send = () => world.visitor.post(address, { formId, ...fields?.(world) });
@@ -190,7 +254,7 @@ describe('a repeated form of the dashboard', () => {
       expect(await stateOf(world), route).to.deep.equal(before);
     }
     const ofSigningIn = routes().filter((path) => testedElsewhere.test(path));
-    expect(ofSigningIn).to.have.length(5);
+    expect(ofSigningIn).to.have.length(6);
     for (const path of ofSigningIn) {
       const { account, ...visitor } = await signedIn(api);
       const sender = path.startsWith('/sign-in') ? visitorOf(api, account, '') : visitor;

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { accountOf, operatorEmail } from '../../../shared/accounts/account.ts';
+import { accountOf, operatorEmail, roles } from '../../../shared/accounts/account.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
@@ -18,6 +18,7 @@ import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
+import { newMember } from '../../support/team.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 const at = new Date(1_700_000_000_000);
@@ -46,6 +47,9 @@ describe('delivery health', () => {
     }
   };
   const times = (count: number, delivery: Delivery): Delivery[] => Array<Delivery>(count).fill(delivery);
+  /** The failures of an outage that starts a number of minutes later. */
+  const outageAfter = (minutes: number, count = 5): Delivery[] =>
+    times(count, { ...refused, at: new Date(at.getTime() + minutes * 60_000) });
   const healthOf = async ({ keyId, owner }: Awaited<ReturnType<typeof keyOf>>) =>
     (await deliveryHealth([keyId], owner)).get(keyId);
   const mailsTo = async (email: string): Promise<MailText[]> => {
@@ -234,15 +238,15 @@ describe('delivery health', () => {
 
     it('a new outage after a recovery is mailed at once', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(5, refused), delivered, ...times(5, refused));
+      await note(key.keyId, ...outageAfter(0), delivered, ...outageAfter(1));
       const fail = 'Webhooks of your key "Hotel desk" fail';
       expect(await subjectsTo(key.email)).to.deep.equal([fail, 'Webhooks of your key "Hotel desk" work again', fail]);
     });
 
     it('at most 4 outages are mailed in 24 hours; a fifth one is mailed after that if it still lasts', async () => {
       const key = await keyOf();
-      for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...times(5, refused), delivered);
-      await note(key.keyId, ...times(9, refused));
+      for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...outageAfter(outages), delivered);
+      await note(key.keyId, ...outageAfter(4, 9));
       expect(await mailsTo(key.email)).to.have.length(8);
       await keys.updateOne({ _id: key.keyId }, [
         {
@@ -253,7 +257,7 @@ describe('delivery health', () => {
           },
         },
       ]);
-      await note(key.keyId, refused, refused);
+      await note(key.keyId, ...outageAfter(4, 2));
       expect(await mailsTo(key.email)).to.have.length(9);
     });
 
@@ -279,6 +283,25 @@ describe('delivery health', () => {
       });
       await note(key.keyId, refused, refused);
       expect(await mailsTo(key.email)).to.have.length(1);
+    });
+
+    it('each owner and developer gets one mail, even if a part of the mails is sent again, and nobody else does', async () => {
+      const key = await keyOf();
+      const members = [];
+      for (const role of roles) members.push(await newMember(key.owner.accountId, role));
+      await note(key.keyId, ...times(4, refused));
+      // The first mail is stored and the second one is not.
+      onceInsteadOf(mails, 'insertOne', (...args) => {
+        const { insertOne } = mails;
+        onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
+        return Reflect.apply(insertOne, mails, args);
+      });
+      await note(key.keyId, refused, refused);
+      expect(await mailsTo(key.email)).to.have.length(1);
+      for (const { email, role } of members) {
+        const count = role === 'owner' || role === 'developer' ? 1 : 0;
+        expect(await mailsTo(email), role).to.have.length(count);
+      }
     });
 
     it('line breaks in the name of a key do not reach the mail', async () => {

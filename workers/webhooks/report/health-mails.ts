@@ -1,7 +1,8 @@
-import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
+import { accounts } from '../../../shared/accounts/account.ts';
+import { addressesOf, mailedRoles } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
-import { isOutageOfMongo, wasNeverSent } from '../../../shared/base/mongo/outage.ts';
+import { derivedMailId } from '../../../shared/base/ids.ts';
 import { type ApiKey, type FailureStreak, keys } from '../../../shared/keys/api-key.ts';
 import { sendMail } from '../../../shared/mail/mail.ts';
 import { formatUtc, oneLine } from '../../../shared/mail/wording.ts';
@@ -13,11 +14,11 @@ const maxMailsPerDay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Mails the account that the deliveries of a key fail: once for each outage, but at most 4 times in 24 hours. An outage
+ * Mails the owners and developers of the account that the deliveries of a key fail: once for each outage, but at most 4 times in 24 hours. An outage
  * beyond this limit is reported at its first failure after the 24 hours.
  *
- * Only the process whose update marks the outage as reported sends the mail. If it crashes, no process sends the mail
- * again, because it may have been sent.
+ * Only the process whose update marks the outage as reported sends the mails. If it crashes, no process sends them
+ * again. If a mail could not be stored, the mark is removed: the next failure sends the mails that are missing.
  */
 export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
   const ofLastDay = {
@@ -37,26 +38,36 @@ export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
     { returnDocument: 'after' },
   );
   if (!key?.failing) return;
-  const isSent = await mailTo(ctx, key, failureMail(ctx, key, key.failing));
+  const isSent = await mailTeam(
+    ctx,
+    key,
+    `failing since ${key.failing.since.getTime()}`,
+    failureMail(ctx, key, key.failing),
+  );
   if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
 }
 
-/** Mails the account that an event was delivered again. */
+/** Mails the owners and developers of the account that an event was delivered again. */
 export async function mailRecovery(ctx: Context, key: ApiKey, failing: FailureStreak): Promise<void> {
-  await mailTo(ctx, key, recoveryMail(ctx, key, failing));
+  await mailTeam(ctx, key, `recovered since ${failing.since.getTime()}`, recoveryMail(ctx, key, failing));
 }
 
 type Mail = { subject: string; text: string };
 
-/** Resolves with false if the mail was certainly not stored, so it may be sent later. */
-async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Promise<boolean> {
+/**
+ * Sends one mail to each owner and developer. Resolves with false if not all are stored. The ids of the mails are derived
+ * from `news`, so a repeat sends only those that are missing.
+ */
+async function mailTeam(ctx: Context, { _id, accountId }: ApiKey, news: string, mail: Mail): Promise<boolean> {
   try {
-    const account = await AccountModel.findById(accountId).lean();
-    if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail });
+    const account = await accounts.findOne({ _id: accountId });
+    for (const to of account ? addressesOf(account, mailedRoles) : []) {
+      await sendMail(ctx, { to, ...mail }, derivedMailId(_id, news, to));
+    }
     return true;
   } catch (error) {
     ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about delivery health not sent');
-    return isOutageOfMongo(error) && !wasNeverSent(error);
+    return false;
   }
 }
 

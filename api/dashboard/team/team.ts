@@ -1,0 +1,239 @@
+import { parseEmail, roles } from '../../../shared/accounts/account.ts';
+import {
+  invitationIn,
+  invitationsOfAccount,
+  invitationsToAddress,
+  invitationToken,
+  invite,
+  renewInvitation,
+  withdrawInvitation,
+} from '../../../shared/accounts/invitations.ts';
+import { charge } from '../../../shared/accounts/limit.ts';
+import { accountName, isAccountName } from '../../../shared/accounts/members.ts';
+import { lastSeen, switchSession } from '../../../shared/accounts/session.ts';
+import {
+  changeRole,
+  type changeTeam,
+  completeTeam,
+  handOver,
+  leaveAccount,
+  memberIn,
+  removeMember,
+  renameAccount,
+  type TeamActor,
+  type TeamRefusal,
+} from '../../../shared/accounts/team.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedMailId, sha256 } from '../../../shared/base/ids.ts';
+import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
+import { clientAddress } from '../../http/forwarded.ts';
+import { waitText } from '../facts.tsx';
+import { accountField } from '../form-fields.ts';
+import type { Faults } from '../forms.tsx';
+import {
+  type Answer,
+  askForCode,
+  type DashboardRoute,
+  type FormRequest,
+  type PageRequest,
+  signedInRoutes,
+} from '../page-routes.ts';
+import { teamPath } from '../paths.ts';
+import { roleTexts } from '../rights.ts';
+import { confirmTeamPage } from './confirm-team.tsx';
+import { invitationMail } from './mails.ts';
+import { teamPage } from './team-page.tsx';
+
+type Changed = Awaited<ReturnType<typeof changeTeam>>;
+
+/**
+ * The team of an account: its members, its invitations, and its name. Giving rights needs a recent code: otherwise, a
+ * thief of a session could invite their own address, and see the secrets with its code.
+ */
+export function teamRoutes(service: Context): DashboardRoute[] {
+  const { config } = service;
+  const { page, action } = signedInRoutes(service);
+
+  const actorOf = ({ ctx, account, sent }: FormRequest): TeamActor => ({
+    accountId: account._id,
+    form: sent.id,
+    member: account.member,
+    from: clientAddress(ctx, config.trustedProxyHops),
+  });
+
+  interface Shown {
+    typed?: Record<string, string>;
+    faults?: Faults;
+    refusal?: string;
+    status?: number;
+  }
+  async function showTeam({ account, query }: PageRequest, { status = 200, ...shown }: Shown = {}): Promise<Answer> {
+    if (account.member.role === 'owner') await completeTeam(account);
+    const refs = account.members.map(({ id }) => ({ accountId: account._id, memberId: id }));
+    const seen = await lastSeen(refs);
+    return { html: teamPage({ account, seen, now: service.now(), done: query('done'), ...shown }), status };
+  }
+
+  const refused = (request: FormRequest, why: TeamRefusal) =>
+    showTeam(request, { refusal: refusals[why], status: why === 'not_owner' ? 403 : 409 });
+
+  /** Answers a form: with the team's page, or with that page and the refusal. */
+  const answerOf = (request: FormRequest, changed: Changed, done: string): Promise<Answer> | Answer =>
+    'refused' in changed ? refused(request, changed.refused) : { redirectTo: `${teamPath}?done=${done}` };
+
+  /** Sends the mail of an invitation, once per form. */
+  async function mailInvitation(request: FormRequest, changed: Changed, invitationId: string): Promise<void> {
+    if ('refused' in changed) return;
+    const invitation = changed.account.invitations?.find(({ id }) => id === invitationId);
+    if (!invitation) return;
+    const link = invitationToken(config, invitationId);
+    const mail = invitationMail(config, { name: accountName(changed.account), invitation, link });
+    await sendMail(service, { to: invitation.email, ...mail }, derivedMailId('invitation', request.sent.id));
+  }
+
+  /** Charges an invitation to the account and to its address. Resolves with null, or with the answer at a limit. */
+  async function limitFor(request: FormRequest, email: string, shown: Shown): Promise<Answer | null> {
+    const { account, ctx, sent } = request;
+    const now = service.now();
+    const ofAccount = await charge(invitationsOfAccount, account._id, now, sent.id);
+    const toAddress = ofAccount.isFull ? ofAccount : await charge(invitationsToAddress, sha256(email), now, sent.id);
+    if (!toAddress.isFull) return null;
+    if (!ofAccount.isFull) await ofAccount.refund();
+    ctx.set('Retry-After', String(Math.ceil(toAddress.freesMs / 1_000)));
+    const limit = ofAccount.isFull
+      ? `This account has sent ${invitationsOfAccount.most} invitations in 24 hours, the most it can`
+      : `This address has got ${invitationsToAddress.most} invitations in 24 hours, the most it can`;
+    const refusal = `${limit}. Try again in ${waitText(toAddress.freesMs)}.`;
+    return showTeam(request, { ...shown, refusal, status: 429 });
+  }
+
+  async function sendInvitation(request: FormRequest): Promise<Answer> {
+    const { form } = request;
+    const typed = { email: form.text('email'), role: form.text('role') };
+    const [email, role] = [parseEmail(typed.email), roles.find((known) => known === typed.role)];
+    if (!email || !role) {
+      const faults: Faults = {
+        ...(!email && { email: 'Enter an e-mail address, such as name@company.com' }),
+        ...(!role && { role: 'Choose a role' }),
+      };
+      return showTeam(request, { typed, faults, status: 422 });
+    }
+    if (!canSendMail(config)) return showTeam(request, { typed, refusal: noMail, status: 503 });
+    const again = new URLSearchParams({ email, role });
+    const unconfirmed = askForCode(request, `${teamPath}?${again}`, service.now());
+    if (unconfirmed) return unconfirmed;
+    const { members, invitations = [], teamForms = [] } = request.account;
+    const isRepeat = teamForms.some(({ id }) => id === request.sent.id);
+    const isKnown = [...members, ...invitations].some((one) => one.email === email);
+    const limited = !isRepeat && isKnown ? null : await limitFor(request, email, { typed });
+    if (limited) return limited;
+    const changed = await invite(config, actorOf(request), { email, role });
+    const taken = 'refused' in changed && takenTexts[changed.refused];
+    if (taken) return showTeam(request, { typed, faults: { email: taken }, status: 422 });
+    const sent = 'account' in changed && changed.account.invitations?.find((one) => one.email === email);
+    if (sent) await mailInvitation(request, changed, sent.id);
+    return answerOf(request, changed, 'invited');
+  }
+
+  async function sendAgain(request: FormRequest): Promise<Answer> {
+    const invitationId = request.param('invitationId');
+    const { email } = invitationIn(request.account, invitationId);
+    if (!canSendMail(config)) return showTeam(request, { refusal: noMail, status: 503 });
+    const limited = await limitFor(request, email, {});
+    if (limited) return limited;
+    const changed = await renewInvitation(config, actorOf(request), invitationId);
+    await mailInvitation(request, changed, invitationId);
+    return answerOf(request, changed, 'invited');
+  }
+
+  async function rename(request: FormRequest): Promise<Answer> {
+    const name = request.form.text('name').trim();
+    if (!isAccountName(name)) return showTeam(request, { typed: { name }, faults: { name: nameFault }, status: 422 });
+    return answerOf(request, await renameAccount(actorOf(request), name), 'renamed');
+  }
+
+  /**
+   * Leaves the account of the form, which may not be the current one any more. The session continues in another account
+   * of the person, if there is one.
+   */
+  async function leave(request: FormRequest): Promise<Answer> {
+    const { account, form, session } = request;
+    const here = { accountId: account._id, memberId: account.member.id };
+    const others = account.others.map(({ _id: accountId, memberId }) => ({ accountId, memberId }));
+    const left = [here, ...others].find(({ accountId }) => accountId === (form.text(accountField) || account._id));
+    if (!left) return { redirectTo: '/dashboard' };
+    const [next] = left === here ? others : [];
+    if (next) await switchSession(session, next);
+    const { email } = account.member;
+    const actor = { ...actorOf(request), accountId: left.accountId, member: { id: left.memberId, email } };
+    const changed = await leaveAccount(actor);
+    if (!('refused' in changed)) return { redirectTo: '/dashboard' };
+    if (next) await switchSession(session, here);
+    return refused(request, changed.refused);
+  }
+
+  const back = (path: string) => page(path, () => ({ redirectTo: teamPath }));
+  return [
+    page('/team', (request) =>
+      showTeam(request, { typed: { email: request.query('email'), role: request.query('role') } }),
+    ),
+    action('/team/name', rename),
+    back('/team/name'),
+    action('/team/invitations', sendInvitation),
+    back('/team/invitations'),
+    action('/team/invitations/:invitationId/send-again', sendAgain),
+    action('/team/invitations/:invitationId/withdraw', async (request) =>
+      answerOf(request, await withdrawInvitation(actorOf(request), request.param('invitationId')), 'withdrawn'),
+    ),
+    action('/team/members/:memberId/role', async (request) => {
+      const { id } = memberIn(request.account, request.param('memberId'));
+      const role = roles.find((known) => known === request.form.text('role'));
+      if (!role) return showTeam(request, { refusal: 'Choose a role.', status: 422 });
+      const unconfirmed = askForCode(request, teamPath, service.now());
+      if (unconfirmed) return unconfirmed;
+      return answerOf(request, await changeRole(actorOf(request), id, role), 'role');
+    }),
+    page('/team/members/:memberId/remove', ({ account, param }) =>
+      confirmTeamPage({ account, question: 'remove', member: memberIn(account, param('memberId')) }),
+    ),
+    action('/team/members/:memberId/remove', async (request) =>
+      answerOf(request, await removeMember(actorOf(request), request.param('memberId')), 'removed'),
+    ),
+    page('/team/leave', ({ account }) => confirmTeamPage({ account, question: 'leave', member: account.member })),
+    action('/team/leave', leave, { ofPerson: true }),
+    page('/team/hand-over', ({ account, query }) => {
+      if (!query('member')) return { redirectTo: teamPath };
+      return confirmTeamPage({ account, question: 'hand-over', member: memberIn(account, query('member')) });
+    }),
+    action('/team/hand-over', async (request) => {
+      const member = request.form.text('member');
+      const unconfirmed = askForCode(
+        request,
+        `${teamPath}/hand-over?member=${encodeURIComponent(member)}`,
+        service.now(),
+      );
+      return (
+        unconfirmed ??
+        answerOf(request, await handOver(actorOf(request), memberIn(request.account, member).id), 'handed-over')
+      );
+    }),
+  ];
+}
+
+const noMail = 'This service has no mail server yet, so it cannot send invitations.';
+const nameFault =
+  'Enter a name of up to 60 letters, digits, spaces and plain punctuation, without web or mail addresses';
+
+const takenTexts: Partial<Record<TeamRefusal, string>> = {
+  is_member: 'This address is already a member',
+  is_invited: 'This address is already invited: send the invitation again, or withdraw it',
+};
+
+const refusals: Readonly<Record<TeamRefusal, string>> = {
+  not_owner: `Only an ${roleTexts.owner.name.toLowerCase()} can do this, and you no longer are one. Nothing was changed.`,
+  last_owner: 'An account needs an owner: make another member an owner first. Nothing was changed.',
+  full: 'This account has 100 members and invitations, the most it can. Remove or withdraw one first.',
+  is_member: '',
+  is_invited: '',
+  gone: '',
+};

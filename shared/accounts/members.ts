@@ -1,0 +1,56 @@
+import { type Account, founderIdOf, founderOf, type Member, operatorEmail, type Role } from './account.ts';
+
+/** The people of an account. Pure. */
+
+/** The name of an account is at most this long. */
+export const maxNameLength = 60;
+
+/** The members of an account. An account that a process of the previous version has created has only its founder. */
+export const membersOf = (account: Account): Member[] => account.members ?? [founderOf(account)];
+
+/** The name of an account; without one, the address of its first owner. */
+export const accountName = (account: Account): string =>
+  account.name ?? membersOf(account).find(({ role }) => role === 'owner')?.email ?? account._id;
+
+/** The addresses of the members with these roles, without the operator's, which gets no mail. */
+export const addressesOf = (account: Account, of: readonly Role[]): string[] =>
+  membersOf(account).flatMap(({ email, role }) => (of.includes(role) && email !== operatorEmail ? email : []));
+
+/** The roles of the members who get the mails about keys and failing webhooks. */
+export const mailedRoles: readonly Role[] = ['owner', 'developer'];
+
+/** An account as its signed-in member sees it. */
+export interface CurrentAccount extends Account {
+  name: string;
+  members: Member[];
+  member: Member;
+  /** The other accounts of the same person, by name. */
+  others: { _id: string; name: string; memberId: string }[];
+}
+
+/** The account with the member who has this id, and with the person's other accounts; null if there is no such member. */
+export function currentAccount(
+  account: Account,
+  memberId: string,
+  ofPerson: readonly Account[],
+): CurrentAccount | null {
+  const members = membersOf(account);
+  const isFounder = memberId === founderIdOf(account._id);
+  const member = members.find(({ id, wasFounder }) => id === memberId || (isFounder && wasFounder));
+  if (!member) return null;
+  const others = ofPerson.flatMap((other) => {
+    const id = membersOf(other).find(({ email }) => email === member.email)?.id;
+    return id && other._id !== account._id ? { _id: other._id, name: accountName(other), memberId: id } : [];
+  });
+  others.sort((a, b) => a.name.localeCompare(b.name));
+  return { ...account, name: accountName(account), members, member, others };
+}
+
+/**
+ * True if a text can be the name of an account. Invitations contain the name, so it must not look like a link or a
+ * mail's markup: it has letters, digits, spaces and plain punctuation, and no domain name.
+ */
+export const isAccountName = (text: string): boolean =>
+  text.length <= maxNameLength &&
+  /^[\p{L}\p{N}][\p{L}\p{M}\p{N} .,&'’()+-]*$/u.test(text) &&
+  !/[\p{L}\p{N}]\.[\p{L}\p{N}]{2,}/u.test(text);
