@@ -14,6 +14,8 @@ export interface Account {
    * (keys/suspend-account.ts).
    */
   suspendedAt?: Date;
+  /** The key with which the desk books. */
+  deskKeyId?: string;
 }
 
 const accountSchema = new mongoose.Schema<Account>(
@@ -23,6 +25,7 @@ const accountSchema = new mongoose.Schema<Account>(
     createdAt: { type: Date, required: true },
     consoleSeenAt: Date,
     suspendedAt: Date,
+    deskKeyId: String,
   },
   { versionKey: false, autoIndex: false },
 );

@@ -3,10 +3,13 @@ import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import type { Command } from '../../../shared/rides/decide.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
+import { rideOf } from '../../../shared/rides/list-rides.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { clientAddress } from '../../http/forwarded.ts';
-import type { FormRequest } from '../page-routes.ts';
+import { type FormRequest, originOf, type PageRequest } from '../page-routes.ts';
 
 /**
  * Adds an entry to the account's audit list, once per form, if this form has changed the ride. Resolves with true if it
@@ -25,6 +28,31 @@ export async function recordChange(
     await audit(entry, service.now());
   }
   return made !== undefined;
+}
+
+/** The ride of a request's path. Throws `not_found` if the account has no such ride. */
+export async function ownRide({ owner, param }: PageRequest): Promise<Ride> {
+  const ride = await rideOf(param('rideId'), owner);
+  if (!ride) throw new AppError('not_found');
+  return ride;
+}
+
+/**
+ * Changes the ride of a form on behalf of its key, as the API does, and adds an entry to the audit list. Resolves with
+ * the ride after that, and with the refusal; null if the change was made, also by an earlier request with this form.
+ */
+export async function changeByForm(
+  service: Context,
+  request: FormRequest,
+  command: Command,
+  what: AuditAction,
+): Promise<{ ride: Ride; refusal: AppError | null }> {
+  const { _id: rideId, keyId } = await ownRide(request);
+  const applied = applyAction(service, rideId, command, { keyId }, originOf(request));
+  const refusal = await applied.then(() => null, refusalIn);
+  const ride = await ownRide(request);
+  const made = await recordChange(service, request, ride, what);
+  return { ride, refusal: made ? null : refusal };
 }
 
 /** The refusal of a change that the page of the ride explains. Other errors are rethrown. */

@@ -1,0 +1,92 @@
+import type { BoardState } from '../desk/board-state.ts';
+import { enhance } from './enhance.ts';
+import { patch } from './patch.ts';
+
+/** Shows the states of a board. Rows that stay keep their elements, so the focus and an open text survive. */
+
+const byId = (id: string) => document.getElementById(id);
+const list = byId('board-list') as HTMLElement;
+
+/** Rows do not change their places under a pointer that has moved or been pressed within this time. */
+const aimingMs = 800;
+let aimedAt = Number.NEGATIVE_INFINITY;
+for (const name of ['pointermove', 'pointerdown'] as const) {
+  list.addEventListener(name, () => {
+    aimedAt = performance.now();
+  });
+}
+
+let shownAt = 0;
+let latestOrder: BoardState['order'] = [];
+let orderTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Shows a state, unless a newer one is shown. Returns false if the page lacks a row of this state. */
+export function showBoard({ now, order, html }: BoardState): boolean {
+  if (now < shownAt) return true;
+  shownAt = now;
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
+  const rowInFocus = focused?.closest('.board-ride')?.id;
+  const fresh = new DOMParser().parseFromString(html, 'text/html');
+  enhance(fresh);
+  for (const element of [...fresh.body.children]) {
+    const shown = byId(element.id);
+    if (shown) patch(shown, element);
+    // New rows wait at the end, invisible, until they get their places.
+    else if (element.localName === 'li') list.append(hidden(element as HTMLElement));
+  }
+  // The focused button is gone, for example after an accept.
+  if (focused && !focused.isConnected)
+    byId(rowInFocus ?? '')
+      ?.querySelector('a')
+      ?.focus({ preventScroll: true });
+  latestOrder = order;
+  if (orderTimer === undefined) arrange();
+  return order.every(([id, stamp]) => byId(id)?.dataset.stamp === stamp);
+}
+
+function hidden(row: HTMLElement): HTMLElement {
+  row.hidden = true;
+  return row;
+}
+
+/** Puts the rows into their order, once the person is not about to press a button. */
+function arrange(): void {
+  const waitMs = aimedAt + aimingMs - performance.now();
+  orderTimer = undefined;
+  if (waitMs > 0 && list.matches(':hover')) {
+    orderTimer = setTimeout(arrange, waitMs);
+    return;
+  }
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  const place = placeOf(focused && list.contains(focused) ? focused : firstVisible());
+  const wanted = new Set(latestOrder.map(([id]) => id));
+  for (const row of [...list.children]) if (!wanted.has(row.id)) row.remove();
+  let next = list.firstElementChild;
+  for (const [id] of latestOrder) {
+    const row = byId(id);
+    if (!row) continue;
+    row.hidden = false;
+    if (row === next) next = next.nextElementSibling;
+    else list.insertBefore(row, next);
+  }
+  // A row that has moved has lost the focus.
+  if (focused && document.contains(focused)) focused.focus({ preventScroll: true });
+  else if (focused?.closest('li')) byId('board-title')?.focus({ preventScroll: true });
+  place();
+  list.dispatchEvent(new Event('arranged'));
+}
+
+/** The first row that the person sees, if the board is scrolled. */
+const firstVisible = (): Element | undefined =>
+  list.getBoundingClientRect().top < 0
+    ? [...list.children].find((row) => row.getBoundingClientRect().top >= 0)
+    : undefined;
+
+/** Returns a function that scrolls the page so that the element is where it is now. */
+function placeOf(element: Element | null | undefined): () => void {
+  const before = element?.getBoundingClientRect().top;
+  return () => {
+    if (before === undefined || !element?.isConnected) return;
+    scrollBy({ top: element.getBoundingClientRect().top - before, behavior: 'instant' });
+  };
+}
