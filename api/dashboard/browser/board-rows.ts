@@ -57,8 +57,8 @@ function arrange(): void {
     orderTimer = setTimeout(arrange, waitMs);
     return;
   }
-  const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-  const place = placeOf(focused && list.contains(focused) ? focused : firstVisible());
+  const focused = list.querySelector<HTMLElement>(':focus');
+  const place = placeOf(focused && isVisible(focused) ? focused : firstVisible());
   const wanted = new Set(latestOrder.map(([id]) => id));
   for (const row of [...list.children]) if (!wanted.has(row.id)) row.remove();
   let next = list.firstElementChild;
@@ -70,10 +70,14 @@ function arrange(): void {
     else list.insertBefore(row, next);
   }
   // A row that has moved has lost the focus.
-  if (focused && document.contains(focused)) focused.focus({ preventScroll: true });
-  else if (focused?.closest('li')) byId('board-title')?.focus({ preventScroll: true });
+  if (focused) (focused.isConnected ? focused : byId('board-title'))?.focus({ preventScroll: true });
   place();
   list.dispatchEvent(new Event('arranged'));
+}
+
+function isVisible(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 /** The first row that the person sees, if the board is scrolled. */

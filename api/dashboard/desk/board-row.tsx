@@ -13,7 +13,7 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
   const { status, reference, passenger } = ride;
   const id = rowId(ride);
   return (
-    <li id={id} class="board-ride" data-stamp={stamp} data-need={need?.kind} data-offers={liveOffers(ride).length}>
+    <li id={id} class="board-ride" data-stamp={stamp} data-need={need?.kind}>
       <div class="board-head">
         <h4 id={`${id}-name`}>
           <a href={ridePath(ride._id)}>{rideName(ride)}</a>{' '}

@@ -15,16 +15,22 @@ const streamLifeMs = 3_600_000;
 /** A reader who has to catch up with more than this requests the rows instead: longer texts could fill a stream. */
 const mostText = 32_768;
 
+/** A stream with the board that its reader has. */
 interface Viewer {
   stream: Stream;
-  /** The board that the reader has. */
   shown: BoardView;
+}
+
+/** A request that waits for the next reading. */
+interface Reader {
+  resolve(view: BoardView): void;
+  reject(error: unknown): void;
 }
 
 export interface Boards {
   /** Sends the board of a key now and at every change, until the stream ends. `view` is a board that was just read. */
   follow(keyId: string, view: BoardView, stream: Stream): void;
-  /** Reads the board of a key. */
+  /** Reads the board of a key. All readings of a key follow one another, so a board with a later time is not older. */
   read(keyId: string): Promise<BoardView>;
   close(): void;
 }
@@ -37,9 +43,9 @@ export function followBoards(
   { config, log, now }: Pick<Context, 'log' | 'now'> & { config: Pick<Config, 'trackBaseUrl'> },
   wake: Wake,
 ): Boards {
-  const followed = watch<Viewer>({
+  const followed = watch<Viewer | Reader>({
     async look(watched) {
-      const looks = await Promise.allSettled([...watched].map(([keyId, viewers]) => lookAt(keyId, viewers)));
+      const looks = await Promise.allSettled([...watched].map(([keyId, waiting]) => lookAt(keyId, waiting)));
       for (const look of looks) if (look.status === 'rejected') throw look.reason;
     },
     pollMs,
@@ -48,18 +54,16 @@ export function followBoards(
     failure: 'boards could not be read',
   });
 
-  async function lookAt(keyId: string, viewers: readonly Viewer[]): Promise<void> {
-    const view = await readBoard(config, keyId, now(), viewers[0]?.shown);
-    // Most readers have the same board, so its changes are serialized once.
-    const texts = new Map<BoardView, string>();
-    for (const viewer of viewers) {
-      const { shown, stream } = viewer;
-      if (shown.version !== view.version) {
-        const text = texts.get(shown) ?? textOf(view, shown);
-        texts.set(shown, text);
-        stream.send(text);
-      }
-      viewer.shown = view;
+  async function lookAt(keyId: string, waiting: readonly (Viewer | Reader)[]): Promise<void> {
+    const viewers = waiting.filter((each) => 'stream' in each);
+    const readers = waiting.filter((each) => 'resolve' in each);
+    try {
+      const view = await readBoard(config, keyId, now(), viewers[0]?.shown);
+      send(view, viewers);
+      for (const { resolve } of readers) resolve(view);
+    } catch (error) {
+      for (const { reject } of readers) reject(error);
+      throw error;
     }
   }
 
@@ -72,9 +76,30 @@ export function followBoards(
       // A change may have preceded the join.
       followed.lookNow(keyId);
     },
-    read: (keyId) => readBoard(config, keyId, now()),
+    async read(keyId) {
+      let leave = () => {};
+      const view = new Promise<BoardView>((resolve, reject) => {
+        leave = followed.join(keyId, { resolve, reject });
+      });
+      followed.lookNow(keyId);
+      return view.finally(leave);
+    },
     close: followed.close,
   };
+}
+
+/** Sends each reader the changes of a board. Most readers have the same board, so its changes are serialized once. */
+function send(view: BoardView, viewers: readonly Viewer[]): void {
+  const texts = new Map<BoardView, string>();
+  for (const viewer of viewers) {
+    const { shown, stream } = viewer;
+    if (shown.version !== view.version) {
+      const text = texts.get(shown) ?? textOf(view, shown);
+      texts.set(shown, text);
+      stream.send(text);
+    }
+    viewer.shown = view;
+  }
 }
 
 function textOf(view: BoardView, known?: BoardView): string {

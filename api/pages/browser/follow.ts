@@ -19,8 +19,9 @@ interface FollowOptions<State> {
 }
 
 /**
- * Keeps the state of a page current, for example of a ride until it ends. A visible page holds a stream or polls; tabs of the
- * same link share one stream. A hidden page holds no connection (unless `followsHidden`), and requests the current state when it is shown again.
+ * Keeps the state of a page current, for example of a ride until it ends. A visible page holds a stream or polls; tabs
+ * of the same link share one stream. A hidden page holds no connection (unless `followsHidden`), and requests the
+ * current state when it is shown again.
  */
 export function followRide<State extends { now: number }>(
   base: string,
