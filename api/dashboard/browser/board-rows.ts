@@ -24,10 +24,19 @@ let orderTimer: ReturnType<typeof setTimeout> | undefined;
 export function showBoard({ now, order, html }: BoardState): boolean {
   if (now < shownAt) return true;
   shownAt = now;
-  const focused = list.contains(document.activeElement) ? document.activeElement : null;
-  const rowInFocus = focused?.closest('.board-ride')?.id;
+  latestOrder = order;
   const fresh = new DOMParser().parseFromString(html, 'text/html');
   enhance(fresh);
+  keepPlace(() => {
+    patchRows(fresh);
+    if (orderTimer === undefined) arrange();
+  });
+  return order.every(([id, stamp]) => byId(id)?.dataset.stamp === stamp);
+}
+
+function patchRows(fresh: Document): void {
+  const focused = list.querySelector(':focus');
+  const rowInFocus = focused?.closest('.board-ride')?.id ?? '';
   for (const element of [...fresh.body.children]) {
     const shown = byId(element.id);
     if (shown) patch(shown, element);
@@ -35,13 +44,7 @@ export function showBoard({ now, order, html }: BoardState): boolean {
     else if (element.localName === 'li') list.append(hidden(element as HTMLElement));
   }
   // The focused button is gone, for example after an accept.
-  if (focused && !focused.isConnected)
-    byId(rowInFocus ?? '')
-      ?.querySelector('a')
-      ?.focus({ preventScroll: true });
-  latestOrder = order;
-  if (orderTimer === undefined) arrange();
-  return order.every(([id, stamp]) => byId(id)?.dataset.stamp === stamp);
+  if (focused && !focused.isConnected) byId(rowInFocus)?.querySelector('a')?.focus({ preventScroll: true });
 }
 
 function hidden(row: HTMLElement): HTMLElement {
@@ -54,11 +57,10 @@ function arrange(): void {
   const waitMs = aimedAt + aimingMs - performance.now();
   orderTimer = undefined;
   if (waitMs > 0 && list.matches(':hover')) {
-    orderTimer = setTimeout(arrange, waitMs);
+    orderTimer = setTimeout(() => keepPlace(arrange), waitMs);
     return;
   }
   const focused = list.querySelector<HTMLElement>(':focus');
-  const place = placeOf(focused && isVisible(focused) ? focused : firstVisible());
   const wanted = new Set(latestOrder.map(([id]) => id));
   for (const row of [...list.children]) if (!wanted.has(row.id)) row.remove();
   let next = list.firstElementChild;
@@ -71,7 +73,6 @@ function arrange(): void {
   }
   // A row that has moved has lost the focus.
   if (focused) (focused.isConnected ? focused : byId('board-title'))?.focus({ preventScroll: true });
-  place();
   list.dispatchEvent(new Event('arranged'));
 }
 
@@ -86,11 +87,11 @@ const firstVisible = (): Element | undefined =>
     ? [...list.children].find((row) => row.getBoundingClientRect().top >= 0)
     : undefined;
 
-/** Returns a function that scrolls the page so that the element is where it is now. */
-function placeOf(element: Element | null | undefined): () => void {
-  const before = element?.getBoundingClientRect().top;
-  return () => {
-    if (before === undefined || !element?.isConnected) return;
-    scrollBy({ top: element.getBoundingClientRect().top - before, behavior: 'instant' });
-  };
+/** Changes the board, and scrolls the page so that what the person looks at stays where it is. */
+function keepPlace(change: () => void): void {
+  const focused = list.querySelector(':focus');
+  const kept = focused && isVisible(focused) ? focused.closest('li') : firstVisible();
+  const before = kept?.getBoundingClientRect().top ?? 0;
+  change();
+  if (kept?.isConnected) scrollBy({ top: kept.getBoundingClientRect().top - before, behavior: 'instant' });
 }

@@ -40,7 +40,7 @@ export interface Boards {
  * rendered and sent.
  */
 export function followBoards(
-  { config, log, now }: Pick<Context, 'log' | 'now'> & { config: Pick<Config, 'trackBaseUrl'> },
+  service: Pick<Context, 'log' | 'now'> & { config: Pick<Config, 'trackBaseUrl'> },
   wake: Wake,
 ): Boards {
   const followed = watch<Viewer | Reader>({
@@ -50,7 +50,7 @@ export function followBoards(
     },
     pollMs,
     onNews: (note) => wake.onNewsOfKey(note),
-    log,
+    log: service.log,
     failure: 'boards could not be read',
   });
 
@@ -58,7 +58,7 @@ export function followBoards(
     const viewers = waiting.filter((each) => 'stream' in each);
     const readers = waiting.filter((each) => 'resolve' in each);
     try {
-      const view = await readBoard(config, keyId, now(), viewers[0]?.shown);
+      const view = await readBoard(service.config, keyId, service.now(), viewers[0]?.shown);
       send(view, viewers);
       for (const { resolve } of readers) resolve(view);
     } catch (error) {
