@@ -14,6 +14,10 @@ import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
+import { deskRoutes } from './desk/board-page.tsx';
+import { boardRoutes } from './desk/board-routes.tsx';
+import { type Boards, followBoards } from './desk/desk-streams.ts';
+import { receiptRoutes } from './desk/receipt.tsx';
 import { keyRoutes } from './keys/key.ts';
 import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
@@ -28,7 +32,7 @@ import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
-import { dashboardStreams } from './streams.ts';
+import { type DashboardStreams, dashboardStreams } from './streams.ts';
 import { switchRoutes } from './team/switch.ts';
 import { teamRoutes } from './team/team.ts';
 import { statementRoutes } from './usage/statement.tsx';
@@ -48,8 +52,11 @@ interface SharedParts {
 export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
+  const boards = followBoards(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
+    boards,
+    openStream: streams.open,
     streams: streams.of(consoleView),
     rideStreams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
@@ -72,6 +79,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     renderError: pageError,
     endHeld: streams.endAll,
     async close() {
+      boards.close();
       streams.close();
     },
   };
@@ -79,6 +87,9 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 
 /** The objects of the process that the routes use. */
 export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
+  /** The boards of the desks. */
+  boards: Boards;
+  openStream: DashboardStreams['open'];
   /** The streams of the test console. */
   streams: ConsoleStreams;
   /** The streams of the rides' pages. */
@@ -88,7 +99,7 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, streams, rideStreams, mailPage }: ConsoleParts,
+  { creation, boards, openStream, streams, rideStreams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -97,11 +108,14 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
+    ...deskRoutes(service, boards),
+    ...boardRoutes(service, boards, openStream),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
+    ...receiptRoutes(service),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...usageRoutes(service),

@@ -15,8 +15,11 @@ import { LinkIfMay } from './viewer.tsx';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
-/** The clock to the second or minute, the day, or both. `exact` is both to the second, and never relative. */
-type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact';
+/**
+ * The clock to the second or minute, the day, or both. `exact` is both to the second, and never relative. `clock` is to
+ * the minute, with the day if that is not today, and with the minutes from now while these are few.
+ */
+type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact' | 'clock';
 
 /**
  * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
@@ -34,7 +37,7 @@ function utcText(at: Date, form: TimeForm): string {
   const exact = exactText(at);
   if (form === 'exact') return exact;
   const toTheMinute = exact.replace(/:\d\d UTC/, ' UTC');
-  if (form === 'both') return toTheMinute;
+  if (form === 'both' || form === 'clock') return toTheMinute;
   if (form === 'minute') return toTheMinute.slice(11);
   return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }

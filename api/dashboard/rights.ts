@@ -9,7 +9,7 @@ const anybody = 'anybody';
 const owners = ['owner'] as const;
 /** Who builds and watches the integration. */
 const builders = ['owner', 'developer'] as const;
-/** Who sees rides with their passengers. The routes below `/desk` have these roles, too. */
+/** Who books rides, and sees their passengers. */
 const bookers = ['owner', 'developer', 'desk'] as const;
 /** Who sees usage and prices. */
 const accountants = ['owner', 'developer', 'finance'] as const;
@@ -86,8 +86,23 @@ const rights = {
   'POST /console/:rideId/steps/:step': builders,
   'GET /signature': builders,
 
+  'GET /desk': bookers,
+  'POST /desk': bookers,
+  'GET /desk/state': bookers,
+  'GET /desk/events': bookers,
+  'POST /desk/rides/:rideId/accept': bookers,
+  'GET /desk/rides/:rideId/cancel': bookers,
+  'POST /desk/rides/:rideId/cancel': bookers,
+  'GET /desk/places': bookers,
+  'POST /desk/places': bookers,
+  'POST /desk/places/remove': bookers,
+  'POST /desk/places/default': bookers,
+  'GET /desk/settings': builders,
+  'POST /desk/settings': builders,
+
   'GET /rides': bookers,
   'GET /rides/:rideId': bookers,
+  'GET /rides/:rideId/receipt': bookers,
   'GET /rides/:rideId/state': bookers,
   'GET /rides/:rideId/events': bookers,
   'POST /rides/:rideId/accept': bookers,
@@ -117,7 +132,7 @@ export function mayUse(role: Role, route: string): boolean {
 export const firstPages: Readonly<Record<Role, string>> = {
   owner: '/dashboard',
   developer: '/dashboard',
-  desk: '/dashboard/rides',
+  desk: '/dashboard/desk',
   finance: '/dashboard/usage',
 };
 

@@ -5,7 +5,7 @@ import type { Wake } from '../../shared/base/wake.ts';
 import type { RequestContext } from '../part.ts';
 import { followRides, type RideView } from '../streams/followed-rides.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
-import { createStreams } from '../streams/streams.ts';
+import { createStreams, type Stream } from '../streams/streams.ts';
 import { sessionCookie } from './page-routes.ts';
 
 /**
@@ -17,6 +17,8 @@ export interface RideStreams<Read, State> {
   open(ctx: RequestContext, of: { account: CurrentAccount; ride: Read; state: State }): void;
 }
 
+export type DashboardStreams = ReturnType<typeof dashboardStreams>;
+
 /** The streams of the dashboard. All kinds of pages share the limits. */
 export function dashboardStreams(service: Context, wake: Wake) {
   const streams = createStreams({ ...service.config.streams, client: 'account' });
@@ -24,7 +26,15 @@ export function dashboardStreams(service: Context, wake: Wake) {
   const cookie = sessionCookie(service.config);
   const closings = [sessions.close];
 
+  /** Answers a request with a stream of this account, which ends with the session of the request. */
+  function open(ctx: RequestContext, { _id, member }: CurrentAccount): Stream {
+    const stream = streams.open(ctx, _id);
+    sessions.add(stream, visitOf(cookie.read(ctx), _id, member));
+    return stream;
+  }
+
   return {
+    open,
     /** The streams that show rides in this way. */
     of<Read extends { _id: string; accountId: string }, State extends { now: number }>(
       view: RideView<Read, State>,
@@ -33,11 +43,7 @@ export function dashboardStreams(service: Context, wake: Wake) {
       closings.push(followed.close);
       return {
         open(ctx, { account, ride, state }) {
-          followed.follow(ride, state, () => {
-            const stream = streams.open(ctx, ride.accountId);
-            sessions.add(stream, visitOf(cookie.read(ctx), account._id, account.member));
-            return stream;
-          });
+          followed.follow(ride, state, () => open(ctx, account));
         },
       };
     },

@@ -105,7 +105,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
   const steps = stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() }));
   const position = carPosition(ride, now);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
-  const arrival = drives ? arrivesAt(ride) : undefined;
+  const arrival = drives ? promisedArrival(ride) : undefined;
   return {
     now,
     status: ride.status,
@@ -161,7 +161,13 @@ function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
 }
 
-function arrivesAt(ride: TrackedRide): number | undefined {
+/**
+ * When a car that is on its way is expected at the pickup or the destination (Unix ms); undefined if nothing is known.
+ * Pure.
+ */
+export function promisedArrival(
+  ride: Pick<TrackedRide, 'status' | 'statusAt' | 'leg' | 'offers' | 'acceptedOfferId' | 'distanceKm' | 'pickupAt'>,
+): number | undefined {
   const { status, statusAt, leg, offers, acceptedOfferId, distanceKm, pickupAt } = ride;
   if (leg) return leg.endAt.getTime();
   const since = statusAt.getTime();

@@ -51,8 +51,8 @@ export const shownDriver = (state: TrackState): TrackState['driver'] =>
 export const oldReportMs = 15_000;
 /** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
-/** The page says that the driver is late if the arrival was expected at least this long ago. */
-const lateMs = 60_000;
+/** A driver is late if the arrival was expected at least this long ago. */
+export const lateMs = 60_000;
 
 interface Words {
   /** The most important fact, and the largest text of the page. */

@@ -74,6 +74,8 @@ export interface Account {
    * (keys/suspend-account.ts).
    */
   suspendedAt?: Date;
+  /** The key with which the desk books. */
+  deskKeyId?: string;
 }
 
 const person = { id: String, email: String, role: { type: String, enum: roles } };
@@ -101,6 +103,7 @@ const accountSchema = new mongoose.Schema<Account>(
     },
     consoleSeenAt: Date,
     suspendedAt: Date,
+    deskKeyId: String,
   },
   { versionKey: false, autoIndex: false },
 );

@@ -296,7 +296,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     MAX_STREAMS: count
       .default(10_000)
       .description('The maximum number of streams of each kind that a process holds open.')
-      .note("The kinds are live maps, rides in the dashboard, drivers' streams, and long polls for events.")
+      .note("The kinds are live maps, rides and boards in the dashboard, drivers' streams, and long polls for events.")
       .tag('API'),
     MAX_STREAMS_PER_CLIENT: count
       .default(20)
@@ -304,7 +304,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'The maximum number of live maps that a process holds open for one network (an IPv4 address or an IPv6 /64).',
       )
       .note(
-        'The same limit applies to the rides that one account has open in the dashboard.',
+        "The same limit applies to the rides and desks' boards that one account has open in the dashboard.",
         'A live map beyond a limit polls every 5 s.',
       )
       .tag('API'),

@@ -9,6 +9,7 @@ import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
+import { publishNewRide } from '../base/wake.ts';
 import { newDocument } from './new-document.ts';
 import { rides } from './ride.ts';
 import { enqueueNextTimer } from './ride-jobs.ts';
@@ -74,6 +75,7 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
     'ride created',
   );
   rideStatuses.inc({ status: 'bidding', mode: ride.mode });
+  publishNewRide(ctx, ride);
   await enqueueNextTimer(ctx, ride);
   return ride;
 }

@@ -89,6 +89,12 @@ rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
 rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
 
+/** The rides that a partner lost: they were cancelled, but not by the partner. */
+export const lostRides = { status: 'cancelled', cancelledBy: { $in: ['driver', 'timeout'] } } as const;
+/** Lists a key's lost rides by their end, for the desk's board (board-rides.ts). A ride enters the index when it ends. */
+export const lostIndex = { keyId: 1, statusAt: -1 } as const;
+rideSchema.index(lostIndex, { partialFilterExpression: lostRides });
+
 // Gives a driver at most one moving ride: of two accepts, the second fails. Test rides are excluded, because they share
 // their simulated drivers.
 rideSchema.index(

@@ -5,6 +5,7 @@ import { twoProcesses } from './delivery/two-processes.ts';
 import { fleet } from './drivers/fleet.ts';
 import { idleDrivers } from './drivers/idle-drivers.ts';
 import { nearest } from './drivers/nearest.ts';
+import { boards } from './pages/boards.ts';
 import { dashboard } from './pages/dashboard.ts';
 import { map } from './pages/map.ts';
 import { revokedKeys } from './pages/revoked-keys.ts';
@@ -42,6 +43,7 @@ export const measurements = {
   backlog,
   dashboard,
   'revoked-keys': revokedKeys,
+  boards,
   map,
   usage,
   nearest,

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { signedIn } from '../support/dashboard.ts';
+import { newDesk } from '../support/desk.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
-import { newRide } from '../support/rides.ts';
+import { newRide, rideIn } from '../support/rides.ts';
 import { attemptStates, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { newPerson } from './as-person.ts';
 import { asVisitor } from './as-visitor.ts';
@@ -68,6 +69,31 @@ describe('a person', () => {
     await person.click(page.getByRole('button', { name: 'Cancel ride' }));
     await person.read(state.filter({ hasText: 'cancelled' }));
     person.done();
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('follows a ride at the desk and cancels it', async () => {
+    const desk = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'bidding', {
+      ...{ ...desk.owner, passenger: { name: 'Ada Lovelace' } },
+      offers: [{ price: 26 }, { price: 24 }],
+    });
+    const page = await openPage(await openProfile(asVisitor(desk.visitor)), `${api.url}/dashboard`);
+    const person = newPerson('at the desk, accept an offer, follow the ride and cancel it');
+    await person.read(page.getByRole('heading', { name: 'Overview' }));
+    await person.click(page.getByRole('link', { name: 'Desk', exact: true }));
+    await person.read(page.getByText('1 ride needs you'));
+    await person.click(page.getByRole('button', { name: /^Accept \$24/ }));
+    const row = page.locator('#board-list > li', { hasText: 'Ada Lovelace' });
+    await person.read(row.getByText('driver arriving'));
+    await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
+    await person.read(row.getByText('arrived'));
+    await person.click(row.getByRole('button', { name: 'Cancel ride' }));
+    await person.read(page.getByRole('heading', { name: 'Cancel this ride?' }));
+    await person.click(page.getByRole('dialog').getByRole('button', { name: 'Cancel ride' }));
+    await person.read(page.getByText('Ada Lovelace: ride cancelled.'));
+    person.done();
+    await row.waitFor({ state: 'detached' });
     expect(page.complaints).to.deep.equal([]);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Account } from '../../shared/accounts/account.ts';
+import { type Account, AccountModel } from '../../shared/accounts/account.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
@@ -39,6 +39,7 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
     mode: 'test',
     webhookUrl: markupUrl,
   });
+  await AccountModel.updateOne({ _id: account._id }, { $set: { deskKeyId: keyId } });
   const place = { lat: 40.7128, lng: -74.006, address: markup };
   const { rideId } = await rideIn(api.ctx, 'in_progress', {
     by: clientOf(api.url, key),

@@ -47,6 +47,10 @@ function textOf(at: Date, form: string | undefined, now: Date): string {
   if (form === 'date') return day;
   if (form === 'exact') return `${day}, ${clockToTheSecond.format(at)}`;
   const ageMs = now.getTime() - at.getTime();
+  if (form === 'clock') {
+    const time = day === dayOfThisYear.format(now) ? clock.format(at) : `${day}, ${clock.format(at)}`;
+    return Math.abs(ageMs) < recentMs ? `${time} (${relativeText(ageMs)})` : time;
+  }
   return Math.abs(ageMs) < recentMs ? relativeText(ageMs) : `${day}, ${clock.format(at)}`;
 }
 

@@ -16,7 +16,7 @@ export interface Concern {
 /** A passenger who has not come out after this time should be called. */
 const longWaitMs = 5 * 60_000;
 /** A ride that ended longer ago has been noticed, or is no longer needed. */
-const recentMs = 60 * 60_000;
+export const recentMs = 60 * 60_000;
 
 /** The rides that need a person at a time (Unix ms), each once, live ones first. Pure. */
 export function concernsOf(rides: readonly ListedRide[], now: number): Concern[] {
@@ -30,26 +30,46 @@ export function concernsOf(rides: readonly ListedRide[], now: number): Concern[]
 
 function concernOf(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
   const { status, statusAt, mode, missed } = ride;
-  const sinceMs = now - statusAt.getTime();
-  if (hasEnded(status) && sinceMs > recentMs) return null;
-  if (status === 'bidding') return biddingConcern(ride, now);
-  if (status === 'arrived' && sinceMs > longWaitMs) {
-    return { text: `The driver has been waiting for ${durationText(sinceMs)}` };
-  }
-  if (status === 'cancelled' && mode === 'live') {
-    const text = cancelText(ride);
-    if (text) return { text };
-  }
+  if (hasEnded(status) && now - statusAt.getTime() > recentMs) return null;
+  const concern = status === 'cancelled' && mode === 'test' ? null : concernOfTrip(ride, now);
+  if (concern || status === 'bidding') return concern;
   return missed.length > 0 ? { text: `${counted(missed.length, 'event')} did not arrive` } : null;
 }
 
+type Trip = Pick<
+  ListedRide,
+  | 'status'
+  | 'statusAt'
+  | 'createdAt'
+  | 'biddingOpensAt'
+  | 'openedAt'
+  | 'biddingEndsAt'
+  | 'liveOffers'
+  | 'autoAccept'
+  | 'cancelledBy'
+  | 'agreedPrice'
+  | 'replacedBy'
+>;
+
+/** The reason why the trip itself needs a person at a time (Unix ms); null if it needs nobody. Pure. */
+export function concernOfTrip(trip: Trip, now: number): Omit<Concern, 'ride'> | null {
+  const { status, statusAt } = trip;
+  const sinceMs = now - statusAt.getTime();
+  if (status === 'bidding') return biddingConcern(trip, now);
+  if (status === 'arrived' && sinceMs > longWaitMs) {
+    return { text: `The driver has been waiting for ${durationText(sinceMs)}` };
+  }
+  const text = status === 'cancelled' && cancelText(trip);
+  return text ? { text } : null;
+}
+
 /** `81 min`, `10 h` */
-function durationText(ms: number): string {
+export function durationText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
-function biddingConcern(ride: ListedRide, now: number): Omit<Concern, 'ride'> | null {
+function biddingConcern(ride: Trip, now: number): Omit<Concern, 'ride'> | null {
   if (waitsToOpen(ride)) return null;
   const { liveOffers, autoAccept, biddingEndsAt: until } = ride;
   const leftMs = until.getTime() - now;
@@ -66,7 +86,7 @@ function choiceText(autoAccept: ListedRide['autoAccept']): string {
 }
 
 /** Null if nobody needs to act: the partner cancelled, or another ride replaces this one. */
-function cancelText({ cancelledBy, agreedPrice, replacedBy }: ListedRide): string | null {
+function cancelText({ cancelledBy, agreedPrice, replacedBy }: Trip): string | null {
   if (cancelledBy === 'driver') return replacedBy ? null : 'The driver cancelled';
   if (cancelledBy !== 'timeout') return null;
   return agreedPrice === undefined

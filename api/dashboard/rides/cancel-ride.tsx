@@ -6,16 +6,27 @@ import { dashboardPage, PageHead } from '../frame.tsx';
 import { ridePath } from '../paths.ts';
 import { rideName, TripText } from './ride-facts.tsx';
 
+/** The section of the page, the address of its form, and the page to which it leads back. */
+interface CancelPlaces {
+  section?: 'rides' | 'desk';
+  action?: string;
+  back?: string;
+}
+
 /** Asks for confirmation before a ride is cancelled, because that cannot be undone. */
-export function cancelRidePage(account: CurrentAccount, ride: Ride): string {
+export function cancelRidePage(
+  account: CurrentAccount,
+  ride: Ride,
+  { section = 'rides', action = `${ridePath(ride._id)}/cancel`, back = ridePath(ride._id) }: CancelPlaces = {},
+): string {
   const title = 'Cancel this ride?';
   return dashboardPage({
     title,
     account,
-    section: 'rides',
+    section,
     test: ride.mode === 'test',
     children: (
-      <>
+      <div id="question">
         <PageHead title={title}>
           <p class="title-row">
             <strong>{rideName(ride)}</strong> <StatusPill status={ride.status} />
@@ -29,15 +40,15 @@ export function cancelRidePage(account: CurrentAccount, ride: Ride): string {
           </li>
           <li>This cannot be undone.</li>
         </ul>
-        <ChangeForm action={`${ridePath(ride._id)}/cancel`} class="actions">
+        <ChangeForm action={action} class="actions">
           <button class="btn destroys" type="submit">
             Cancel ride
           </button>
-          <a class="btn second" href={ridePath(ride._id)}>
+          <a class="btn second" href={back}>
             Keep the ride
           </a>
         </ChangeForm>
-      </>
+      </div>
     ),
   });
 }

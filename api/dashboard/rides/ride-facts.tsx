@@ -79,12 +79,17 @@ const RideLink = ({ rideId }: { rideId: string }) => <a href={ridePath(rideId)}>
 
 /** A name, and a phone number that can be called. */
 function Person({ name, phone }: { name?: string; phone?: string }) {
-  const digits = phone?.replace(/[^+\d]/g, '');
   return (
     <>
-      {name && <span>{name}</span>} {phone && (digits ? <a href={`tel:${digits}`}>{phone}</a> : phone)}
+      {name && <span>{name}</span>} <Phone phone={phone} />
     </>
   );
+}
+
+/** A phone number that can be called. */
+export function Phone({ phone }: { phone?: string }) {
+  const digits = phone?.replace(/[^+\d]/g, '');
+  return <>{phone && (digits ? <a href={`tel:${digits}`}>{phone}</a> : phone)}</>;
 }
 
 /** The agreed price, or else the fare that is proposed to drivers. */

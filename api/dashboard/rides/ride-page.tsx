@@ -6,6 +6,7 @@ import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import type { TrackState } from '../../track/track-state.ts';
 import { LinkButton } from '../blocks.tsx';
+import { RideLinks } from '../desk/board-find.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { entryPath, ridePath } from '../paths.ts';
@@ -95,7 +96,7 @@ export function ridePage(props: RidePageProps): string {
 
 /** The part of the page that changes with the ride. Elements that can appear or disappear have an id. */
 function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
-  const { config, ride, keyName, news, entries, entryId, now } = props;
+  const { config, account, ride, keyName, news, entries, entryId, now } = props;
   const chosen = chosenEntry(entries, entryId);
   return (
     <>
@@ -113,6 +114,7 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
         <RideFacts ride={ride} keyName={keyName} />
         {news.map && <RideMap tiles={config.tiles} />}
       </div>
+      <RideLinks ride={ride} desk={account.deskKeyId !== undefined} />
       <Offers ride={ride} />
       <Missed ride={ride} entries={entries} />
       <Timeline rideId={ride._id} entries={entries} chosen={chosen}>

@@ -2,9 +2,8 @@ import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { rideOf, rideWithKeyName } from '../../../shared/rides/list-rides.ts';
+import { rideWithKeyName } from '../../../shared/rides/list-rides.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
@@ -19,7 +18,7 @@ import {
 import { entryPath, ridePath } from '../paths.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
-import { changeAsPartner, recordChange, refusalIn } from './record-change.ts';
+import { changeByForm, ownRide } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 
@@ -27,12 +26,6 @@ import { ridePage } from './ride-page.tsx';
 export function rideRoutes(service: Context, streams: NewsStreams): DashboardRoute[] {
   const { config } = service;
   const { page, action, data, stream } = signedInRoutes(service);
-
-  async function ownRide({ owner, param }: PageRequest): Promise<Ride> {
-    const ride = await rideOf(param('rideId'), owner);
-    if (!ride) throw new AppError('not_found');
-    return ride;
-  }
 
   async function showRide(request: PageRequest, entryId = request.query('entry'), refusal?: string): Promise<string> {
     const { account, owner, param } = request;
@@ -51,16 +44,10 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
     return ridePage({ config, account, ...found, attempts, news, entryId, refusal, now: service.now() });
   }
 
-  /**
-   * Changes the ride on behalf of its key, and adds an entry to the audit list. A refusal is shown on
-   * the ride's page, unless an earlier request with this form has made the change.
-   */
+  /** A refusal is shown on the ride's page. */
   async function change(request: FormRequest, command: Command, what: AuditAction): Promise<Answer> {
-    const ride = await ownRide(request);
-    const rideId = ride._id;
-    const refusal = await changeAsPartner(service, request, ride, command).then(() => null, refusalIn);
-    const made = await recordChange(service, request, await ownRide(request), what);
-    if (made || !refusal) return { redirectTo: ridePath(rideId) };
+    const { ride, refusal } = await changeByForm(service, request, command, what);
+    if (!refusal) return { redirectTo: ridePath(ride._id) };
     const { status, code, message } = refusal;
     return { status, code, html: await showRide(request, '', message) };
   }

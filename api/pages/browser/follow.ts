@@ -14,21 +14,24 @@ interface FollowOptions<State> {
   onConnection(isGood: boolean): void;
   /** Called when the browser's session has ended. */
   onSignedOut?(): void;
+  /** True if the page follows while it is hidden too. */
+  followsHidden?(): boolean;
 }
 
 /**
- * Keeps the state of a ride on a page current, until the ride ends. A visible page holds a stream or polls; tabs of the
- * same link share one stream. A hidden page holds no connection, and requests the current state when it is shown again.
+ * Keeps the state of a page current, for example of a ride until it ends. A visible page holds a stream or polls; tabs
+ * of the same link share one stream. A hidden page holds no connection (unless `followsHidden`), and requests the
+ * current state when it is shown again.
  */
 export function followRide<State extends { now: number }>(
   base: string,
   first: State,
-  { isLast, onState, onConnection, onSignedOut = () => {} }: FollowOptions<State>,
+  { isLast, onState, onConnection, onSignedOut = () => {}, followsHidden = () => false }: FollowOptions<State>,
 ): void {
   const otherTabs = new BroadcastChannel(base);
   let newest = first.now;
   let isOver = isLast(first);
-  let visible = new AbortController();
+  let following: AbortController | undefined;
 
   function applyState(state: State): void {
     if (state.now <= newest || isOver) return;
@@ -36,7 +39,7 @@ export function followRide<State extends { now: number }>(
     isOver = isLast(state);
     onConnection(true);
     onState(state);
-    if (isOver) visible.abort();
+    if (isOver) stop();
   }
 
   function applyAndShare(state: State): void {
@@ -54,7 +57,7 @@ export function followRide<State extends { now: number }>(
 
   function end(): void {
     isOver = true;
-    visible.abort();
+    stop();
   }
 
   /**
@@ -89,17 +92,22 @@ export function followRide<State extends { now: number }>(
   }
 
   function start(): void {
-    if (document.hidden || isOver) return;
-    visible = new AbortController();
-    const { signal } = visible;
+    if (following || isOver || (document.hidden && !followsHidden())) return;
+    following = new AbortController();
+    const { signal } = following;
     askForState(signal).catch(() => {});
     runWithLock(base, signal, () => lead(signal)).catch(() => {});
   }
 
+  function stop(): void {
+    following?.abort();
+    following = undefined;
+  }
+
   otherTabs.onmessage = ({ data }) => applyState(data as State);
-  document.addEventListener('visibilitychange', () => (document.hidden ? visible.abort() : start()));
+  document.addEventListener('visibilitychange', () => (document.hidden && !followsHidden() ? stop() : start()));
   // A page in the back/forward cache must not hold a connection.
-  addEventListener('pagehide', () => visible.abort());
+  addEventListener('pagehide', stop);
   addEventListener('pageshow', ({ persisted }) => persisted && start());
   start();
 }

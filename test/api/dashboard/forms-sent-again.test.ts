@@ -76,6 +76,8 @@ const cases: Record<string, FormCase> = {
     status: 303,
     params: ({ failedRideId }) => ({ rideId: failedRideId, seq: '1' }),
   },
+  '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/desk/rides/:rideId/cancel': { status: 303 },
   '/deliveries/send-again': { status: 303, fields: ({ key }) => ({ keyId: key._id, since: '2020-01-01 00:00' }) },
   '/console': {
     status: 303,

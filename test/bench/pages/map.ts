@@ -59,7 +59,7 @@ export const map: Measurement = async ({ stack, quick, say }) => {
 };
 
 /** Sends requests at a fixed rate for `seconds`. Resolves with their times in ms. */
-async function latencies(request: () => Promise<number>, seconds: number): Promise<number[]> {
+export async function latencies(request: () => Promise<number>, seconds: number): Promise<number[]> {
   const count = seconds * requestsPerSecond;
   const asked: Promise<number>[] = [];
   for (const startedAt = performance.now(); asked.length < count; ) {
@@ -70,12 +70,12 @@ async function latencies(request: () => Promise<number>, seconds: number): Promi
   return Promise.all(asked);
 }
 
-function timeOf(url: string, options: http.RequestOptions): Promise<number> {
+export function timeOf(url: string, options: http.RequestOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     http
       .get(url, options, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`map: a retrieval was answered ${response.statusCode}`));
+        if (response.statusCode !== 200) reject(new Error(`a retrieval was answered ${response.statusCode}`));
         response.resume().once('end', () => resolve(performance.now() - startedAt));
       })
       .once('error', reject);

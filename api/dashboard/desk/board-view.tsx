@@ -1,0 +1,133 @@
+import { renderToString } from 'preact-render-to-string';
+import type { Config } from '../../../shared/base/config.ts';
+import { boardRides } from '../../../shared/rides/board-rides.ts';
+import { trackUrl } from '../../../shared/rides/events.ts';
+import { counted, countText } from '../facts.tsx';
+import { ridesPath } from '../paths.ts';
+import { type Group, groups, placed } from './board-needs.ts';
+import { BoardRow, rowId } from './board-row.tsx';
+import type { BoardState } from './board-state.ts';
+
+/** A board shows at most this many rides. */
+const mostShown = 200;
+
+interface Row {
+  stamp: string;
+  html: string;
+}
+
+/** A board at a time. */
+export interface BoardView {
+  /** Unix ms, by MongoDB's clock. */
+  now: number;
+  needs: number;
+  summary: string;
+  /** By the id of the element, in order. */
+  rows: ReadonlyMap<string, Row>;
+  /** Changes with everything that the board shows. */
+  version: string;
+}
+
+/** Reads the board of a key. Rows that `known` already has are not rendered again. */
+export async function readBoard(
+  { trackBaseUrl }: Pick<Config, 'trackBaseUrl'>,
+  keyId: string,
+  now: number,
+  known?: BoardView,
+): Promise<BoardView> {
+  const { rides, isCut } = await boardRides(keyId, now);
+  const all = placed(rides, now);
+  const rows = new Map<string, Row>();
+  const add = (id: string, stamp: string, render: () => string) => {
+    const before = known?.rows.get(id);
+    rows.set(id, before?.stamp === stamp ? before : { stamp, html: render() });
+  };
+  const shown = all.slice(0, mostShown);
+  for (const group of groups) {
+    const inGroup = shown.filter((row) => row.group === group);
+    if (inGroup.length > 0) addHeading(group, all.filter((row) => row.group === group).length);
+    for (const row of inGroup) {
+      const { ride, need } = row;
+      const stamp = `${ride.rev} ${need?.text ?? ''}`;
+      const link = trackUrl(trackBaseUrl, ride);
+      add(rowId(ride), stamp, () => renderToString(<BoardRow row={row} stamp={stamp} link={link} />));
+    }
+  }
+  if (all.length === 0) add('board-none', '', () => renderToString(<NoRides />));
+  const more = all.length - shown.length;
+  if (more > 0) {
+    const text = `${isCut ? 'More than ' : ''}${counted(more, 'more ride')}`;
+    add('board-more', text, () => renderToString(<More text={text} />));
+  }
+  const needs = all.filter(({ need }) => need !== null).length;
+  const order = [...rows].map(([id, { stamp }]) => `${id} ${stamp}`);
+  return {
+    now,
+    needs,
+    summary: renderToString(<Summary needs={needs} />),
+    rows,
+    version: [needs, ...order].join('\n'),
+  };
+
+  function addHeading(group: Group, count: number): void {
+    add(`board-${group}`, String(count), () => renderToString(<Heading group={group} count={count} />));
+  }
+}
+
+/** The board of an account without a desk key. */
+export const emptyBoard = (now: number): BoardView => ({
+  ...{ now, needs: 0, summary: renderToString(<Summary needs={0} />), version: '' },
+  rows: new Map([['board-none', { stamp: '', html: renderToString(<NoRides />) }]]),
+});
+
+/**
+ * The state of a board for a reader who has `known`: with the rows that have changed since then. Without `known`, the
+ * state has no rows; with `all`, it has all.
+ */
+export function stateOf({ now, needs, summary, rows }: BoardView, known?: BoardView | 'all'): BoardState {
+  const isNews = ([id, { stamp }]: [string, Row]) => known === 'all' || known?.rows.get(id)?.stamp !== stamp;
+  const changed = known === undefined ? [] : [...rows].filter(isNews);
+  return {
+    ...{ now, needs },
+    order: [...rows].map(([id, { stamp }]) => [id, stamp] as const),
+    html: summary + changed.map(([, { html }]) => html).join(''),
+  };
+}
+
+/** The one glance: a word, a shape and a colour say whether a ride needs a person. */
+function Summary({ needs }: { needs: number }) {
+  return (
+    <p id="board-summary" data-needs={needs > 0 ? needs : undefined}>
+      <span class="board-mark" aria-hidden="true" />
+      {needs === 0 ? 'Nothing needs you' : needs === 1 ? '1 ride needs you' : `${countText(needs)} rides need you`}
+    </p>
+  );
+}
+
+const titles: Record<Group, string> = { needs: 'Needs you', now: 'Under way', later: 'For later' };
+
+function Heading({ group, count }: { group: Group; count: number }) {
+  return (
+    <li id={`board-${group}`} class="board-group" data-stamp={count}>
+      <h3>
+        {titles[group]} <span class="board-count">{countText(count)}</span>
+      </h3>
+    </li>
+  );
+}
+
+function NoRides() {
+  return (
+    <li id="board-none" class="board-none" data-stamp="">
+      No ride is under way. A ride appears here as soon as the desk books it.
+    </li>
+  );
+}
+
+function More({ text }: { text: string }) {
+  return (
+    <li id="board-more" class="board-none" data-stamp={text}>
+      {text} not shown. <a href={`${ridesPath}?status=under_way`}>All rides under way</a>
+    </li>
+  );
+}

@@ -1,0 +1,102 @@
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { timeOf } from '../../../shared/rides/events.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { stepsOf } from '../../../shared/rides/steps.ts';
+import { Fact } from '../blocks.tsx';
+import { moneyText, placeText, Time } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { ridePath } from '../paths.ts';
+import { ownRide } from '../rides/record-change.ts';
+
+/** The receipt of a ride, made for one printed page. */
+export function receiptRoutes(service: Context): DashboardRoute[] {
+  const { page } = signedInRoutes(service);
+  return [page('/rides/:rideId/receipt', async (request) => receiptPage(request.account, await ownRide(request)))];
+}
+
+function receiptPage(account: CurrentAccount, ride: Ride): string {
+  const isPaid = ride.status === 'completed';
+  return dashboardPage({
+    title: 'Receipt',
+    account,
+    section: 'rides',
+    test: ride.mode === 'test',
+    scripts: ['statement-page.js'],
+    children: (
+      <article class="receipt">
+        <PageHead
+          title="Receipt"
+          actions={
+            <>
+              {isPaid && (
+                <button type="button" class="btn" data-print hidden>
+                  Print
+                </button>
+              )}
+              <a class="btn second" href={ridePath(ride._id)}>
+                Back to the ride
+              </a>
+            </>
+          }
+        />
+        {ride.erasedAt && (
+          <p class="notice">
+            <span>
+              The personal data of this ride was erased on <Time at={ride.erasedAt} form="date" />. The places are kept
+              to about a kilometre.
+            </span>
+          </p>
+        )}
+        {isPaid ? <Paid account={account} ride={ride} /> : <p class="notice">{unpaidText(ride)}</p>}
+      </article>
+    ),
+  });
+}
+
+const unpaidText = ({ status }: Ride): string =>
+  status === 'cancelled'
+    ? 'This ride was cancelled, so it has no receipt.'
+    : 'This ride is not completed yet. Its receipt is here as soon as it is.';
+
+function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
+  const { passenger, reference, pickup, destination, driver, agreedPrice, fare, distanceKm, mode } = ride;
+  const startedAt = startOf(ride);
+  return (
+    <>
+      {mode === 'test' && <p class="notice">A test ride: nobody drove, and nothing was paid.</p>}
+      <p class="receipt-price">{moneyText(agreedPrice ?? fare)}</p>
+      <dl class="card facts">
+        {passenger?.name && <Fact name="Passenger">{passenger.name}</Fact>}
+        {reference && <Fact name="Reference">{reference}</Fact>}
+        <Fact name="From">
+          {placeText(pickup)}
+          {startedAt && (
+            <span class="sub">
+              <Time at={startedAt} form="exact" />
+            </span>
+          )}
+        </Fact>
+        <Fact name="To">
+          {placeText(destination)}
+          <span class="sub">
+            <Time at={ride.statusAt} form="exact" />
+          </span>
+        </Fact>
+        <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>
+        {driver && <Fact name="Driver">{`${driver.name.trim().split(/\s+/)[0]}, ${driver.vehicle}`}</Fact>}
+        <Fact name="Account">{account.email}</Fact>
+        <Fact name="Ride">
+          <code>{ride._id}</code>
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+/** The start of the trip. */
+function startOf({ createdAt, status, events }: Ride): Date | undefined {
+  const statusesAt = events.filter(({ event }) => event === 'ride.status').map(timeOf);
+  return stepsOf({ createdAt, status, statusesAt }).find((step) => step.status === 'in_progress')?.at;
+}

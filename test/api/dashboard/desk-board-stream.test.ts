@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
+import { SessionModel } from '../../../shared/accounts/session.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newDesk } from '../../support/desk.ts';
+import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { plansOf } from '../../support/plans.ts';
+import { newRide, offerOn } from '../../support/rides.ts';
+import { useTestApi } from '../../support/service.ts';
+
+describe("the stream of a desk's board", () => {
+  const api = useTestApi();
+  const opened: EventStream[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((stream) => stream.close()));
+  });
+
+  async function follow({ cookie }: Visitor): Promise<EventStream> {
+    const stream = await openEventStream(`${api.url}/dashboard/desk/events`, { cookie });
+    opened.push(stream);
+    return stream;
+  }
+  async function nextWith(stream: EventStream, isWanted: (state: BoardState) => boolean): Promise<BoardState> {
+    for (;;) {
+      const state: BoardState | null = await stream.next();
+      expect(state, 'the stream has ended').not.to.equal(null);
+      if (state && isWanted(state)) return state;
+    }
+  }
+  const rowsIn = ({ html }: BoardState) =>
+    [...html.matchAll(/id="board-(ride_\w+)" class="board-ride"/g)].map(([, id]) => id);
+  const has = (rideId: string) => (state: BoardState) => state.order.some(([id]) => id === `board-${rideId}`);
+
+  it('sends each new ride and each change, with only the rows that have changed', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const before = await newRide(api.ctx, owner);
+    const stream = await follow(visitor);
+    const first: BoardState = await stream.next();
+    expect(has(before)(first)).to.equal(true);
+    expect(rowsIn(first)).to.deep.equal([]);
+    const rideId = await newRide(api.ctx, { ...owner, passenger: { name: 'Ada' } });
+    const added = await nextWith(stream, has(rideId));
+    expect(rowsIn(added)).to.deep.equal([rideId]);
+    expect(added).to.include({ needs: 0 });
+    const { offerId } = await offerOn(api.ctx, rideId);
+    const offered = await nextWith(stream, ({ needs }) => needs === 1);
+    expect(offered.order[0]?.[0]).to.equal('board-needs');
+    expect(rowsIn(offered)).to.deep.equal([rideId]);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await nextWith(stream, ({ needs }) => needs === 0);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await nextWith(stream, (state) => !has(rideId)(state));
+  });
+
+  it('ten boards of one key get the same news from one reading', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const streams = await Promise.all(Array.from({ length: 10 }, () => follow(visitor)));
+    for (const stream of streams) await stream.next();
+    let rideId = '';
+    const plans = await plansOf(async () => {
+      rideId = await newRide(api.ctx, owner);
+      const states = await Promise.all(streams.map((stream) => nextWith(stream, has(rideId))));
+      expect(new Set(states.map((state) => JSON.stringify(state))).size).to.equal(1);
+    });
+    // One reading has two queries. A poll may come in between.
+    expect(plans.length).to.be.at.most(6);
+  });
+
+  it('a board without a key has no stream, and another account gets no news of it', async () => {
+    expect((await follow(await signedIn(api))).status).to.equal(204);
+    const [one, two] = [await newDesk(api), await newDesk(api)];
+    const stream = await follow(two.visitor);
+    await stream.next();
+    const foreign = await newRide(api.ctx, one.owner);
+    const own = await newRide(api.ctx, two.owner);
+    const state = await nextWith(stream, has(own));
+    expect(has(foreign)(state)).to.equal(false);
+  });
+
+  it('ends with the session', async () => {
+    const { visitor } = await newDesk(api);
+    const stream = await follow(visitor);
+    await stream.next();
+    await SessionModel.deleteMany({ accountId: visitor.account._id });
+    for (let state = await stream.next(); state; ) state = await stream.next();
+    expect((await follow(visitor)).status).to.equal(401);
+  });
+});

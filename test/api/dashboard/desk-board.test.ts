@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
+import { auditOf } from '../../../shared/accounts/audit.ts';
+import { newKeyId } from '../../../shared/base/ids.ts';
+import { boardRides } from '../../../shared/rides/board-rides.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { newFormId, type Visitor } from '../../support/dashboard.ts';
+import { newDesk } from '../../support/desk.ts';
+import { textOf } from '../../support/pages.ts';
+import { plansOf } from '../../support/plans.ts';
+import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
+import { useTestApi } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+const minuteMs = 60_000;
+
+describe("a desk's board", () => {
+  const api = useTestApi();
+  const realNow = () => Date.now();
+  afterEach(() => {
+    api.ctx.now = realNow;
+  });
+  const passMinutes = (minutes: number) => {
+    api.ctx.now = () => Date.now() + minutes * minuteMs;
+  };
+
+  const boardOf = async (visitor: Visitor): Promise<BoardState> =>
+    JSON.parse((await visitor.get('/dashboard/desk/state?rows')).html);
+  /** The names of the rides and headings on the board, in order. */
+  async function shownOn(visitor: Visitor): Promise<string[]> {
+    const { order, html } = await boardOf(visitor);
+    return order.map(([id]) => {
+      const row = html.split(`id="${id}"`)[1]?.split('</h')[0] ?? '';
+      return textOf(`<${row}`).trim().replace(/ \d+$/, '');
+    });
+  }
+  const named = (name: string) => ({ passenger: { name } });
+
+  it('lists what needs a person first, then what is under way, then what is for later by its pickup', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const pickupAt = (hours: number) => new Date(Date.now() + hours * 60 * minuteMs);
+    await newRide(api.ctx, { ...owner, ...named('In two hours'), pickupAt: pickupAt(2) });
+    await newRide(api.ctx, { ...owner, ...named('In one hour'), pickupAt: pickupAt(1) });
+    await rideIn(api.ctx, 'in_progress', { ...owner, ...named('On the way') });
+    const lost = await rideIn(api.ctx, 'driver_arriving', { ...owner, ...named('Lost') });
+    await applyAction(api.ctx, lost.rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await rideIn(api.ctx, 'driver_arriving', { ...owner, ...named('Late'), offers: [{ etaMinutes: 1 }] });
+    await rideIn(api.ctx, 'driver_arriving', { ...owner, ...named('In time'), offers: [{ etaMinutes: 30 }] });
+    await rideIn(api.ctx, 'bidding', { ...owner, ...named('Offered') });
+    await rideIn(api.ctx, 'cancelled', { ...owner, ...named('Cancelled by the desk') });
+    passMinutes(3);
+    expect(await shownOn(visitor)).to.deep.equal([
+      ...['Needs you', 'Offered', 'Late', 'Lost'],
+      ...['Under way', 'In time', 'On the way'],
+      ...['For later', 'In one hour', 'In two hours'],
+    ]);
+    const { html } = await visitor.get('/dashboard/desk');
+    expect(textOf(html)).to.include('3 rides need you').and.to.include('The driver is 2 min late');
+  });
+
+  it('says that nothing needs a person, also when there is no ride or no key', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const text = async () => textOf((await visitor.get('/dashboard/desk')).html);
+    expect(await text())
+      .to.include('Nothing needs you')
+      .and.to.include('No ride is under way');
+    await rideIn(api.ctx, 'arrived', owner);
+    expect(await text())
+      .to.include('Nothing needs you')
+      .and.not.to.include('No ride is under way');
+  });
+
+  it('a ride that auto-accept will decide needs nobody, and one whose offers are all outside its limits does', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const wish = { ...owner, autoAccept: { maxPrice: 20, waitSeconds: 60 } };
+    await rideIn(api.ctx, 'bidding', { ...wish, ...named('Decided'), offers: [{ price: 19 }] });
+    await rideIn(api.ctx, 'bidding', { ...wish, ...named('Too dear'), offers: [{ price: 21 }] });
+    expect(await shownOn(visitor)).to.deep.equal(['Needs you', 'Too dear', 'Under way', 'Decided']);
+  });
+
+  it('a lost ride leaves the board when the person is booked again, or after an hour', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const lose = async (name: string) => {
+      const { rideId } = await rideIn(api.ctx, 'driver_arriving', { ...owner, ...named(name) });
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    };
+    await lose('Ada Lovelace');
+    await lose('Grace Hopper');
+    expect(await shownOn(visitor)).to.have.members(['Needs you', 'Ada Lovelace', 'Grace Hopper']);
+    const again = await newRide(api.ctx, { ...owner, ...named('ada lovelace') });
+    expect(await shownOn(visitor)).to.deep.equal(['Needs you', 'Grace Hopper', 'Under way', 'ada lovelace']);
+    for (const action of ['accept', 'arrive', 'start', 'complete'] as const) {
+      const offerId = action === 'accept' ? (await offerOn(api.ctx, again)).offerId : '';
+      await applyAction(api.ctx, again, { action, offerId } as never, 'anyone');
+    }
+    expect(await shownOn(visitor)).to.deep.equal(['Needs you', 'Grace Hopper']);
+    passMinutes(61);
+    expect(await shownOn(visitor)).to.deep.equal([
+      'No ride is under way. A ride appears here as soon as the desk books it.',
+    ]);
+  });
+
+  it('shows 200 rides, says how many more there are, and reads a bounded number of rides', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const template = await storedRide(await newRide(api.ctx, owner));
+    const copies = Array.from({ length: 1_500 }, (_, index) => ({
+      ...template,
+      _id: `${template._id.slice(0, -4)}${String(index).padStart(4, '0')}`,
+      trackToken: `${owner.accountId}${index}`,
+      ...(index % 2 === 0 && { status: 'cancelled' as const, cancelledBy: 'timeout' as const, statusAt: new Date() }),
+    }));
+    await rides.insertMany(copies);
+    const { order, html } = await boardOf(visitor);
+    expect(order.filter(([id]) => id.startsWith('board-ride'))).to.have.length(200);
+    expect(textOf(html)).to.match(/More than \d+ more rides not shown/);
+    const plans = await plansOf(() => boardRides(owner.keyId, Date.now()));
+    const keysRead = plans.map(({ executionStats }) => executionStats.totalKeysExamined);
+    expect(Math.max(...keysRead)).to.be.at.most(510);
+    for (const { stages } of plans) expect(stages).not.to.match(/"SORT"|"COLLSCAN"/);
+  });
+
+  it("shows only rides of the desk's key", async () => {
+    const { visitor, owner } = await newDesk(api);
+    await newRide(api.ctx, { ...owner, keyId: newKeyId(), ...named('Of another key') });
+    const other = await newDesk(api);
+    await newRide(api.ctx, { ...other.owner, ...named('Of another account') });
+    await newRide(api.ctx, { ...owner, ...named('Own') });
+    expect(await shownOn(visitor)).to.deep.equal(['Under way', 'Own']);
+  });
+
+  it('an offer that is accepted at the desk is accepted once, and audited once', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId, offers } = await rideIn(api.ctx, 'bidding', { ...owner, offers: [{}, { price: 26 }] });
+    const path = `/dashboard/desk/rides/${rideId}/accept`;
+    const { html } = await visitor.get('/dashboard/desk');
+    expect(textOf(html)).to.include('Accept $26, 5 min, Toyota Prius, blue, 4.8');
+    const fields = { formId: newFormId(), offerId: offers[1]?.offerId ?? '' };
+    const answers = await Promise.all([visitor.post(path, fields), visitor.post(path, fields)]);
+    for (const { status, headers } of answers) {
+      expect([status, headers.get('location')]).to.deep.equal([303, '/dashboard/desk']);
+    }
+    expect(await storedRide(rideId)).to.include({ status: 'driver_arriving', agreedPrice: 26 });
+    expect((await auditOf(owner.accountId, 10)).map(({ action }) => action)).to.deep.equal(['offer_accepted']);
+  });
+
+  it('of two people who accept different offers at the same time, one gets the ride and the other one a message', async () => {
+    const { visitor, owner, colleague } = await newDesk(api);
+    const { rideId, offers } = await rideIn(api.ctx, 'bidding', { ...owner, offers: [{}, {}] });
+    const people = [visitor, await colleague()];
+    const answers = await Promise.all(
+      people.map((person, index) =>
+        person.post(`/dashboard/desk/rides/${rideId}/accept`, { offerId: offers[index]?.offerId ?? '' }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).to.have.members([303, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(textOf(refused?.html ?? '')).to.include(
+      'Another person has accepted an offer for this ride: Dana Okoye, $20.00.',
+    );
+  });
+
+  it('a cancellation is confirmed once, and a second one says who was first', async () => {
+    const { visitor, owner, colleague } = await newDesk(api);
+    const rideId = await newRide(api.ctx, owner);
+    const path = `/dashboard/desk/rides/${rideId}/cancel`;
+    expect(textOf((await visitor.get(path)).html)).to.include('Cancel this ride?');
+    expect((await storedRide(rideId)).status).to.equal('bidding');
+    expect((await visitor.post(path)).status).to.equal(303);
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
+    const second = await (await colleague()).post(path);
+    expect(second.status).to.equal(409);
+    expect(textOf(second.html)).to.include('Another person has cancelled this ride.');
+    expect((await visitor.get(path)).headers.get('location')).to.equal('/dashboard/desk');
+  });
+
+  it('a row has the link and a message for the passenger, without more personal data than they need', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const driver = newDriver({ name: 'Dana Okoye', plate: 'ABC-1' });
+    await rideIn(api.ctx, 'driver_arriving', { ...owner, ...named('Ada'), notes: 'Room 4', offers: [{ driver }] });
+    const { html } = await boardOf(visitor);
+    const copied = [...html.matchAll(/data-copy="([^"]*)"/g)].map(([, text]) => text);
+    const link = copied[0] ?? '';
+    expect(link).to.match(/^http.*\/track\/[\w-]+$/);
+    expect(copied[1]).to.equal(
+      `Your driver Dana comes in a Toyota Prius, blue, plate ABC-1. Follow the car here: ${link}`,
+    );
+  });
+
+  it('finds a ride by passenger, reference or phone, with links that book it again', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'completed', {
+      ...owner,
+      passenger: { name: 'Zoë Müller', phone: '+1 202 555 0199' },
+      reference: 'Room 412',
+    });
+    for (const text of ['zoe', '412', '+12025550199']) {
+      const { html } = await visitor.get(`/dashboard/desk?find=${encodeURIComponent(text)}`);
+      expect(textOf(html), text).to.include(`1 ride with “${text}”`);
+      for (const link of ['repeat', 'return', 'tomorrow']) {
+        expect(html, text).to.include(`href="/dashboard/desk?${link}=${rideId}"`);
+      }
+      expect(html).to.include(`href="/dashboard/rides/${rideId}/receipt"`);
+    }
+    const { html } = await visitor.get('/dashboard/desk?find=nobody');
+    expect(textOf(html)).to.include('No ride with “nobody”');
+    expect((await visitor.get(`/dashboard/rides/${rideId}`)).html).to.include(`/dashboard/desk?return=${rideId}`);
+  });
+
+  it('the wall screen has no navigation and no search, and says what needs a person', async () => {
+    const { visitor, owner } = await newDesk(api, 'test');
+    await rideIn(api.ctx, 'bidding', owner);
+    const { html } = await visitor.get('/dashboard/desk?wall');
+    expect(html).not.to.match(/<nav|type="search"|<header/);
+    expect(textOf(html)).to.include('1 ride needs you').and.to.include('Test data').and.to.include('Last news');
+  });
+});

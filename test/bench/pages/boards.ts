@@ -1,0 +1,188 @@
+import http from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import { startSession } from '../../../shared/accounts/session.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { assertAll, assertCount, type Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { creation } from '../data/requests.ts';
+import { biddingRide, insertRides } from '../data/rides.ts';
+import type { LoadResult, OpenLoad } from '../load/load.ts';
+import type { Figure } from '../report.ts';
+import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { percentile } from '../statistics.ts';
+import { latencies, timeOf } from './map.ts';
+
+const [accounts, keysOfEach, boardCount] = [10, 6, 100];
+/** Bidding rides on each board from the start. */
+const waitingRides = 20;
+const perSecond = 5;
+/** A test ride ends within this time. */
+const rideMs = 20_000;
+
+/**
+ * 100 boards of 60 keys, open in 10 accounts, while 5 test rides a second are created and driven. Measures how soon
+ * each change of a ride reaches each board of its key, and the latency of partners' requests at the same time.
+ */
+export const boards: Measurement = async (bench) => {
+  const { stack, quick, say } = bench;
+  const seconds = quick ? 20 : 60;
+  const api = await stack.startApi();
+  const load = await stack.start('load', 'test/bench/load/load.js');
+  const pools = await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
+  const desks = await newDesks();
+  const keys = desks.flatMap((desk) => desk.keys);
+  await insertRides(keys.flatMap((key) => Array.from({ length: waitingRides }, () => biddingRide(key, 1))));
+  say(`opening ${boardCount} boards of ${keys.length} keys in ${accounts} accounts`);
+  const open = await openBoards(`http://127.0.0.1:${api.ready}`, desks);
+
+  say(`${perSecond} rides a second, ${seconds} s`);
+  const startedAt = Date.now();
+  const phases = [{ perSecond, seconds }];
+  const options: OpenLoad = {
+    port: api.ready as number,
+    connections: 8,
+    requests: keys.map((key) => creation(key)),
+    phases,
+  };
+  const loaded = load.ask<LoadResult[]>('open', options);
+  const cpu = await cpuByProgram(stack, [api, ...pools, load]);
+  const stopProfile = await bench.profiles.start('boards', [api]);
+  const agent = new http.Agent({ keepAlive: true });
+  const retrieved = await latencies(retrievals(`http://127.0.0.1:${api.ready}`, keys[0] as BenchKey, agent), seconds);
+  const { perSecondMs, othersShare } = await cpu.stop();
+  await stopProfile();
+  const [created] = (await loaded) as [LoadResult];
+  assertAll(201, created, 'boards: creations');
+  await setTimeout(rideMs);
+  agent.destroy();
+  assertCount(boardCount, open.count(), 'boards: open streams');
+  const newsMs = await timesOfNews(open, startedAt);
+  open.close();
+
+  const name = `${boardCount} boards, ${perSecond} rides a second`;
+  const figure = (what: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
+    return { name: `${name}, ${what}`, unit, service: [value], goal, others: othersShare };
+  };
+  return [
+    figure('change to a board, p50', 'ms', percentile(newsMs, 0.5)),
+    figure('change to a board, p99', 'ms', percentile(newsMs, 0.99), '<= 1000'),
+    figure('change to a board, longest', 'ms', percentile(newsMs, 1)),
+    figure('changes that reached a board', 'changes', newsMs.length),
+    figure('a retrieval beside them, p99', 'ms', percentile(retrieved, 0.99), '<= 100'),
+    figure('a creation, p99', 'ms', created.p99Ms, '<= 100'),
+    ...perSecondMs.map(([who, ms]) => figure(`CPU of ${who}`, '% of a core', ms / 10)),
+  ];
+};
+
+interface Desk {
+  accountId: string;
+  keys: readonly BenchKey[];
+  cookie: string;
+}
+
+const newDesks = (): Promise<Desk[]> =>
+  Promise.all(
+    Array.from({ length: accounts }, async (_, index) => {
+      const accountId = newAccountId();
+      const createdAt = new Date();
+      await AccountModel.create({ _id: accountId, email: `desk-${index}@rides.example`, createdAt });
+      const keys = await newKeys(keysOfEach, 'test', undefined, undefined, accountId);
+      return { accountId, keys, cookie: `session=${await startSession(accountId, Date.now())}` };
+    }),
+  );
+
+interface OpenBoards {
+  /** The times of arrival (Unix ms) of each revision of a ride, by `RIDE REVISION`, and its key's number of boards. */
+  arrivals: ReadonlyMap<string, number[]>;
+  boardsOf: ReadonlyMap<string, number>;
+  count(): number;
+  close(): void;
+}
+
+/** An account's desk books with one key at a time, and a board follows the key that was chosen when it was opened. */
+async function openBoards(base: string, desks: readonly Desk[]): Promise<OpenBoards> {
+  const arrivals = new Map<string, number[]>();
+  const boardsOf = new Map<string, number>();
+  const open = new Set<http.IncomingMessage>();
+  const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY });
+  const follow = (cookie: string) =>
+    new Promise<void>((resolve, reject) => {
+      const onAnswer = (response: http.IncomingMessage) => {
+        if (response.statusCode !== 200)
+          return reject(new Error(`boards: a stream was answered ${response.statusCode}`));
+        open.add(response);
+        response.once('close', () => open.delete(response));
+        response.on('error', () => {});
+        readStates(response, (state) => {
+          const now = Date.now();
+          for (const [id, stamp] of state.order)
+            note(seen, arrivals, `${id.slice('board-'.length)} ${parseInt(stamp, 10)}`, now);
+          resolve();
+        });
+      };
+      const seen = new Set<string>();
+      http.get(`${base}/dashboard/desk/events`, { agent, headers: { cookie } }, onAnswer).once('error', reject);
+    });
+  for (let board = 0; board < boardCount; board++) {
+    const { accountId, keys, cookie } = desks[board % desks.length] as Desk;
+    const { keyId } = keys[Math.floor(board / desks.length) % keys.length] as BenchKey;
+    await AccountModel.updateOne({ _id: accountId }, { $set: { deskKeyId: keyId } });
+    await follow(cookie);
+    boardsOf.set(keyId, (boardsOf.get(keyId) ?? 0) + 1);
+  }
+  return {
+    arrivals,
+    boardsOf,
+    count: () => open.size,
+    close: () => {
+      for (const response of open) response.destroy();
+    },
+  };
+}
+
+/** Records the first time that one board has shown this revision. */
+function note(seen: Set<string>, arrivals: Map<string, number[]>, revision: string, now: number): void {
+  if (seen.has(revision)) return;
+  seen.add(revision);
+  arrivals.set(revision, [...(arrivals.get(revision) ?? []), now]);
+}
+
+function readStates(response: http.IncomingMessage, onState: (state: BoardState) => void): void {
+  let unread = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    const events = (unread + chunk).split('\n\n');
+    unread = events.pop() ?? '';
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (data) onState(JSON.parse(data) as BoardState);
+    }
+  });
+}
+
+/**
+ * The times (ms) from each change to its arrival on each board of its key. Throws if a board has missed the change. A
+ * test ride's n-th revision has its n-th event, and its completion leaves the board.
+ */
+async function timesOfNews({ arrivals, boardsOf }: OpenBoards, startedAt: number): Promise<number[]> {
+  const times: number[] = [];
+  const stored = await rides.find({ createdAt: { $gte: new Date(startedAt) } }).toArray();
+  for (const { _id, keyId, createdAt, rev, status, events } of stored) {
+    assertCount(events.length, rev, `boards: revisions of ${_id}`);
+    if (status !== 'completed') throw new Error(`boards: ${_id} is ${status}`);
+    for (const [revision, at] of [createdAt, ...events.slice(0, -1).map((event) => event.at)].entries()) {
+      const arrived = arrivals.get(`${_id} ${revision}`) ?? [];
+      assertCount(boardsOf.get(keyId) ?? 0, arrived.length, `boards: arrivals of revision ${revision} of ${_id}`);
+      times.push(...arrived.map((time) => time - at.getTime()));
+    }
+  }
+  return times;
+}
+
+const retrievals = (base: string, key: BenchKey, agent: http.Agent) => {
+  const options = { agent, headers: { Authorization: `Bearer ${key.key}` } };
+  return () => timeOf(`${base}/v1/rides?limit=1`, options);
+};

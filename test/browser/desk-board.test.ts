@@ -1,0 +1,295 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { SessionModel } from '../../shared/accounts/session.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
+import { newDesk } from '../support/desk.ts';
+import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
+import { useTestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { asVisitor } from './as-visitor.ts';
+import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
+
+type Desk = Awaited<ReturnType<typeof newDesk>>;
+
+describe("a desk's board in a browser", () => {
+  // No workers run, so no step of a ride happens automatically.
+  const api = useTestApi();
+  const realNow = () => Date.now();
+  afterEach(async () => {
+    api.ctx.now = realNow;
+    await closeProfiles();
+  });
+
+  const open = async ({ visitor }: Pick<Desk, 'visitor'>, query = '', options = {}) =>
+    openPage(await openProfile(asVisitor(visitor, options)), `${api.url}/dashboard/desk${query}`);
+  const rideNamed = (page: Page, name: string) => page.locator('#board-list > li', { hasText: name });
+  const named = (name: string) => ({ passenger: { name } });
+  const summary = (page: Page, text: string) => page.locator('#board-summary', { hasText: text }).waitFor();
+
+  const setHidden = (page: Page, hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+
+  it('shows a new ride and its offers without a reload, and keeps the focus and the place of the page', async () => {
+    const desk = await newDesk(api);
+    const { owner } = desk;
+    for (let number = 1; number <= 12; number++) {
+      await rideIn(api.ctx, 'in_progress', { ...owner, ...named(`Guest ${number}`) });
+    }
+    const page = await open(desk);
+    const search = page.getByRole('searchbox', { name: 'Find a ride' });
+    await search.fill('half a na');
+    const rideId = await newRide(api.ctx, { ...owner, ...named('Ada Lovelace') });
+    await rideNamed(page, 'Ada Lovelace').waitFor();
+    expect(await search.inputValue()).to.equal('half a na');
+    expect(await search.evaluate((field) => field === document.activeElement)).to.equal(true);
+    const link = page.getByRole('link', { name: 'Guest 12', exact: true });
+    await link.focus();
+    const topOf = () => link.evaluate((element) => Math.round(element.getBoundingClientRect().top));
+    const before = await topOf();
+    await offerOn(api.ctx, rideId, { price: 26, etaMinutes: 4 });
+    await page.getByRole('button', { name: 'Accept $26, 4 min, Toyota Prius, blue, 4.8' }).waitFor();
+    await summary(page, '1 ride needs you');
+    expect(await page.title()).to.match(/^\(1\) Desk/);
+    expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
+    expect(await topOf()).to.be.within(before - 2, before + 2);
+    expect(await page.locator('#board-list > li').first().innerText()).to.include('Needs you');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('of two people who accept at the same time, one is first, and the other one reads who was', async () => {
+    const desk = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'bidding', {
+      ...{ ...desk.owner, ...named('Ada Lovelace') },
+      offers: [{ price: 26 }, { price: 24, driver: newDriver({ name: 'Grace Hopper' }) }],
+    });
+    const pages = [await open(desk), await open({ visitor: await desk.colleague() })];
+    await Promise.all(
+      pages.map((page, index) => page.getByRole('button', { name: index ? /^Accept \$24/ : /^Accept \$26/ }).click()),
+    );
+    const texts = await Promise.all(
+      pages.map(async (page) => {
+        const message = page.locator('#board-message:visible', { hasText: 'Ada Lovelace' });
+        await message.waitFor();
+        await rideNamed(page, 'driver arriving').waitFor();
+        expect(await page.getByRole('button', { name: /^Accept/ }).count()).to.equal(0);
+        return message.innerText();
+      }),
+    );
+    const { agreedPrice } = await storedRide(rideId);
+    const [winner, loser] = agreedPrice === 26 ? texts : texts.reverse();
+    expect(winner).to.equal('Ada Lovelace: offer accepted.');
+    expect(loser).to.match(/^Ada Lovelace: Another person has accepted an offer for this ride: .+, \$2[46]\.00\.$/);
+    // The browser reports the refused form.
+    for (const { complaints } of pages) expect(complaints.filter((text) => !text.includes('409'))).to.deep.equal([]);
+  });
+
+  it('asks once before a cancellation, and the question stays open while the board changes', async () => {
+    const desk = await newDesk(api);
+    const rideId = await newRide(api.ctx, { ...desk.owner, ...named('Ada Lovelace') });
+    const page = await open(desk);
+    await page.getByRole('searchbox').fill('typed');
+    const cancel = () => page.getByRole('button', { name: 'Cancel ride' });
+    await cancel().click();
+    await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
+    await page.getByRole('link', { name: 'Keep the ride' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await cancel().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
+    await offerOn(api.ctx, rideId);
+    await summary(page, '1 ride needs you');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel ride' }).dblclick();
+    await page.getByText('Ada Lovelace: ride cancelled.').waitFor();
+    await summary(page, 'Nothing needs you');
+    expect((await storedRide(rideId)).status).to.equal('cancelled');
+    expect(await page.getByRole('searchbox').inputValue()).to.equal('typed');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('accepts and cancels without scripts', async () => {
+    const desk = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'bidding', desk.owner);
+    const page = await open(desk, '', { javaScriptEnabled: false });
+    await page.getByRole('button', { name: /^Accept/ }).click();
+    await page.getByText('Nothing needs you').waitFor();
+    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+    await page.getByRole('button', { name: 'Cancel ride' }).click();
+    await page.getByRole('button', { name: 'Cancel ride' }).click();
+    await page.getByText('No ride is under way').waitFor();
+    expect((await storedRide(rideId)).status).to.equal('cancelled');
+  });
+
+  it('copies the link of the passenger, and a message with it', async () => {
+    const desk = await newDesk(api);
+    await rideIn(api.ctx, 'driver_arriving', desk.owner);
+    const page = await open(desk, '', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const copied = async (name: string) => {
+      await page.getByRole('button', { name }).click();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const link = await copied('Copy link');
+    expect(link).to.match(/\/track\//);
+    expect(await copied('Copy message'))
+      .to.match(/^Your driver Dana comes in a Toyota Prius/)
+      .and.to.include(link);
+  });
+
+  it('plays a sound for a new offer only where it is turned on, and remembers that', async () => {
+    const desk = await newDesk(api);
+    const rideId = await newRide(api.ctx, desk.owner);
+    const profile = await openProfile(asVisitor(desk.visitor));
+    await profile.addInitScript(() => {
+      const start = OscillatorNode.prototype.start;
+      Object.assign(window, { tones: 0 });
+      OscillatorNode.prototype.start = function (at) {
+        (window as unknown as { tones: number }).tones += 1;
+        start.call(this, at);
+      };
+    });
+    const page = await openPage(profile, `${api.url}/dashboard/desk`);
+    const tones = () => page.evaluate(() => (window as unknown as { tones: number }).tones);
+    const sound = page.getByRole('button', { name: 'Sound for new offers' });
+    expect(await sound.getAttribute('aria-pressed')).to.equal('false');
+    await offerOn(api.ctx, rideId);
+    await summary(page, '1 ride needs you');
+    expect(await tones()).to.equal(0);
+    await sound.click();
+    await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
+    await page.reload();
+    expect(await sound.getAttribute('aria-pressed')).to.equal('true');
+    await page.locator('h1').click();
+    await offerOn(api.ctx, rideId, { price: 22 });
+    await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
+    await sound.click();
+    expect(await sound.getAttribute('aria-pressed')).to.equal('false');
+  });
+
+  it('finds a ride in place, and closes the found rides again', async () => {
+    const desk = await newDesk(api);
+    await rideIn(api.ctx, 'completed', { ...desk.owner, ...named('Ada Lovelace'), reference: 'Room 412' });
+    const page = await open(desk);
+    await page.getByRole('searchbox').fill('412');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '1 ride with “412”' }).waitFor();
+    await page.getByRole('link', { name: 'Same ride tomorrow' }).waitFor();
+    expect(new URL(page.url()).search).to.equal('');
+    await page.getByRole('link', { name: 'Close' }).click();
+    expect(await page.locator('#found').innerText()).to.equal('');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('says that the connection is lost, and continues when it is back', async () => {
+    const desk = await newDesk(api);
+    const page = await open(desk);
+    await newRide(api.ctx, { ...desk.owner, ...named('Before') });
+    await rideNamed(page, 'Before').waitFor();
+    await page.route(
+      ({ pathname }) => /\/desk\/(events|state)$/.test(pathname),
+      (route) => route.fulfill({ status: 503, body: 'away' }),
+    );
+    await setHidden(page, true);
+    await setHidden(page, false);
+    await page.locator('#connection', { hasText: 'Connection lost' }).waitFor();
+    await newRide(api.ctx, { ...desk.owner, ...named('While away') });
+    await page.unrouteAll();
+    await rideNamed(page, 'While away').waitFor({ timeout: 60_000 });
+    await page.locator('#connection').waitFor({ state: 'hidden' });
+  }).timeout(120_000);
+
+  it('a wall screen without a session leads to the sign-in page', async () => {
+    const desk = await newDesk(api);
+    const page = await open(desk, '?wall');
+    await SessionModel.deleteMany({ accountId: desk.visitor.account._id });
+    await page.waitForURL(/\/dashboard\?next=/);
+  });
+
+  /** Rides of every kind, with realistic texts. */
+  async function fullDesk(): Promise<Desk> {
+    const desk = await newDesk(api);
+    const places = {
+      pickup: { lat: 40.7128, lng: -74.006, address: 'Hotel Aurora, 12 Harbour Street' },
+      destination: { lat: 40.758, lng: -73.9855, address: 'Airport, Terminal 2' },
+    };
+    const wish = (name: string, reference: string) => ({ ...desk.owner, ...places, ...named(name), reference });
+    const pickupAt = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+    await newRide(api.ctx, { ...wish('Katherine Johnson', 'Room 7'), pickupAt: pickupAt(26) });
+    await newRide(api.ctx, { ...wish('Alan Turing', 'Room 512'), pickupAt: pickupAt(2) });
+    await rideIn(api.ctx, 'in_progress', wish('Edsger Dijkstra', 'Room 204'));
+    await rideIn(api.ctx, 'arrived', wish('Barbara Liskov', 'Room 110'));
+    await rideIn(api.ctx, 'driver_arriving', { ...wish('Donald Knuth', 'Room 301'), offers: [{ etaMinutes: 14 }] });
+    await rideIn(api.ctx, 'driver_arriving', { ...wish('Margaret Hamilton', 'Room 411'), offers: [{ etaMinutes: 1 }] });
+    await newRide(api.ctx, wish('Wilhelmina van Oosterhout-Featherstonehaugh', 'Group Nakatomi, suite 3000'));
+    const lost = await rideIn(api.ctx, 'driver_arriving', wish('Grace Hopper', 'Room 118'));
+    await applyAction(api.ctx, lost.rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await rideIn(api.ctx, 'bidding', {
+      ...wish('Ada Lovelace', 'Room 412'),
+      offers: [
+        { price: 26, etaMinutes: 4, driver: newDriver({ vehicle: 'Toyota Prius', rating: 4.9 }) },
+        {
+          price: 22.5,
+          etaMinutes: 11,
+          driver: newDriver({ vehicle: 'Mercedes-Benz Vito Tourer, silver', rating: 4.7 }),
+        },
+      ],
+    });
+    api.ctx.now = () => Date.now() + 4 * 60_000;
+    return desk;
+  }
+
+  it('has no serious finding of axe and fits phone and desktop, full and empty', async () => {
+    const { visitor } = await fullDesk();
+    const url = `${api.url}/dashboard/desk`;
+    await lookAt('desk-board', url, { options: asVisitor(visitor), fullPage: true });
+    await lookAt('desk-board-cancel', url, {
+      options: asVisitor(visitor),
+      prepare: async (page) => {
+        await page.getByRole('button', { name: 'Cancel ride' }).first().click();
+        await page.getByRole('dialog').waitFor();
+      },
+    });
+    await lookAt('desk-board-found', `${url}?find=Ada`, { options: asVisitor(visitor) });
+    await lookAt('desk-board-empty', url, { options: asVisitor((await newDesk(api)).visitor) });
+  });
+
+  it('is readable from two metres on a wall, in light and dark', async () => {
+    const desk = await fullDesk();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open(desk, '?wall', { viewport: { width: 1920, height: 1080 }, colorScheme });
+      await page.locator('.board-ride').first().waitFor();
+      await page.screenshot({ path: path.join(shotFolder, `desk-wall-${colorScheme}.png`) });
+      const smallest = await page.evaluate(() =>
+        Math.min(
+          ...[
+            ...document.querySelectorAll<HTMLElement>('.board-ride p, .board-ride h4, .board-ride .pill, #board-news'),
+          ]
+            .filter((element) => element.checkVisibility())
+            .map((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
+        ),
+      );
+      // A letter of 5.8 mm on a screen of 24 inches.
+      expect(smallest).to.be.at.least(21);
+      expect(await seriousFindings(page)).to.deep.equal([]);
+      expect(page.complaints).to.deep.equal([]);
+    }
+  });
+
+  it('a receipt is one page on paper', async () => {
+    const desk = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'completed', {
+      ...desk.owner,
+      ...named('Ada Lovelace'),
+      reference: 'Room 412',
+    });
+    const url = `${api.url}/dashboard/rides/${rideId}/receipt`;
+    await lookAt('receipt', url, { options: asVisitor(desk.visitor) });
+    const page = await openPage(await openProfile(asVisitor(desk.visitor)), url);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('button', { name: 'Print' }).isVisible()).to.equal(false);
+    const pdf = await page.pdf({ format: 'Letter' });
+    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).to.have.length(1);
+  });
+});
