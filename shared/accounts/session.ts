@@ -48,6 +48,8 @@ export async function accountOfSession(
     localField: 'accountId',
     foreignField: '_id',
     as: 'accounts',
+    // Only the desk needs these, and they can be long.
+    pipeline: [{ $unset: ['places', 'deskForms'] }],
   };
   const [found] = await collection<Session>(SessionModel)
     .aggregate<Session & { accounts: Account[] }>(

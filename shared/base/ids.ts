@@ -76,10 +76,11 @@ export function eventId(rideId: string, seq: number): string {
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key and of an offer that a form creates. They are derived from the form id, so a form that is sent again
- * cannot insert a second key or offer.
+ * The ids of a key, an offer and a saved place that a form creates. They are derived from the form id, so a form that is sent again
+ * cannot insert a second one.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const derivedOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;
+export const derivedPlaceId = (form: string): string => `place_${derivedFrom(form, 'place', 12)}`;
 const derivedFrom = (form: string, kind: string, length: number): string =>
   derivedBase62(length, (block) => Buffer.from(sha256(`${kind} ${block} ${form}`), 'hex'));
