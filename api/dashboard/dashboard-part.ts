@@ -14,6 +14,9 @@ import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
+import { deskRoutes } from './desk/desk-routes.tsx';
+import { placesRoutes } from './desk/places.tsx';
+import { deskSettingsRoutes } from './desk/settings.tsx';
 import { keyRoutes } from './keys/key.ts';
 import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
@@ -93,6 +96,9 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
+    ...deskRoutes(service, creation),
+    ...placesRoutes(service),
+    ...deskSettingsRoutes(service),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),

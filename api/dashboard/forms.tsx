@@ -27,12 +27,13 @@ export function ChangeForm({
 }
 
 /**
- * The hidden field with the form id, which is random or derived from the text `from`. The forms of a ride derive their
- * ids from the ride, because everyone who follows it receives the same HTML.
+ * The hidden field with the form id, which is random, derived from the text `from`, or `id`. The forms of a ride derive
+ * their ids from the ride, because everyone who follows it receives the same HTML. A form whose outcome is unknown is
+ * shown again with its own id, so that sending it once more cannot have a second effect.
  */
-export function FormId({ from }: { from?: string }) {
+export function FormId({ from, id }: { from?: string; id?: string }) {
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
-  return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
+  return <input type="hidden" name={formIdField} value={id ?? bytes.toString('base64url')} />;
 }
 
 /** The faults of a form, with a link to each field. It gets the focus, so that screen readers read it first. */
@@ -100,17 +101,20 @@ export function TextField({
   placeholder,
   mono,
   autofocus,
+  list,
   ...field
 }: FieldProps & {
   value?: string;
-  type?: 'text' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
+  type?: 'text' | 'tel' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
   autocomplete?: string;
   inputmode?: 'numeric' | 'decimal' | 'email' | 'url';
   maxLength?: number;
   placeholder?: string;
   mono?: boolean;
-  /** Gives the field the focus. Use it only on a page with a single field. */
+  /** Gives the field the focus. Use it only on a page with a single purpose. */
   autofocus?: boolean;
+  /** The id of a `datalist` with suggestions. */
+  list?: string;
 }) {
   return (
     <Labelled {...field}>
@@ -124,6 +128,7 @@ export function TextField({
         maxLength={maxLength}
         placeholder={placeholder}
         autofocus={autofocus}
+        list={list}
         spellcheck={false}
       />
     </Labelled>

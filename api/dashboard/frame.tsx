@@ -5,6 +5,7 @@ import { Mark, renderDocument } from '../pages/document.tsx';
 /** The sections of the dashboard, in the order of the navigation. */
 const sections = {
   overview: ['Overview', '/dashboard'],
+  desk: ['Desk', '/dashboard/desk'],
   keys: ['Keys', '/dashboard/keys'],
   rides: ['Rides', '/dashboard/rides'],
   deliveries: ['Deliveries', '/dashboard/deliveries'],

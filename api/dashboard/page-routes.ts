@@ -114,6 +114,18 @@ export function signedInRoutes(service: Context) {
           ctx.body = await show(request);
         }),
     }),
+    /**
+     * Data for a page's script, from fields that must not be in a URL, because proxies log URLs. Changes nothing.
+     * Answers 401 without a session.
+     */
+    ask: (path: string, show: (request: PageRequest & { form: Form }) => Promise<object>): DashboardRoute => ({
+      method: 'POST',
+      path,
+      handle: (ctx) =>
+        answerScript(ctx, async (request) => {
+          ctx.body = await show({ ...request, form: await readForm(ctx) });
+        }),
+    }),
     /** A stream for a page's script. `open` answers the request. */
     stream: (path: string, open: (request: PageRequest) => Promise<void>): DashboardRoute => ({
       method: 'GET',

@@ -9,6 +9,10 @@ export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURICom
 /** One entry of a ride's timeline. The fragment scrolls to its details. */
 export const entryPath = (rideId: string, entryId: string): string => `${ridePath(rideId)}?entry=${entryId}#detail`;
 
+export const deskPath = '/dashboard/desk';
+export const deskPlacesPath = `${deskPath}/places`;
+export const deskSettingsPath = `${deskPath}/settings`;
+
 export const deliveriesPath = '/dashboard/deliveries';
 export const deliveriesOfKeyPath = (keyId: string): string => `${deliveriesPath}?key=${keyId}`;
 export const failedDeliveriesPath = (keyId: string): string => `${deliveriesOfKeyPath(keyId)}&outcome=missed`;

@@ -41,7 +41,10 @@ const isFreeName = ({ id, name }: Place) => ({
         $map: {
           input: stored,
           in: {
-            $and: [{ $ne: ['$$this.id', id] }, { $eq: [{ $toLower: '$$this.name' }, { $toLower: { $literal: name } }] }],
+            $and: [
+              { $ne: ['$$this.id', id] },
+              { $eq: [{ $toLower: '$$this.name' }, { $toLower: { $literal: name } }] },
+            ],
           },
         },
       },

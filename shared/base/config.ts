@@ -59,7 +59,14 @@ export interface Config {
   };
   mailFrom: string;
   /** Kept separate, so that dumping the other settings never prints the secrets. */
-  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string; geocoderUrl: string };
+  secrets: {
+    mongoUrl: string;
+    redisUrl: string;
+    keys: SecretsKeys;
+    smtpUrl: string;
+    opsToken: string;
+    geocoderUrl: string;
+  };
 }
 
 export interface TraceSettings {

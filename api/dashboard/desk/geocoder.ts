@@ -43,16 +43,19 @@ function searchUrl(base: string, query: string, near?: Point): URL {
   if (url.pathname === '/') url.pathname = '/search';
   const { lat = 0, lng = 0 } = near ?? {};
   const sides = [lng - nearDegrees, lat + nearDegrees, lng + nearDegrees, lat - nearDegrees];
-  const preferred = isPhoton
-    ? { lat: String(lat), lon: String(lng) }
-    : { viewbox: sides.map((degrees) => degrees.toFixed(4)).join(',') };
-  const parameters: Record<string, string> = {
-    q: query,
-    limit: String(mostResults),
-    ...(!isPhoton && { format: 'jsonv2' }),
-    ...(near && preferred),
-  };
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const parameters = [
+    ['q', query],
+    ['limit', String(mostResults)],
+    ...(isPhoton ? [] : [['format', 'jsonv2']]),
+    ...(near && isPhoton
+      ? [
+          ['lat', String(lat)],
+          ['lon', String(lng)],
+        ]
+      : []),
+    ...(near && !isPhoton ? [['viewbox', sides.map((degrees) => degrees.toFixed(4)).join(',')]] : []),
+  ] as const;
+  for (const [name = '', value = ''] of parameters) url.searchParams.set(name, value);
   return url;
 }
 
@@ -88,7 +91,12 @@ function ofPhoton(feature: unknown): FoundAddress {
 
 function textIn(entry: unknown, name: string): string {
   const text = fieldOf(entry, name);
-  return typeof text === 'string' ? text.replace(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, maxLabel) : '';
+  return typeof text === 'string'
+    ? text
+        .replace(/[\p{Cc}\s]+/gu, ' ')
+        .trim()
+        .slice(0, maxLabel)
+    : '';
 }
 
 /** NaN if it is no number; then `isOnEarth` is false. */
