@@ -11,6 +11,7 @@ for (const form of document.querySelectorAll<HTMLElement>('[data-booking]')) {
   showFareHint(form);
 }
 
-// The default pickup is selected, so that typing replaces it.
-const focused = document.activeElement;
-if (focused instanceof HTMLInputElement && focused.closest('[data-place-field]')) focused.select();
+// The default pickup is selected, so that typing replaces it. The browser would give the focus only later.
+const first = document.querySelector<HTMLInputElement>('[data-place-field] [autofocus]');
+first?.focus();
+first?.select();
