@@ -155,7 +155,7 @@ describe('the desk in a browser', () => {
   });
 
   it('the same ride tomorrow keeps its time on the clock of the browser', async () => {
-    const answer = await visitor.post(deskPath, bookingFields);
+    const answer = await visitor.post(deskPath, { ...bookingFields, key: keyId });
     const rideId = answer.headers.get('location')?.split('=')[1];
     const page = await open({ timezoneId: 'Asia/Kolkata' }, `${deskUrl()}?tomorrow=${rideId}`);
     const created = (await lastRide())?.createdAt ?? new Date(0);
@@ -192,7 +192,12 @@ describe('the desk in a browser', () => {
       await lookAt('desk', deskUrl(), options());
       await lookAt('desk-places', `${deskUrl()}/places`, options());
       await lookAt('desk-settings', `${deskUrl()}/settings`, options());
-      const answer = await visitor.post(deskPath, { ...bookingFields, passenger: 'Ada Lovelace', need_pet: 'yes' });
+      const answer = await visitor.post(deskPath, {
+        ...bookingFields,
+        key: keyId,
+        passenger: 'Ada Lovelace',
+        need_pet: 'yes',
+      });
       await lookAt('desk-booked', api.url + answer.headers.get('location'), options());
       const rideId = answer.headers.get('location')?.split('=')[1];
       await lookAt('desk-tomorrow', `${deskUrl()}?tomorrow=${rideId}`, options());

@@ -24,7 +24,7 @@ export function useTestDesk(given: Given = {}) {
   const keyOf = ({ account }: Visitor, mode: Mode = 'test', name = 'Front desk') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });
 
-  const fields = (changes: Record<string, string> = {}) => ({ ...bookingFields, ...changes });
+  const fields = (changes: Record<string, string> = {}) => ({ ...bookingFields, key: key.keyId, ...changes });
 
   /** Books a ride on the page. Resolves with its id. */
   async function book(changes: Record<string, string> = {}): Promise<string> {
@@ -36,7 +36,7 @@ export function useTestDesk(given: Given = {}) {
   return { api, visitor, key, keyOf, fields, book };
 }
 
-/** The fields that the booking form sends without scripts. */
+/** The fields that the booking form sends without scripts, except the key. */
 export const bookingFields = {
   from: 'Grand Hotel',
   to: 'Penn Station',

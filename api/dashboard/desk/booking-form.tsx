@@ -12,6 +12,8 @@ import { PlaceField, SavedPlaces } from './place-field.tsx';
 interface FormProps extends BookingState {
   config: Pick<Config, 'tiles' | 'secrets'>;
   desk: OpenDesk['desk'];
+  /** The key with which the page says that it books. */
+  keyId?: string;
   /** The clock time that the pickup keeps in the reader's zone. */
   clockOf?: Date;
   /** The id of a text about the last booking, which is read together with the first field. */
@@ -20,7 +22,7 @@ interface FormProps extends BookingState {
 
 /** The form that books a ride. Its fields are in the order in which a person asks for them. */
 export function BookingForm(props: FormProps) {
-  const { config, desk, values, doubts = [], refusal, hint, formId, about } = props;
+  const { config, desk, keyId, values, doubts = [], refusal, hint, formId, about } = props;
   const faults: Faults = { ...props.faults };
   for (const { field, words } of doubts) faults[field] = [faults[field], words].filter(Boolean).join('. ');
   const first = Object.keys(faults)[0] ?? 'from';
@@ -38,6 +40,7 @@ export function BookingForm(props: FormProps) {
       noValidate
     >
       <FormId id={formId} />
+      <input type="hidden" name="key" value={keyId} />
       <input type="hidden" name="asked" value={values.asked} />
       <input type="hidden" name="zone" value={values.zone} />
       <Problems faults={faults} refusal={refusal} isDoubt={doubts.length > 0 && !props.faults} />

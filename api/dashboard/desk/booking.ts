@@ -61,6 +61,8 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
       return { status, html: await show(request, open, { values, ...(hint && { hint }), ...state }) };
     };
     if (deskKey.state !== 'active') return again(422, {});
+    // A page that was opened for test rides must not book a live one.
+    if (form.text('key') !== deskKey.key._id) return again(409, { refusal: changedKey });
 
     const [from, to] = [
       placeIn(values.from, values.fromPoint, desk.places),
@@ -106,6 +108,9 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
     }
   };
 }
+
+const changedKey =
+  'The desk books with another key than before. See above whether its rides are live or test rides, and press “Book ride” again.';
 
 const unknownOutcome =
   'The service does not answer at the moment. Press “Book ride” again in a few seconds: the ride is booked once at most.';

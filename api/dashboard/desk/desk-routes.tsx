@@ -48,7 +48,12 @@ export function deskRoutes(service: Context, creation: RideCreation): DashboardR
               {earlier && <Earlier ride={earlier} />}
               <KeyNotice deskKey={deskKey} />
               {(deskKey.state === 'active' || isSentForm) && (
-                <BookingForm {...{ config, desk, clockOf }} {...state} about={booked ? 'booked' : undefined} />
+                <BookingForm
+                  keyId={desk.keyId}
+                  {...{ config, desk, clockOf }}
+                  {...state}
+                  about={booked ? 'booked' : undefined}
+                />
               )}
             </section>
             <section class="desk-board" id="rides" aria-label="Rides" />

@@ -152,7 +152,7 @@ describe('booking a ride at the desk', () => {
     expect(await ridesOfAccount()).to.equal(0);
   });
 
-  it('a live key books live rides, and the page says so without the band of test data', async () => {
+  it('a live key books live rides: the page says so, and a form that was opened for test rides is refused', async () => {
     expect((await visitor.get(deskPath)).html)
       .to.include('Test data')
       .and.not.include('Live rides');
@@ -161,7 +161,11 @@ describe('booking a ride at the desk', () => {
     expect((await visitor.get(deskPath)).html)
       .to.include('Live rides')
       .and.not.include('Test data');
-    const ride = await storedRide(await book());
+    const { status, html } = await post({ passenger: 'Ada' });
+    expect(status).to.equal(409);
+    expect(html).to.include('another key than before').and.include('value="Ada"');
+    expect(await ridesOfAccount()).to.equal(0);
+    const ride = await storedRide(await book({ key: live.keyId }));
     expect(ride).to.include({ mode: 'live', keyId: live.keyId });
     expect(ride.scenario).to.equal(undefined);
   });

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { readDesk } from '../../../shared/accounts/desk.ts';
+import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
@@ -11,12 +13,97 @@ import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
-import { newFormId, type PageAnswer, signedIn, visitorOf } from '../../support/dashboard.ts';
-import { type FormCase, formCases, testedElsewhere, type World } from '../../support/form-cases.ts';
+import { newFormId, type PageAnswer, signedIn, type Visitor, visitorOf } from '../../support/dashboard.ts';
 import { mailsTo } from '../../support/mails.ts';
 import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
+
+/**
+ * An account with everything that forms change: two sessions, a key, a bidding ride with an offer, and a ride with a
+ * failed event.
+ */
+interface World {
+  ctx: Context;
+  visitor: Visitor;
+  key: ApiKey;
+  rideId: string;
+  offerId: string;
+  failedRideId: string;
+  /** The token of a session in another browser. */
+  otherSession: string;
+}
+
+/** A form: the status of its answer, its fields, and the parameters of its path. */
+interface FormCase {
+  status: number;
+  fields?: (world: World) => Record<string, string>;
+  params?: (world: World) => Record<string, string>;
+  prepare?: (world: World) => Promise<unknown>;
+  /** Set if the form is idempotent even without a form id. */
+  needsNoId?: true;
+}
+
+/** Every form of a signed-in person. The sign-in forms have their own test (sign-in-repeated.test.ts). */
+const cases: Record<string, FormCase> = {
+  '/sign-out': { status: 303, needsNoId: true },
+  '/sign-out-everywhere': { status: 303 },
+  '/account/end-session': {
+    status: 303,
+    fields: ({ otherSession }) => ({ session: sha256(otherSession) }),
+  },
+  '/keys': { status: 200, fields: () => ({ name: 'Night desk', mode: 'live' }) },
+  '/keys/:keyId/name': { status: 303, fields: () => ({ name: 'Night desk' }) },
+  '/keys/:keyId/webhook-url': { status: 303, fields: () => ({ webhookUrl: 'https://partner.example/other' }) },
+  '/keys/:keyId/test-event': { status: 303 },
+  '/keys/:keyId/signing-secret': { status: 200 },
+  '/keys/:keyId/roll-secret': { status: 200, fields: () => ({ seen: '0' }) },
+  '/keys/:keyId/rotate': { status: 200, fields: () => ({ seen: '0' }) },
+  '/keys/:keyId/revoke': { status: 303 },
+  '/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/rides/:rideId/cancel': { status: 303 },
+  '/rides/:rideId/events/:seq/send-again': {
+    status: 303,
+    params: ({ failedRideId }) => ({ rideId: failedRideId, seq: '1' }),
+  },
+  '/desk': {
+    status: 303,
+    prepare: ({ visitor, key }) => chooseDeskKey(visitor.account._id, 'desk key', key._id),
+    fields: ({ key }) => ({ key: key._id, from: '40.7128, -74.006', to: '40.758, -73.9855', fare: '25', ...ofDesk }),
+  },
+  '/desk/hint': { status: 200, needsNoId: true },
+  '/desk/search': { status: 404, needsNoId: true },
+  '/desk/settings': { status: 303, fields: ({ key }) => ({ key: key._id }) },
+  '/desk/places': { status: 303, fields: () => ({ name: 'Front door', at: '40.7128, -74.006' }) },
+  '/desk/places/default': { status: 303, prepare: twoPlaces, fields: () => ({ id: derivedPlaceId('second') }) },
+  '/desk/places/remove': { status: 303, prepare: twoPlaces, fields: () => ({ id: derivedPlaceId('second') }) },
+  '/deliveries/send-again': { status: 303, fields: ({ key }) => ({ keyId: key._id, since: '2020-01-01 00:00' }) },
+  '/console': {
+    status: 303,
+    fields: ({ key }) => ({ key: key._id, scenario: 'no_offers', ...placesOf(validRide) }),
+  },
+  '/console/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/console/:rideId/cancel': { status: 303 },
+  '/console/:rideId/steps/:step offer': { status: 303, fields: () => ({ price: '21', etaMinutes: '6' }) },
+  '/console/:rideId/steps/:step withdraw': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/console/:rideId/steps/:step expire': { status: 303 },
+  '/console/:rideId/steps/:step arrive': { status: 303, prepare: accepted },
+};
+const ofDesk = { car: 'regular', passengers: '1', rideType: 'standard' };
+const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
+
+function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
+  return applyAction(ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+}
+
+async function twoPlaces({ visitor: { account } }: World): Promise<void> {
+  for (const name of ['first', 'second']) await addPlace(account._id, name, { name, lat: 40.7, lng: -74 });
+}
+
+const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
+  ...{ pickupLat: String(pickup.lat), pickupLng: String(pickup.lng) },
+  ...{ destinationLat: String(destination.lat), destinationLng: String(destination.lng), fare: String(fare) },
+});
 
 describe('a repeated form of the dashboard', () => {
   const proxy = useMongoProxy();
@@ -82,7 +169,7 @@ describe('a repeated form of the dashboard', () => {
 
   /** A form of a new account. Every request sends the same fields. */
   async function formOf(route: string) {
-    const { fields, params, prepare } = formCases[route] as FormCase;
+    const { fields, params, prepare } = cases[route] as FormCase;
     const world = await newWorld();
     await prepare?.(world);
     const [path = '', step = ''] = route.split(' ');
@@ -109,13 +196,13 @@ describe('a repeated form of the dashboard', () => {
     dashboardRoutes(api.ctx, {} as ConsoleParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
   it('every form route has a test case', () => {
-    const tested = new Set(Object.keys(formCases).map((route) => route.split(' ')[0]));
+    const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));
     const missing = routes().filter((path) => !tested.has(path) && !testedElsewhere.test(path));
     expect(missing, 'routes without a case here').to.deep.equal([]);
   });
 
   it('every route answers 400 without a valid form id, and changes nothing', async () => {
-    for (const [route, { needsNoId, fields }] of Object.entries(formCases)) {
+    for (const [route, { needsNoId, fields }] of Object.entries(cases)) {
       if (needsNoId) continue;
       const { world, address } = await formOf(route);
       const before = await stateOf(world);
@@ -141,15 +228,14 @@ describe('a repeated form of the dashboard', () => {
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
     const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`, `/rides/${rideId}/cancel`];
     const sent = new Set<string>();
+    const deskPages = ['/desk/places', '/desk/settings'];
     for (const path of [
       '',
-      '/desk',
-      '/desk/places',
-      '/desk/settings',
       '/keys/new',
       '/deliveries',
       '/console',
       '/account',
+      ...deskPages,
       ...keyPages,
       ...ridePages,
     ]) {
@@ -163,7 +249,7 @@ describe('a repeated form of the dashboard', () => {
     expect(sent.size, [...sent].join(' ')).to.be.at.least(19);
   });
 
-  for (const [route, { status }] of Object.entries(formCases)) {
+  for (const [route, { status }] of Object.entries(cases)) {
     it(`a repeated form takes effect once, even if MongoDB fails at any of its writes: ${route}`, async function () {
       this.timeout(60_000);
       const calm = await formOf(route);
