@@ -9,9 +9,11 @@ export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURICom
 /** One entry of a ride's timeline. The fragment scrolls to its details. */
 export const entryPath = (rideId: string, entryId: string): string => `${ridePath(rideId)}?entry=${entryId}#detail`;
 
-export const deskPath = '/dashboard/desk';
-export const deskPlacesPath = `${deskPath}/places`;
-export const deskSettingsPath = `${deskPath}/settings`;
+/** The desk, or one of its forms of a ride. */
+export const deskPath = (rideId?: string, form?: 'accept' | 'cancel'): string =>
+  rideId ? `/dashboard/desk/rides/${encodeURIComponent(rideId)}/${form}` : '/dashboard/desk';
+export const deskPlacesPath = '/dashboard/desk/places';
+export const deskSettingsPath = '/dashboard/desk/settings';
 
 export const deliveriesPath = '/dashboard/deliveries';
 export const deliveriesOfKeyPath = (keyId: string): string => `${deliveriesPath}?key=${keyId}`;

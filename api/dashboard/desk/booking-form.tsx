@@ -31,7 +31,7 @@ export function BookingForm(props: FormProps) {
     <form
       id="book"
       method="post"
-      action={deskPath}
+      action={deskPath()}
       class="booking"
       aria-label="New ride"
       data-once

@@ -94,7 +94,7 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
     };
     try {
       const ride = await makeChange(ctx, asks, creation);
-      return { redirectTo: `${deskPath}?booked=${ride._id}` };
+      return { redirectTo: `${deskPath()}?booked=${ride._id}` };
     } catch (error) {
       if (error instanceof AppError && error.status === 503) {
         return again(503, { refusal: unknownOutcome, formId: formIdOf(form) });

@@ -40,7 +40,7 @@ export function placesPage({ config, account, desk, values, faults }: PlacesProp
         <PageHead
           title="Saved places"
           actions={
-            <a class="btn second" href={deskPath}>
+            <a class="btn second" href={deskPath()}>
               Back to the desk
             </a>
           }

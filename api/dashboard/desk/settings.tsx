@@ -28,7 +28,7 @@ export function deskSettingsRoutes(service: Context): DashboardRoute[] {
     const from = clientAddress(ctx, service.config.trustedProxyHops);
     const entry = { _id: derivedAuditId('desk_key_chosen', sent.id), ...owner, keyId: key._id, from };
     await audit({ ...entry, action: 'desk_key_chosen' }, arrivedAt.getTime());
-    return { redirectTo: deskPath };
+    return { redirectTo: deskPath() };
   }
 
   async function show(account: Account, owner: { accountId: string }, faults: Faults = {}): Promise<string> {
@@ -62,7 +62,7 @@ function settingsPage({ account, keys, deskKey, faults }: SettingsProps): string
         <PageHead
           title="Desk settings"
           actions={
-            <a class="btn second" href={deskPath}>
+            <a class="btn second" href={deskPath()}>
               Back to the desk
             </a>
           }
