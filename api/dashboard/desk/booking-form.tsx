@@ -43,7 +43,7 @@ export function BookingForm(props: FormProps) {
       <input type="hidden" name="key" value={keyId} />
       <input type="hidden" name="asked" value={values.asked} />
       <input type="hidden" name="zone" value={values.zone} />
-      <Problems faults={faults} refusal={refusal} isDoubt={doubts.length > 0 && !props.faults} />
+      <Problems faults={faults} refusal={refusal} isDoubt={Object.keys(props.faults ?? {}).length === 0} />
       <SavedPlaces desk={desk} />
       <PlaceField name="from" label="From" values={values} faults={faults} autofocus={first === 'from'} about={about} />
       <PlaceField name="to" label="To" values={values} faults={faults} autofocus={first === 'to'} />
@@ -57,7 +57,10 @@ export function BookingForm(props: FormProps) {
         <ChoiceField name="car" label="Car" value={values.car} options={namesOf(carTypes)} faults={faults} />
         <ChoiceField name="passengers" label="Seats" value={values.passengers} options={seats} faults={faults} />
       </div>
-      <Needs {...shown} />
+      <div class="booking-folds">
+        <Needs {...shown} />
+        <More {...shown} />
+      </div>
       <div class="booking-pair">
         <TextField name="reference" label="Reference" placeholder="Room 1204" {...textOf('reference', shown)} />
         <div class="booking-fare">
@@ -68,7 +71,6 @@ export function BookingForm(props: FormProps) {
         <span>{hint?.words ?? 'The usual fare appears here when both places are known.'}</span>{' '}
         <button class="copy" type="button" data-use-fare hidden />
       </p>
-      <More {...shown} />
       <div class="start-bar">
         <button class="btn" type="submit">
           Book ride
@@ -118,7 +120,7 @@ function Problems({ faults, refusal, isDoubt }: { faults: Faults; refusal?: stri
 /** Now or later. A script shows the pickup time only for later, in the reader's zone; without scripts it is in UTC. */
 function TimeFields({ values, faults, first, clockOf }: Shown & { clockOf?: Date }) {
   return (
-    <div class="booking-pair" data-when>
+    <div class="booking-pair booking-time">
       <ChoiceField
         name="when"
         label="When"

@@ -10,7 +10,7 @@ describe('booking a ride again at the desk', () => {
     new RegExp(`<input[^>]*name="${name}"[^>]*?value="([^"]*)"`).exec(html)?.[1];
   const bookedRide = () =>
     book({
-      ...{ passenger: 'Ada Lovelace', phone: '+1 202 555 0100', notes: 'Side door', reference: 'Room 1204' },
+      ...{ passenger: 'Ada Lovelace', phone: '+1 202 555 0100', notes: 'Side door', reference: 'RES-20332' },
       ...{ fare: '31.5', car: 'family', need_pet: 'yes', to: '40.758, -73.9855' },
     });
 
@@ -20,7 +20,7 @@ describe('booking a ride again at the desk', () => {
     const filled = ['from', 'to', 'passenger', 'phone', 'notes', 'reference', 'fare'].map((name) => shown(html, name));
     expect(filled).to.deep.equal([
       ...['Grand Hotel, 1 Main Street', '40.758, -73.9855', 'Ada Lovelace', '+1 202 555 0100', 'Side door'],
-      ...['Room 1204', '31.50'],
+      ...['RES-20332', '31.50'],
     ]);
     expect(html)
       .to.match(/<option value="family" selected/)
@@ -62,7 +62,7 @@ describe('booking a ride again at the desk', () => {
     await rides.updateOne({ _id: rideId }, { $set: { erasedAt: new Date() } });
     const { status, html } = await visitor.get(`${deskPath}?repeat=${rideId}`);
     expect(status).to.equal(200);
-    expect(html).to.include('is erased, so it cannot be repeated').and.not.include('Room 1204');
+    expect(html).to.include('is erased, so it cannot be repeated').and.not.include('RES-20332');
     expect(shown(html, 'to')).to.equal('');
   });
 });
