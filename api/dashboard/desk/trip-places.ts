@@ -76,10 +76,11 @@ export function doubtsAbout(
   return { doubts, trip: corrected };
 }
 
-/** True for a point that is far from all known places, or not on earth, unless its latitude and longitude are swapped. */
+/** True for a point that is not on earth, or far from all known places, but not with latitude and longitude swapped. */
 function looksSwapped({ lat, lng }: Point, known: readonly Point[]): boolean {
   if (Math.abs(lng) > 90) return false;
   if (Math.abs(lat) > 90) return true;
   const nearest = (point: Point) => Math.min(...known.map((place) => greatCircleKm(place, point)));
-  return nearest({ lat, lng }) > farKm && nearest({ lat: lng, lng: lat }) <= farKm;
+  const km = nearest({ lat, lng });
+  return km > farKm && nearest({ lat: lng, lng: lat }) < km / 5;
 }
