@@ -73,6 +73,7 @@ const words: Record<AuditAction, string> = {
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',
+  desk_key_chosen: 'chose the key of the desk',
   // Only the operator's account has these, and it has no dashboard.
   driver_suspended: 'suspended a driver',
   driver_resumed: 'lifted the suspension of a driver',

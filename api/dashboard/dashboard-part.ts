@@ -14,10 +14,12 @@ import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
-import { deskRoutes } from './desk/board-page.tsx';
 import { boardRoutes } from './desk/board-routes.tsx';
+import { deskRoutes } from './desk/desk-routes.tsx';
 import { type Boards, followBoards } from './desk/desk-streams.ts';
+import { placesRoutes } from './desk/places.tsx';
 import { receiptRoutes } from './desk/receipt.tsx';
+import { deskSettingsRoutes } from './desk/settings.tsx';
 import { keyRoutes } from './keys/key.ts';
 import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
@@ -108,8 +110,10 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...deskRoutes(service, boards),
+    ...deskRoutes(service, creation, boards),
     ...boardRoutes(service, boards, openStream),
+    ...placesRoutes(service),
+    ...deskSettingsRoutes(service),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),

@@ -29,17 +29,18 @@ export function ChangeForm({
 }
 
 /**
- * The hidden fields with the form id and with the account of the page. The form id is random or derived from the text
- * `from`. The forms of a ride derive their ids from the ride, because everyone who follows it receives the same HTML;
- * outside a page, they name its `account`.
+ * The hidden fields with the form id and with the account of the page. The form id is random, derived from the text
+ * `from`, or `id`. The forms of a ride derive their ids from the ride, because everyone who follows it receives the same
+ * HTML; outside a page, they name its `account`. A form whose outcome is unknown is shown again with its own id, so that
+ * sending it once more cannot have a second effect.
  */
-export function FormId({ from, account }: { from?: string; account?: string }) {
+export function FormId({ from, id, account }: { from?: string; id?: string; account?: string }) {
   const viewer = useContext(Viewer);
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
   const accountId = account ?? viewer?._id;
   return (
     <>
-      <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />
+      <input type="hidden" name={formIdField} value={id ?? bytes.toString('base64url')} />
       {accountId && <input type="hidden" name={accountField} value={accountId} />}
     </>
   );
@@ -110,17 +111,20 @@ export function TextField({
   placeholder,
   mono,
   autofocus,
+  list,
   ...field
 }: FieldProps & {
   value?: string;
-  type?: 'text' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
+  type?: 'text' | 'tel' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
   autocomplete?: string;
   inputmode?: 'numeric' | 'decimal' | 'email' | 'url';
   maxLength?: number;
   placeholder?: string;
   mono?: boolean;
-  /** Gives the field the focus. Use it only on a page with a single field. */
+  /** Gives the field the focus. Use it only on a page with a single purpose. */
   autofocus?: boolean;
+  /** The id of a `datalist` with suggestions. */
+  list?: string;
 }) {
   return (
     <Labelled {...field}>
@@ -134,6 +138,7 @@ export function TextField({
         maxLength={maxLength}
         placeholder={placeholder}
         autofocus={autofocus}
+        list={list}
         spellcheck={false}
       />
     </Labelled>

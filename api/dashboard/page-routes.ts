@@ -101,7 +101,7 @@ export function signedInRoutes(service: Context) {
     const found = await find(ctx);
     if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
     const { account } = found;
-    if (!mayUse(account.member.role, route) && !(await hasGivenUpRight(ctx, account))) {
+    if (!mayUse(account.member.role, route) && !(await hasGivenUpRight(ctx, route, account))) {
       return respond(ctx, { html: refusedPage(account), status: 403 });
     }
     respond(ctx, await answer(requestOf(ctx, found)));
@@ -110,8 +110,13 @@ export function signedInRoutes(service: Context) {
    * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
    * Sending it again only completes its effects.
    */
-  async function hasGivenUpRight(ctx: RequestContext, { _id, teamForms = [] }: CurrentAccount): Promise<boolean> {
-    if (ctx.method !== 'POST') return false;
+  async function hasGivenUpRight(
+    ctx: RequestContext,
+    route: string,
+    { _id, teamForms = [] }: CurrentAccount,
+  ): Promise<boolean> {
+    // Only these routes look for the form in `teamForms` before they act.
+    if (!route.startsWith('POST /team/')) return false;
     const form = await readForm(ctx);
     const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
     return teamForms.some(({ id }) => id === sent.id);
@@ -139,6 +144,18 @@ export function signedInRoutes(service: Context) {
       handle: (ctx) =>
         answerScript(ctx, `GET ${path}`, async (request) => {
           ctx.body = await show(request);
+        }),
+    }),
+    /**
+     * Data for a page's script, from fields that must not be in a URL, because proxies log URLs. Changes nothing.
+     * Answers 401 without a session.
+     */
+    ask: (path: string, show: (request: PageRequest & { form: Form }) => Promise<object>): DashboardRoute => ({
+      method: 'POST',
+      path,
+      handle: (ctx) =>
+        answerScript(ctx, `POST ${path}`, async (request) => {
+          ctx.body = await show({ ...request, form: await readForm(ctx) });
         }),
     }),
     /** A stream for a page's script. `open` answers the request. */

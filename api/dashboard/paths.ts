@@ -13,6 +13,8 @@ export const entryPath = (rideId: string, entryId: string): string => `${ridePat
 export const deskPath = (rideId?: string, form?: 'accept' | 'cancel'): string =>
   rideId ? `/dashboard/desk/rides/${encodeURIComponent(rideId)}/${form}` : '/dashboard/desk';
 export const receiptPath = (rideId: string): string => `${ridePath(rideId)}/receipt`;
+export const deskPlacesPath = '/dashboard/desk/places';
+export const deskSettingsPath = '/dashboard/desk/settings';
 
 export const deliveriesPath = '/dashboard/deliveries';
 export const deliveriesOfKeyPath = (keyId: string): string => `${deliveriesPath}?key=${keyId}`;

@@ -88,6 +88,8 @@ const rights = {
 
   'GET /desk': bookers,
   'POST /desk': bookers,
+  'POST /desk/hint': bookers,
+  'POST /desk/search': bookers,
   'GET /desk/state': bookers,
   'GET /desk/events': bookers,
   'POST /desk/rides/:rideId/accept': bookers,

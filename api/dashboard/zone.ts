@@ -1,4 +1,4 @@
-/** Days in the reader's time zone, for the filters of lists. Pure. */
+/** Days and times in the reader's time zone. Pure. */
 
 /** The name if it is a known time zone, otherwise UTC: without scripts, times are shown in UTC. */
 export function zoneOf(name: string): string {
@@ -10,12 +10,18 @@ export function zoneOf(name: string): string {
 }
 
 /** The start of a day in a time zone. `midnight` is the start of the same day in UTC. */
-export function startOfDay(midnight: Date, zone: string): Date {
-  const utc = midnight.getTime();
+export const startOfDay = (midnight: Date, zone: string): Date => timeOfClock(midnight, zone);
+
+/**
+ * The time at which the clocks of a zone show what the clocks of UTC show at `clock`. For a time that the zone skips,
+ * the time after the gap.
+ */
+export function timeOfClock(clock: Date, zone: string): Date {
+  const utc = clock.getTime();
   const guess = utc - offsetMs(utc, zone);
   // The offset may differ at the guess, if clocks are changed on that day.
   const start = utc - offsetMs(guess, zone);
-  // Some zones skip midnight: then neither time has the offset that led to it, and the day starts at the later one.
+  // Clocks that are set forward skip times: then neither time has the offset that led to it, and the later one is after the gap.
   const isSkipped = offsetMs(start, zone) !== offsetMs(guess, zone);
   return new Date(isSkipped ? Math.max(guess, start) : start);
 }

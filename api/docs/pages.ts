@@ -12,6 +12,7 @@ export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
   { title: 'Reference', names: ['reference', 'changelog'] },
+  { title: 'For desks', names: ['desk'] },
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { type CarType, carTypes } from '../../shared/base/terms.ts';
-import { type FareHint, fareBases, fareHint as findFareHint, type Quartiles } from '../../shared/fares/fare-hint.ts';
+import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -118,13 +118,7 @@ function present({
     carType,
     distanceKm,
     basis,
-    perKm: perKm && toPrices(perKm, 0, 1),
-    fare: perKm && toPrices(perKm, base, distanceKm),
+    perKm: perKm && pricesFor(perKm, 0, 1),
+    fare: perKm && pricesFor(perKm, base, distanceKm),
   };
-}
-
-/** Prices in USD, rounded to cents and never 0. */
-function toPrices({ lower, median, upper }: Quartiles, base: number, km: number): Quartiles {
-  const dollars = (perKm: number) => Math.max(0.01, Math.round((base + perKm * km) * 100) / 100);
-  return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
 }

@@ -24,7 +24,7 @@ import { assertPickupTime } from './pickup-time.ts';
 import { refuseFirst } from './refuse-first.ts';
 
 /**
- * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.
+ * The steps of a creation after its validation. The partner API, the dashboard's console and its desk share them and their limit.
  */
 export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
 

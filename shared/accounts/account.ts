@@ -50,6 +50,15 @@ export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
   isDone?: true;
 }
 
+/** A place that an account has saved for its desk. */
+export interface Place {
+  id: string;
+  name: string;
+  address?: string;
+  lat: number;
+  lng: number;
+}
+
 export interface Account {
   _id: string;
   /**
@@ -74,8 +83,14 @@ export interface Account {
    * (keys/suspend-account.ts).
    */
   suspendedAt?: Date;
-  /** The key with which the desk books. */
+  /** The key with which the desk books (desk.ts). */
   deskKeyId?: string;
+  /** The id of the place that is the default pickup. The place may have been removed. */
+  defaultPlaceId?: string;
+  /** Only in the stored document: a session's account lacks these, because every page reads it. */
+  places?: Place[];
+  /** The ids of the last forms that changed the desk. */
+  deskForms?: string[];
 }
 
 const person = { id: String, email: String, role: { type: String, enum: roles } };
@@ -104,6 +119,12 @@ const accountSchema = new mongoose.Schema<Account>(
     consoleSeenAt: Date,
     suspendedAt: Date,
     deskKeyId: String,
+    defaultPlaceId: String,
+    places: {
+      type: [{ _id: false, id: String, name: String, address: String, lat: Number, lng: Number }],
+      default: undefined,
+    },
+    deskForms: { type: [String], default: undefined },
   },
   { versionKey: false, autoIndex: false },
 );

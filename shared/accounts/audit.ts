@@ -22,6 +22,7 @@ const auditActions = [
   'ride_cancelled',
   'ride_erased',
   'events_resent',
+  'desk_key_chosen',
   'driver_suspended',
   'driver_resumed',
   'pool_paused',

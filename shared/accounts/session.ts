@@ -94,7 +94,16 @@ const ownEmail = {
 };
 const withAccounts = [
   { $set: { inAccount: accountIds } },
-  { $lookup: { from, localField: 'inAccount', foreignField: '_id', as: 'accounts' } },
+  {
+    $lookup: {
+      from,
+      localField: 'inAccount',
+      foreignField: '_id',
+      // Only the desk needs these, and they can be long.
+      pipeline: [{ $unset: ['places', 'deskForms'] }],
+      as: 'accounts',
+    },
+  },
   { $set: { own: ownEntry } },
   { $set: { ownEmail } },
   {

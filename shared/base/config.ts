@@ -59,7 +59,14 @@ export interface Config {
   };
   mailFrom: string;
   /** Kept separate, so that dumping the other settings never prints the secrets. */
-  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
+  secrets: {
+    mongoUrl: string;
+    redisUrl: string;
+    keys: SecretsKeys;
+    smtpUrl: string;
+    opsToken: string;
+    geocoderUrl: string;
+  };
 }
 
 export interface TraceSettings {
@@ -155,6 +162,7 @@ export function readConfig(
       keys: Object.freeze(value.SECRETS_KEY ?? []),
       smtpUrl: value.SMTP_URL ?? '',
       opsToken: value.OPS_TOKEN ?? '',
+      geocoderUrl: value.GEOCODER_URL ?? '',
     }),
   });
 }

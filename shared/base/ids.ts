@@ -76,12 +76,13 @@ export function eventId(rideId: string, seq: number): string {
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key, an offer, an invitation and a member that a form creates. They are derived from the form id, so a form that is sent again
- * cannot insert a second one.
+ * The ids of a key, an offer, an invitation, a member and a saved place that a form creates. They are derived from the
+ * form id, so a form that is sent again cannot insert a second one.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const derivedOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;
 export const derivedInvitationId = (form: string): string => `invitation_${derivedFrom(form, 'invitation', 14)}`;
 export const derivedMemberId = (form: string): string => `member_${derivedFrom(form, 'member', 14)}`;
+export const derivedPlaceId = (form: string): string => `place_${derivedFrom(form, 'place', 12)}`;
 const derivedFrom = (form: string, kind: string, length: number): string =>
   derivedBase62(length, (block) => Buffer.from(sha256(`${kind} ${block} ${form}`), 'hex'));

@@ -273,6 +273,19 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API'),
   },
   'Live maps and streams': {
+    GEOCODER_URL: Joi.string()
+      .uri({ scheme: ['http', 'https'] })
+      .messages({ 'string.uriCustomScheme': '{{#label}} must be an http or https address' })
+      .description('The address search of the desk: the `/search` of a Nominatim or the `/api` of a Photon server.')
+      .note(
+        'The API sends it the text that a person types and the position of the default pickup, and follows no redirect.',
+        'Further query parameters, such as `countrycodes=us` or a key, are kept.',
+        'The server must allow searches while a person types; that of nominatim.openstreetmap.org does not.',
+        'Without it, places are saved places, coordinates and points on the map.',
+      )
+      .example('https://HOST/search')
+      .example('https://HOST/api')
+      .tag('API'),
     TILE_URL: Joi.string()
       .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
       .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })

@@ -32,6 +32,12 @@ export interface FareHint {
   perKm: Quartiles | null;
 }
 
+/** The prices of a trip of this length by a hint, in USD, rounded to cents and never 0. */
+export function pricesFor({ lower, median, upper }: Quartiles, base: number, km: number): Quartiles {
+  const dollars = (perKm: number) => Math.max(0.01, Math.round((base + perKm * km) * 100) / 100);
+  return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
+}
+
 /** The hint for every test key: always the same, and without any partner's prices. */
 const sample: FareHint = { basis: 'sample', base: 0, perKm: { lower: 3.6, median: 4.5, upper: 5.4 } };
 

@@ -1,8 +1,8 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 /** `PACE=person` slows these tests down to a person's pace, and prints the seconds and clicks of each task. */
 const isSlow = process.env.PACE === 'person';
-const pauseMs = { click: 1_000, character: 90, newPage: 2_000 };
+const pauseMs = { click: 1_000, key: 300, character: 90, newPage: 2_000 };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, isSlow ? ms : 0));
 
@@ -23,6 +23,18 @@ export function newPerson(task: string) {
     async type(field: Locator, text: string) {
       await point(field, () => field.click());
       await field.pressSequentially(text, { delay: isSlow ? pauseMs.character : 0 });
+    },
+    /** Types into the field that has the focus. */
+    async keys(page: Page, text: string) {
+      await pause(pauseMs.click);
+      await page.keyboard.type(text, { delay: isSlow ? pauseMs.character : 0 });
+    },
+    /** Presses a key, several times without looking in between. */
+    async press(page: Page, key: string, times = 1) {
+      for (let time = 0; time < times; time += 1) {
+        await pause(pauseMs.key);
+        await page.keyboard.press(key);
+      }
     },
     /** Waits for a part of a new page, and reads the page. */
     async read(part: Locator) {

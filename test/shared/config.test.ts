@@ -102,6 +102,19 @@ describe('settings', () => {
     }
   });
 
+  it('GEOCODER_URL is an http or https address, and its key is not printed', () => {
+    const GEOCODER_URL = 'https://geocoder.example/search?key=pAsSwOrD';
+    const { secrets, ...shown } = readConfig({ ...production, GEOCODER_URL });
+    expect(secrets.geocoderUrl).to.equal(GEOCODER_URL);
+    expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|geocoder\.example/);
+    expect(readConfig(production).secrets.geocoderUrl).to.equal('');
+    for (const url of ['geocoder.example/search', 'ftp://geocoder.example', 'sEcReT']) {
+      expect(refusal({ ...production, GEOCODER_URL: url }), url).to.equal(
+        'Setting GEOCODER_URL must be an http or https address',
+      );
+    }
+  });
+
   it('traces are on only with a collector endpoint, with a default share of 1', () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
     expect(readConfig({ ...production, OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(undefined);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Account, AccountModel } from '../../shared/accounts/account.ts';
+import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
@@ -52,6 +53,8 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
   });
   const colleague = await newMember(account._id, 'desk', `${markup}2@partner.example`);
   const invitation = await newInvitation(api, account, 'finance', `${markup}3@partner.example`);
+  await chooseDeskKey(account._id, 'desk key', keyId);
+  await addPlace(account._id, 'place', { ...place, name: markup });
   const attemptId = await sendTestEvent(api.ctx, keyId, { accountId: account._id });
   return {
     account,

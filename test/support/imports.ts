@@ -121,8 +121,8 @@ function opensConnections({ to, names }: Import): boolean {
 }
 
 /**
- * True for the only files that may open connections: the sender of webhooks, the API server, and the ops server of each
- * process.
+ * True for the only files that may open connections: the sender of webhooks, the API server with its only outbound
+ * requests (fetch-json.ts), and the ops server of each process.
  */
 const mayOpenConnections = (file: string): boolean =>
   ['workers/webhooks/send/', 'api/http/', 'shared/process/ops/'].some((folder) => file.startsWith(folder));

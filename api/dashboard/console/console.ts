@@ -1,6 +1,5 @@
 import { noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { AppError } from '../../../shared/base/errors.ts';
 import { isSuspended } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
@@ -12,6 +11,7 @@ import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
+import { refusalWords } from '../creation-refusals.ts';
 import type { Faults } from '../forms.tsx';
 import {
   type Answer,
@@ -63,9 +63,10 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
       const ride = await makeChange(ctx, asked, creation);
       return { redirectTo: consoleRidePath(ride._id) };
     } catch (error) {
-      if (!(error instanceof AppError) || !(error.code in refusals)) throw error;
-      ctx.set(error.headers);
-      return again(error.status, { refusal: refusals[error.code]?.(error) });
+      const refusal = refusalWords(error);
+      if (!refusal) throw error;
+      ctx.set(refusal.error.headers);
+      return again(refusal.error.status, { refusal: refusal.words });
     }
   }
 
@@ -88,17 +89,6 @@ const recentRides = async (owner: { accountId: string }): Promise<ListedRide[]> 
 const isTestKey = (key: KeyFacts): boolean => key.mode === 'test' && !key.revokedAt && !isSuspended(key);
 
 const scenarioNamed = (name: string): TestScenario => testScenarios.find((known) => known === name) ?? 'default';
-
-/** The texts for refusals of a valid creation. */
-const refusals: Record<string, (error: AppError) => string> = {
-  rate_limited: ({ message, headers }) => `${message}. Try again in ${waitText(Number(headers['Retry-After']))}.`,
-  // The only check that is made after the form id is known.
-  invalid_request: () => 'The pickup time must be 15 minutes to 30 days ahead.',
-  idempotency_conflict: () =>
-    'A ride was started from this form before, with other values. Check the values and start another ride.',
-};
-
-const waitText = (seconds: number): string => (seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`);
 
 const fields = Object.keys(firstValues) as RideField[];
 

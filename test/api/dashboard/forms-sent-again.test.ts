@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { accountOf, accountsWith } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
+import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import { completeTeam } from '../../../shared/accounts/team.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { sha256 } from '../../../shared/base/ids.ts';
+import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
@@ -76,8 +77,19 @@ const cases: Record<string, FormCase> = {
     status: 303,
     params: ({ failedRideId }) => ({ rideId: failedRideId, seq: '1' }),
   },
+  '/desk': {
+    status: 303,
+    prepare: ({ visitor, key }) => chooseDeskKey(visitor.account._id, 'desk key', key._id),
+    fields: ({ key }) => ({ key: key._id, from: '40.7128, -74.006', to: '40.758, -73.9855', fare: '25', ...ofDesk }),
+  },
   '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
   '/desk/rides/:rideId/cancel': { status: 303 },
+  '/desk/hint': { status: 200, needsNoId: true },
+  '/desk/search': { status: 404, needsNoId: true },
+  '/desk/settings': { status: 303, fields: ({ key }) => ({ key: key._id }) },
+  '/desk/places': { status: 303, fields: () => ({ name: 'Front door', at: '40.7128, -74.006' }) },
+  '/desk/places/default': { status: 303, prepare: twoPlaces, fields: () => ({ id: derivedPlaceId('second') }) },
+  '/desk/places/remove': { status: 303, prepare: twoPlaces, fields: () => ({ id: derivedPlaceId('second') }) },
   '/deliveries/send-again': { status: 303, fields: ({ key }) => ({ keyId: key._id, since: '2020-01-01 00:00' }) },
   '/console': {
     status: 303,
@@ -106,10 +118,15 @@ const teamCases: Record<string, FormCase> = {
   '/sign-in/invitation/:invitation': { status: 303 },
 };
 Object.assign(cases, teamCases);
+const ofDesk = { car: 'regular', passengers: '1', rideType: 'standard' };
 const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
 
 function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
   return applyAction(ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+}
+
+async function twoPlaces({ visitor: { account } }: World): Promise<void> {
+  for (const name of ['first', 'second']) await addPlace(account._id, name, { name, lat: 40.7, lng: -74 });
 }
 
 const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
@@ -205,7 +222,13 @@ describe('a repeated form of the dashboard', () => {
       })),
       sessions: await SessionModel.countDocuments({ accountId }),
       team: await teamOf(account),
+      desk: await deskState(accountId),
     };
+  }
+
+  async function deskState(accountId: string) {
+    const { places, defaultPlace, keyId } = await readDesk(accountId);
+    return { places: places.map(({ name }) => name), default: defaultPlace?.name, hasKey: keyId !== undefined };
   }
 
   /** A form of a new account. Every request sends the same fields. */
@@ -271,7 +294,17 @@ describe('a repeated form of the dashboard', () => {
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
     const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`, `/rides/${rideId}/cancel`];
     const sent = new Set<string>();
-    for (const path of ['', '/keys/new', '/deliveries', '/console', '/account', ...keyPages, ...ridePages]) {
+    const deskPages = ['/desk/places', '/desk/settings'];
+    for (const path of [
+      '',
+      '/keys/new',
+      '/deliveries',
+      '/console',
+      '/account',
+      ...deskPages,
+      ...keyPages,
+      ...ridePages,
+    ]) {
       const { html } = await visitor.get(dashboardBase + path);
       for (const [form, action = ''] of html.matchAll(/<form [^>]*action="([^"]+)"[^>]*>.*?<\/form>/gs)) {
         if (!form.includes('method="post"') || action === '/dashboard/sign-out') continue;

@@ -1,0 +1,40 @@
+const dayMs = 24 * 3_600_000;
+
+/** Shows the pickup time only for a ride for later, on the reader's clock. The server gets the reader's zone with it. */
+export function showPickupTime(form: HTMLElement): void {
+  const when = form.querySelector<HTMLSelectElement>('[name="when"]');
+  const box = form.querySelector<HTMLElement>('[data-later]');
+  const field = form.querySelector<HTMLInputElement>('[name="pickupTime"]');
+  const zone = form.querySelector<HTMLInputElement>('[name="zone"]');
+  const label = box?.querySelector('label');
+  if (!when || !box || !field || !zone || !label) return;
+
+  if (zone.value === '' && field.value) field.value = onReadersClock(field.value, box.dataset.clock);
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  label.textContent = 'Pickup time';
+  const show = () => {
+    const isLater = when.value === 'later';
+    box.hidden = !isLater;
+    if (!isLater) field.value = '';
+    else if (!field.value) field.value = clockOf(new Date(nextHalfHour()));
+  };
+  when.addEventListener('change', show);
+  show();
+}
+
+/** A time that the server gave in UTC. With `clock`, tomorrow at the reader's clock time of that moment. */
+function onReadersClock(utc: string, clock?: string): string {
+  if (!clock) return clockOf(new Date(`${utc}Z`));
+  const time = clockOf(new Date(clock)).slice(11);
+  return `${clockOf(new Date(Date.now() + dayMs)).slice(0, 10)}T${time}`;
+}
+
+/** The first half hour that is at least 45 minutes ahead. */
+const nextHalfHour = (): number => Math.ceil((Date.now() + 45 * 60_000) / 1_800_000) * 1_800_000;
+
+/** The reader's clock as a field shows it: `2026-11-24T21:30`. */
+function clockOf(at: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,52 @@
+/** The choices of a place field. */
+export interface PlaceOption {
+  /** The text that the field gets. */
+  text: string;
+  detail?: string;
+  /** The hidden value of a found address: its point and its text. */
+  chosen?: string;
+  /** Opens the map instead. */
+  isMap?: true;
+}
+
+const mostSaved = 8;
+const mapOption: PlaceOption = { text: 'Choose on the map', isMap: true };
+
+/** The saved places whose name or address contains all typed words, then the found addresses, then the map. */
+export function optionsFor(typed: string, found: readonly PlaceOption[]): PlaceOption[] {
+  const words = typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = savedPlaces().filter(({ text, detail = '' }) => {
+    const all = `${text} ${detail}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+  return [...matches.slice(0, mostSaved), ...found, mapOption];
+}
+
+const savedOptions = () => [...document.querySelectorAll<HTMLOptionElement>('#saved-places option')];
+const savedPlaces = (): PlaceOption[] => savedOptions().map(({ value, label }) => ({ text: value, detail: label }));
+
+/** The point of the saved place with this name, or of the first one, as `lat,lng`. */
+export const pointOfSaved = (name?: string): string | undefined =>
+  (name === undefined
+    ? savedOptions()[0]
+    : savedOptions().find(({ value }) => value.toLowerCase() === name.trim().toLowerCase())
+  )?.dataset.point;
+
+/** What a search of the operator's geocoder has found, or why it has not. */
+export interface SearchAnswer {
+  results?: { label: string; lat: number; lng: number }[];
+  problem?: string;
+}
+
+/** Sends what a person types in the body of a request, because proxies log URLs. */
+export async function askDesk<Answer>(path: string, fields: Record<string, string>): Promise<Answer | null> {
+  try {
+    const answer = await fetch(`/dashboard/desk/${path}`, { method: 'POST', body: new URLSearchParams(fields) });
+    return answer.ok || answer.status === 429 ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+export const toOptions = ({ results = [] }: SearchAnswer): PlaceOption[] =>
+  results.map(({ label, lat, lng }) => ({ text: label, chosen: `${lat},${lng} ${label}` }));

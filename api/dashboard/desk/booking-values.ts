@@ -1,0 +1,146 @@
+import { type Need, needs } from '../../../shared/base/terms.ts';
+import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
+import type { Form } from '../../http/body.ts';
+import { numberIn } from '../console/ride-request.ts';
+import type { Faults } from '../forms.tsx';
+import { timeIn } from '../lists.tsx';
+import { timeOfClock, zoneOf } from '../zone.ts';
+import { coordinatesAsText } from './coordinates.ts';
+import { chosenAs, type TripPlace } from './trip-places.ts';
+
+/** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen an address. */
+export const emptyValues = {
+  from: '',
+  fromPoint: '',
+  to: '',
+  toPoint: '',
+  when: 'now',
+  /** The pickup time on the clocks of `zone`. A script sets the zone; without scripts it is UTC. */
+  pickupTime: '',
+  zone: '',
+  passenger: '',
+  phone: '',
+  notes: '',
+  car: 'regular',
+  passengers: '1',
+  rideType: 'standard',
+  /** Names of needs, separated by spaces. */
+  needs: '',
+  rebid: 'rebid',
+  reference: '',
+  fare: '',
+  /** The tokens of the doubts that were asked, separated by `|`. */
+  asked: '',
+};
+
+export type BookingValues = typeof emptyValues;
+type Field = keyof BookingValues;
+
+const fields = Object.keys(emptyValues) as Field[];
+
+/** The name of a need's checkbox. */
+export const needField = (need: Need): string => `need_${need}`;
+
+export function valuesIn(form: Form): BookingValues {
+  const typed = Object.fromEntries(fields.map((name) => [name, form.text(name)])) as BookingValues;
+  return { ...typed, needs: needs.filter((need) => form.text(needField(need))).join(' ') };
+}
+
+/** The ways to book a ride of the account again, which the links of its page name. */
+export const repeats = ['repeat', 'return', 'tomorrow'] as const;
+
+/** The form filled in from an earlier ride. `tomorrow` keeps its clock time; a script computes it in the reader's zone. */
+export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Date): BookingValues {
+  const { passenger, notes = '', reference = '', onDriverCancel = '' } = ride;
+  const [from, to] = how === 'return' ? [ride.destination, ride.pickup] : [ride.pickup, ride.destination];
+  return {
+    ...emptyValues,
+    from: textOf(from),
+    fromPoint: chosenAs(from, textOf(from)),
+    to: textOf(to),
+    toPoint: chosenAs(to, textOf(to)),
+    ...(how === 'tomorrow' && { when: 'later', pickupTime: tomorrowAt(ride, now) }),
+    passenger: passenger?.name ?? '',
+    phone: passenger?.phone ?? '',
+    notes,
+    car: ride.carType,
+    passengers: String(ride.passengerCount),
+    rideType: ride.rideType,
+    needs: (ride.needs ?? []).join(' '),
+    rebid: onDriverCancel,
+    reference,
+    fare: ride.fare.toFixed(2),
+  };
+}
+
+const textOf = (place: Location): string => place.address?.trim() || coordinatesAsText(place);
+
+/** When a ride was for, which `tomorrow` repeats. */
+export const timeOfRide = ({ pickupAt, createdAt }: Pick<Ride, 'pickupAt' | 'createdAt'>): Date =>
+  pickupAt ?? createdAt;
+
+function tomorrowAt(ride: Ride, now: Date): string {
+  const day = new Date(now.getTime() + 24 * 3_600_000).toISOString().slice(0, 10);
+  return `${day}T${timeOfRide(ride).toISOString().slice(11, 16)}`;
+}
+
+/** The pickup time in Unix ms; undefined for now, null for a text that is no time. */
+export function pickupTimeIn({ when, pickupTime, zone }: BookingValues): number | undefined | null {
+  if (when !== 'later') return undefined;
+  const clock = timeIn(pickupTime.trim(), 'start');
+  return clock ? timeOfClock(clock, zoneOf(zone)).getTime() : null;
+}
+
+/** The body of the creation (contract, section 4.1), not validated yet. */
+export function bodyOf(values: BookingValues, trip: Record<'from' | 'to', TripPlace>) {
+  const typed = (field: Field) => values[field].trim() || undefined;
+  const passenger = { name: typed('passenger'), phone: typed('phone') };
+  const place = ({ lat, lng, address }: TripPlace) => ({ lat, lng, address });
+  return {
+    pickup: place(trip.from),
+    destination: place(trip.to),
+    fare: numberIn(values.fare.trim().replace(/^\$\s*/, '')),
+    carType: typed('car'),
+    rideType: typed('rideType'),
+    passengerCount: numberIn(values.passengers),
+    passenger: passenger.name || passenger.phone ? passenger : undefined,
+    reference: typed('reference'),
+    notes: typed('notes'),
+    pickupAt: pickupTimeIn(values) ?? undefined,
+    onDriverCancel: typed('rebid'),
+    needs: values.needs ? values.needs.split(' ') : undefined,
+  };
+}
+
+/** The fields of the form by the path in the request, and how a fault names them. */
+const fieldsOfPaths: Record<string, [field: Field, label: string]> = {
+  'pickup.lat': ['from', 'The latitude of “From”'],
+  'pickup.lng': ['from', 'The longitude of “From”'],
+  'pickup.address': ['from', 'The address of “From”'],
+  'destination.lat': ['to', 'The latitude of “To”'],
+  'destination.lng': ['to', 'The longitude of “To”'],
+  'destination.address': ['to', 'The address of “To”'],
+  pickupAt: ['pickupTime', 'The pickup time'],
+  'passenger.name': ['passenger', 'The name of the passenger'],
+  'passenger.phone': ['phone', 'The phone number'],
+  notes: ['notes', 'The note'],
+  carType: ['car', 'The car'],
+  passengerCount: ['passengers', 'The number of passengers'],
+  rideType: ['rideType', 'The ride type'],
+  reference: ['reference', 'The reference'],
+  fare: ['fare', 'The fare'],
+};
+
+/** The schema's faults by field of the form. */
+export function fieldFaults(faults: Record<string, string>): Faults {
+  return Object.fromEntries(
+    Object.entries(faults).map(([path, fault]) => {
+      const [field, label] = fieldsOfPaths[path] ?? ['fare', 'The request'];
+      return [field, `${label} ${fault}`];
+    }),
+  );
+}
+
+/** The faults in the order of the form's fields. */
+export const inFormOrder = (faults: Faults): Faults =>
+  Object.fromEntries(fields.flatMap((field) => (faults[field] ? [[field, faults[field]]] : [])));

@@ -1,0 +1,174 @@
+import { type Desk, readDesk } from '../../../shared/accounts/desk.ts';
+import { charge } from '../../../shared/accounts/limit.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { carTypes } from '../../../shared/base/terms.ts';
+import type { NewRide } from '../../../shared/rides/create-ride.ts';
+import type { Form } from '../../http/body.ts';
+import { makeChange } from '../../http/route.ts';
+import { faultsIn, validate } from '../../http/validate.ts';
+import type { RideCreation } from '../../rides/creation.ts';
+import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
+import { refusalWords } from '../creation-refusals.ts';
+import type { Faults } from '../forms.tsx';
+import { type Answer, type FormRequest, formIdOf, originOf, type PageRequest } from '../page-routes.ts';
+import { deskPath } from '../paths.ts';
+import { type BookingValues, bodyOf, fieldFaults, inFormOrder, pickupTimeIn, valuesIn } from './booking-values.ts';
+import { type DeskKey, readDeskKey } from './desk-key.ts';
+import { type FareWords, fareWords } from './fare-words.ts';
+import { hasGeocoder, searchAddresses } from './geocoder.ts';
+import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
+
+/** What the booking form shows. */
+export interface BookingState {
+  values: BookingValues;
+  faults?: Faults;
+  doubts?: readonly Doubt[];
+  /** Why the ride is not booked, if no field has a fault. */
+  refusal?: string;
+  hint?: FareWords;
+  /** The form's own id, if it may have booked the ride. */
+  formId?: string;
+}
+
+/** The desk of the request's account, and its key. */
+export interface OpenDesk {
+  desk: Desk;
+  deskKey: DeskKey;
+}
+
+export async function openDesk({ account, owner }: Pick<PageRequest, 'account' | 'owner'>): Promise<OpenDesk> {
+  const desk = await readDesk(account._id);
+  return { desk, deskKey: await readDeskKey(desk, owner) };
+}
+
+type Show = (request: PageRequest, open: OpenDesk, state: BookingState) => Promise<string>;
+
+/**
+ * Books a ride with the desk's key, like a request to the API, and shows the form again if anything is wrong or in
+ * doubt. The form id is the Idempotency-Key: a repeated form returns the same ride.
+ */
+export function bookRide(service: Context, creation: RideCreation, show: Show) {
+  const schema = newRideSchema(service.config);
+
+  return async (request: FormRequest): Promise<Answer> => {
+    const { ctx, owner, form } = request;
+    const open = await openDesk(request);
+    const { desk, deskKey } = open;
+    const values = valuesIn(form);
+    const again = async (status: number, state: Omit<BookingState, 'values'> & { values?: BookingValues }) => {
+      const hint = await hintFor(service, open, state.values ?? values);
+      return { status, html: await show(request, open, { values, ...(hint && { hint }), ...state }) };
+    };
+    if (deskKey.state !== 'active') return again(422, {});
+    // A page that was opened for test rides must not book a live one.
+    if (form.text('key') !== deskKey.key._id) return again(409, { refusal: changedKey });
+
+    const [from, to] = [
+      placeIn(values.from, values.fromPoint, desk.places),
+      placeIn(values.to, values.toPoint, desk.places),
+    ];
+    const asked = values.asked.split('|').filter(Boolean);
+    const checked = from && to && doubtsAbout({ from, to }, desk.places, asked);
+    const trip = checked?.trip ?? { from: from ?? nowhere, to: to ?? nowhere };
+    const body = bodyOf(values, trip);
+    const faults: Faults = inFormOrder({
+      ...fieldFaults(faultsIn(schema, body)),
+      ...(!from && { from: placeFault(values.from, 'pickup') }),
+      ...(!to && { to: placeFault(values.to, 'destination') }),
+      ...(values.when !== 'later' && values.pickupTime && { pickupTime: 'Choose “Later”, or empty the pickup time' }),
+      ...(pickupTimeIn(values) === null && { pickupTime: 'Choose the day and time of the pickup' }),
+    });
+    const doubts = checked?.doubts ?? [];
+    if (Object.keys(faults).length > 0 || doubts.length > 0) {
+      return again(422, { faults, doubts, values: afterDoubts(values, asked, doubts) });
+    }
+
+    const { _id: keyId, mode } = deskKey.key;
+    const asks: NewRide = {
+      key: { keyId, accountId: owner.accountId, mode },
+      request: rideRequest(validate(schema, body)),
+      ...(mode === 'test' && { scenario: 'default' as const }),
+      idempotencyKey: formIdOf(form),
+      origin: originOf(request),
+    };
+    try {
+      const ride = await makeChange(ctx, asks, creation);
+      return { redirectTo: `${deskPath()}?booked=${ride._id}` };
+    } catch (error) {
+      if (error instanceof AppError && error.status === 503) {
+        return again(503, { refusal: unknownOutcome, formId: formIdOf(form) });
+      }
+      const refusal = refusalWords(error);
+      if (!refusal) throw error;
+      ctx.set(refusal.error.headers);
+      const { code, status } = refusal.error;
+      if (code === 'invalid_request') return again(422, { faults: { pickupTime: refusal.words } });
+      return again(status, { refusal: refusal.words });
+    }
+  };
+}
+
+const changedKey =
+  'The desk books with another key than before. See above whether its rides are live or test rides, and press “Book ride” again.';
+
+const unknownOutcome =
+  'The service does not answer at the moment. Press “Book ride” again in a few seconds: the ride is booked once at most.';
+
+const nowhere: TripPlace = { lat: 0, lng: 0 };
+
+const placeFault = (typed: string, what: string): string =>
+  typed.trim()
+    ? `Choose the ${what} from the list, or enter coordinates such as 40.758, -73.9855`
+    : `Choose the ${what}`;
+
+/** The form after doubts: with the corrected places, and with the tokens by which the next form confirms them. */
+function afterDoubts(values: BookingValues, asked: readonly string[], doubts: readonly Doubt[]): BookingValues {
+  const corrected: Partial<Record<End, string>> = {};
+  for (const { field, corrected: text } of doubts) if (text !== undefined) corrected[field] = text;
+  return { ...values, ...corrected, asked: [...asked, ...doubts.map(({ token }) => token)].slice(-8).join('|') };
+}
+
+/** The fare hint for the places in the form; undefined while they are not known. */
+async function hintFor(
+  { config, now }: Context,
+  { desk: { places }, deskKey }: OpenDesk,
+  values: Pick<BookingValues, 'from' | 'fromPoint' | 'to' | 'toPoint' | 'car'>,
+): Promise<FareWords | undefined> {
+  const [from, to] = [placeIn(values.from, values.fromPoint, places), placeIn(values.to, values.toPoint, places)];
+  if (!from || !to || deskKey.state === 'none') return undefined;
+  const carType = carTypes.find((type) => type === values.car) ?? 'regular';
+  return fareWords({ from, to, carType, mode: deskKey.key.mode }, { config, nowMs: now() });
+}
+
+type Question = PageRequest & { form: Form };
+
+/** Answers the form's script with the fare hint for its places, or with `{}`. */
+export const answerHint =
+  (service: Context) =>
+  async (request: Question): Promise<object> =>
+    (await hintFor(service, await openDesk(request), valuesIn(request.form))) ?? {};
+
+const searches = { name: 'address_search', most: 60, perMs: 60_000 };
+const maxQuery = 200;
+
+/** Answers the form's script with addresses: at most 60 searches in 60 s for each session. Without a geocoder, 404. */
+export const answerSearch =
+  (service: Context) =>
+  async ({ ctx, account, session, form }: Question): Promise<object> => {
+    const query = form.text('q').trim().slice(0, maxQuery);
+    if (!hasGeocoder(service.config)) throw new AppError('not_found');
+    if (query === '') return { results: [] };
+    const charged = await charge(searches, `${account._id}:${session._id}`, service.now());
+    if (charged.isFull) {
+      const seconds = Math.ceil(charged.freesMs / 1_000);
+      ctx.status = 429;
+      ctx.set('Retry-After', String(seconds));
+      return { problem: `Too many searches. Try again in ${seconds} s.` };
+    }
+    const { defaultPlace, places } = await readDesk(account._id);
+    const results = await searchAddresses(service, query, defaultPlace ?? places[0]);
+    return results
+      ? { results }
+      : { problem: 'The address search does not answer. Enter coordinates, or choose on the map.' };
+  };

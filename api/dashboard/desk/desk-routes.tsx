@@ -1,0 +1,166 @@
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { rideOf } from '../../../shared/rides/list-rides.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import type { RideCreation } from '../../rides/creation.ts';
+import { ModePill, placeText, Time } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+import { deskPlacesPath, deskSettingsPath, ridePath } from '../paths.ts';
+import { rideName } from '../rides/ride-facts.tsx';
+import { Board, boardScript, wallPage } from './board.tsx';
+import { findRides } from './board-find.tsx';
+import { readDesk } from './board-routes.tsx';
+import { answerHint, answerSearch, type BookingState, bookRide, type OpenDesk, openDesk } from './booking.ts';
+import { BookingForm } from './booking-form.tsx';
+import { emptyValues, repeats, timeOfRide, valuesOfRide } from './booking-values.ts';
+import type { DeskKey } from './desk-key.ts';
+import type { Boards } from './desk-streams.ts';
+import { KeyNotice } from './key-notice.tsx';
+
+/** The desk: the form that books a ride, and the board of the account's rides. */
+export function deskRoutes(service: Context, creation: RideCreation, boards: Boards): DashboardRoute[] {
+  const { config } = service;
+  const { page, action, ask } = signedInRoutes(service);
+
+  /** Shows the desk. `earlier` is the ride that the form repeats, `booked` the ride that was just booked. */
+  async function showDesk(
+    request: PageRequest,
+    { desk, deskKey }: OpenDesk,
+    state: BookingState,
+    { earlier, booked, clockOf }: { earlier?: Ride; booked?: Ride | null; clockOf?: Date } = {},
+  ): Promise<string> {
+    const isTest = deskKey.state !== 'none' && deskKey.key.mode === 'test';
+    const isSentForm = request.ctx.method === 'POST';
+    const { ctx, account, owner, query } = request;
+    const [view, found] = await Promise.all([
+      readDesk(service, boards, account),
+      findRides(query('find'), isTest ? 'test' : 'live', owner),
+    ]);
+    if ('wall' in ctx.query) return wallPage(view, { isTest });
+    return dashboardPage({
+      title: 'Desk',
+      account,
+      section: 'desk',
+      test: isTest,
+      hasErrors: isSentForm,
+      scripts: ['booking-page.js', boardScript],
+      children: (
+        <>
+          <DeskHead deskKey={deskKey} />
+          <nav class="desk-tabs" aria-label="Parts of the desk">
+            <a href="#new-ride">Book</a>
+            <a href="#rides">Rides</a>
+          </nav>
+          <div class="desk">
+            <section class="desk-book" id="new-ride" aria-label="New ride">
+              {booked && <Booked ride={booked} />}
+              {earlier && <Earlier ride={earlier} />}
+              <KeyNotice deskKey={deskKey} />
+              {(deskKey.state === 'active' || isSentForm) && (
+                <BookingForm
+                  keyId={desk.keyId}
+                  {...{ config, desk, clockOf }}
+                  {...state}
+                  about={booked ? 'booked' : undefined}
+                />
+              )}
+            </section>
+            <section class="desk-board" id="rides" aria-label="Rides">
+              <Board view={view} found={found} />
+            </section>
+          </div>
+        </>
+      ),
+    });
+  }
+
+  /** The ride that the query names: the one that was just booked, or one of the account's rides to book again. */
+  async function showNewRide(request: PageRequest): Promise<string> {
+    const { owner, query } = request;
+    const [open, booked] = await Promise.all([
+      openDesk(request),
+      query('booked') ? rideOf(query('booked'), owner) : null,
+    ]);
+    const how = repeats.find((name) => query(name));
+    if (how) {
+      const earlier = await rideOf(query(how), owner);
+      if (!earlier) throw new AppError('not_found');
+      const values = earlier.erasedAt ? emptyValues : valuesOfRide(earlier, how, new Date(service.now()));
+      const clockOf = how === 'tomorrow' ? timeOfRide(earlier) : undefined;
+      return showDesk(request, open, { values }, { earlier, clockOf });
+    }
+    return showDesk(
+      request,
+      open,
+      { values: { ...emptyValues, from: open.desk.defaultPlace?.name ?? '' } },
+      { booked },
+    );
+  }
+
+  return [
+    page('/desk', showNewRide),
+    action('/desk', bookRide(service, creation, showDesk)),
+    ask('/desk/hint', answerHint(service)),
+    ask('/desk/search', answerSearch(service)),
+  ];
+}
+
+/** The title, with the mode in which the desk books. Test data is marked by the band of the page. */
+function DeskHead({ deskKey }: { deskKey: DeskKey }) {
+  return (
+    <PageHead
+      title="Desk"
+      actions={
+        <>
+          <a class="btn second" href={deskPlacesPath}>
+            Saved places
+          </a>
+          <a class="btn second" href={deskSettingsPath}>
+            Desk settings
+          </a>
+        </>
+      }
+    >
+      {deskKey.state === 'active' && (
+        <p class="title-row">
+          <ModePill mode={deskKey.key.mode} />
+          {deskKey.key.mode === 'live' ? 'Live rides' : 'Test rides: no real driver sees them'}
+        </p>
+      )}
+    </PageHead>
+  );
+}
+
+/** Names the ride that was just booked. */
+function Booked({ ride }: { ride: Ride }) {
+  const { pickup, destination, pickupAt } = ride;
+  return (
+    <p class="notice good desk-booked" id="booked" role="status">
+      <span>
+        Booked: <a href={ridePath(ride._id)}>{rideName(ride)}</a>, {placeText(pickup)} to {placeText(destination)},{' '}
+        {pickupAt ? <Time at={pickupAt} /> : 'now'}.
+      </span>
+    </p>
+  );
+}
+
+/** Says from which ride the form is filled in. */
+function Earlier({ ride }: { ride: Ride }) {
+  return (
+    <p class="notice">
+      <span>
+        {ride.erasedAt ? (
+          <>
+            The personal data of <a href={ridePath(ride._id)}>this ride</a> is erased, so it cannot be repeated.
+          </>
+        ) : (
+          <>
+            Filled in from the ride <a href={ridePath(ride._id)}>{rideName(ride)}</a>. It is booked when you press “Book
+            ride”.
+          </>
+        )}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,125 @@
+import { AppError } from '../base/errors.ts';
+import { derivedPlaceId } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { type Account, AccountModel, type Place } from './account.ts';
+import { keptForms } from './sent-form.ts';
+
+/**
+ * The desk of an account: its saved places and the key with which it books. The account's document contains both, so a
+ * limit of the list holds for concurrent requests. A change also stores the id of its form, so a form that is sent
+ * again has no further effect.
+ */
+const accounts = collection<Account>(AccountModel);
+
+/** An account has at most this many saved places. */
+export const mostPlaces = 200;
+
+export interface Desk {
+  /** In the order of their names. */
+  places: Place[];
+  /** The place that is the default pickup. */
+  defaultPlace?: Place;
+  keyId?: string;
+}
+
+/** Reads the desk of an account. */
+export async function readDesk(accountId: string): Promise<Desk> {
+  const projection = { places: 1, defaultPlaceId: 1, deskKeyId: 1 } as const;
+  const found = await accounts.findOne({ _id: accountId }, { ...timeLimit(), projection });
+  const places = (found?.places ?? []).sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  return { places, defaultPlace: places.find(({ id }) => id === found?.defaultPlaceId), keyId: found?.deskKeyId };
+}
+
+const stored = { $ifNull: ['$places', []] };
+
+/** True if no other place has this name. Upper and lower case count as the same. */
+const isFreeName = ({ id, name }: Place) => ({
+  $expr: {
+    $not: {
+      $anyElementTrue: {
+        $map: {
+          input: stored,
+          in: {
+            $and: [
+              { $ne: ['$$this.id', id] },
+              { $eq: [{ $toLower: '$$this.name' }, { $toLower: { $literal: name } }] },
+            ],
+          },
+        },
+      },
+    },
+  },
+});
+
+/**
+ * Adds a place. The first place becomes the default pickup. Resolves with `full` if the account has `mostPlaces`
+ * already, and with `taken` if another place has the same name.
+ */
+export async function addPlace(
+  accountId: string,
+  form: string,
+  given: Omit<Place, 'id'>,
+): Promise<'saved' | 'full' | 'taken'> {
+  const place = { id: derivedPlaceId(form), ...given };
+  const isSaved = await changeOnce(
+    accountId,
+    form,
+    { [`places.${mostPlaces - 1}`]: { $exists: false }, ...isFreeName(place) },
+    {
+      places: { $concatArrays: [stored, [{ $literal: place }]] },
+      defaultPlaceId: { $ifNull: ['$defaultPlaceId', place.id] },
+    },
+  );
+  if (isSaved) return 'saved';
+  return (await readDesk(accountId)).places.length >= mostPlaces ? 'full' : 'taken';
+}
+
+/**
+ * Changes a place. Resolves with `taken` if another place has the same name. Throws `not_found` if the account has no
+ * such place.
+ */
+export async function changePlace(accountId: string, form: string, place: Place): Promise<'saved' | 'taken'> {
+  const isSaved = await changeOnce(
+    accountId,
+    form,
+    { 'places.id': place.id, ...isFreeName(place) },
+    {
+      places: {
+        $map: { input: stored, in: { $cond: [{ $eq: ['$$this.id', place.id] }, { $literal: place }, '$$this'] } },
+      },
+    },
+  );
+  if (isSaved) return 'saved';
+  if (!(await readDesk(accountId)).places.some(({ id }) => id === place.id)) throw new AppError('not_found');
+  return 'taken';
+}
+
+/** Removes a place. Does nothing if the account has no such place. */
+export async function removePlace(accountId: string, form: string, placeId: string): Promise<void> {
+  const places = { $filter: { input: stored, cond: { $ne: ['$$this.id', { $literal: placeId }] } } };
+  await changeOnce(accountId, form, {}, { places });
+}
+
+/** Makes a place the default pickup. Throws `not_found` if the account has no such place. */
+export async function makeDefaultPlace(accountId: string, form: string, placeId: string): Promise<void> {
+  const set = { defaultPlaceId: { $literal: placeId } };
+  if (!(await changeOnce(accountId, form, { 'places.id': placeId }, set))) throw new AppError('not_found');
+}
+
+/** Chooses the key with which the desk books. The caller has checked that it is a key of the account. */
+export async function chooseDeskKey(accountId: string, form: string, keyId: string): Promise<void> {
+  await changeOnce(accountId, form, {}, { deskKeyId: { $literal: keyId } });
+}
+
+/**
+ * Changes the account's document once per form, if it matches `when`. Resolves with false if it does not match and the
+ * form has not been applied before.
+ */
+async function changeOnce(accountId: string, form: string, when: object, set: object): Promise<boolean> {
+  const deskForms = { $slice: [{ $concatArrays: [{ $ifNull: ['$deskForms', []] }, [form]] }, -keptForms] };
+  const { matchedCount } = await accounts.updateOne({ _id: accountId, deskForms: { $ne: form }, ...when }, [
+    { $set: { ...set, deskForms } },
+  ]);
+  return matchedCount === 1 || (await accounts.countDocuments({ _id: accountId, deskForms: form }, timeLimit())) > 0;
+}

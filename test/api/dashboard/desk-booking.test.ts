@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { clientOf } from '../../support/client.ts';
+import { newFormId, signedIn } from '../../support/dashboard.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { deskPath, useTestDesk } from '../../support/test-desk.ts';
+
+const minuteMs = 60_000;
+
+describe('booking a ride at the desk', () => {
+  const { api, visitor, key, keyOf, fields, book } = useTestDesk();
+
+  const ridesOfAccount = () => rides.countDocuments({ accountId: visitor.account._id });
+  const post = (changes: Record<string, string> = {}) => visitor.post(deskPath, fields(changes));
+
+  it('the form books a ride with all its fields, with the key of the desk', async () => {
+    const rideId = await book({
+      ...{ passenger: ' Ada Lovelace ', phone: '+1 202 555 0100', notes: 'Side door', reference: 'RES-20332' },
+      ...{ car: 'comfort', passengers: '3', fare: '$31.40', rebid: 'rebid', need_pet: 'yes', need_wheelchair: 'yes' },
+    });
+    const ride = await storedRide(rideId);
+    expect(ride).to.deep.include({
+      ...{ keyId: key.keyId, accountId: visitor.account._id, mode: 'test', fare: 31.4, scenario: 'default' },
+      pickup: { lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' },
+      destination: { lat: 40.7506, lng: -73.9935, address: 'Penn Station' },
+      passenger: { name: 'Ada Lovelace', phone: '+1 202 555 0100' },
+      ...{ notes: 'Side door', reference: 'RES-20332', carType: 'comfort', passengerCount: 3 },
+      ...{ needs: ['wheelchair', 'pet'], onDriverCancel: 'rebid' },
+    });
+    expect(ride.origin).to.include({ by: 'dashboard' });
+    expect(ride.pickupAt).to.equal(undefined);
+  });
+
+  it('after a booking the form is empty, has the focus in From, and names the ride with a link', async () => {
+    const rideId = await book({ passenger: 'Ada Lovelace', reference: 'RES-20332' });
+    const { html } = await visitor.get(`${deskPath}?booked=${rideId}`);
+    expect(html).to.match(new RegExp(`role="status".*Booked: <a href="/dashboard/rides/${rideId}">Ada Lovelace</a>`));
+    expect(html).to.match(/<input id="from"[^>]*value="Grand Hotel"[^>]*autofocus/);
+    expect(html).not.to.include('RES-20332');
+    const other = await signedIn(api);
+    expect((await other.get(`${deskPath}?booked=${rideId}`)).html).not.to.include('Booked');
+  });
+
+  it('a form that is sent several times, also concurrently, books one ride', async () => {
+    const form = { formId: newFormId() };
+    const answers = await Promise.all([post(form), post(form)]);
+    answers.push(await post(form));
+    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).to.equal(1);
+    expect(await ridesOfAccount()).to.equal(1);
+  });
+
+  it('a pickup time counts on the clocks of the browser, and in UTC without scripts', async () => {
+    const at = new Date(Math.ceil(Date.now() / minuteMs) * minuteMs + 3 * 3_600_000);
+    const utc = at.toISOString().slice(0, 16);
+    const ofKolkata = new Date(at.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 16);
+    const later = { when: 'later' };
+    const plain = await storedRide(await book({ ...later, pickupTime: utc, zone: '' }));
+    const local = await storedRide(await book({ ...later, pickupTime: ofKolkata, zone: 'Asia/Kolkata' }));
+    expect([plain.pickupAt, local.pickupAt]).to.deep.equal([at, at]);
+  });
+
+  for (const [title, changes, words] of [
+    ['no time', { when: 'later' }, 'Choose the day and time of the pickup'],
+    ['a time in the past', { when: 'later', pickupTime: '2020-01-01T10:00' }, '15 minutes to 30 days ahead'],
+    ['a day that does not exist', { when: 'later', pickupTime: '2027-02-31T10:00' }, 'Choose the day and time'],
+    ['a time although it is for now', { pickupTime: '2027-01-01T10:00' }, 'Choose “Later”, or empty the pickup time'],
+  ] as const) {
+    it(`refuses a ride with ${title}, at the field of the time`, async () => {
+      const { status, html } = await post(changes);
+      expect(status).to.equal(422);
+      expect(html).to.match(new RegExp(`id="pickupTime-fault">[^<]*${words}`));
+      expect(await ridesOfAccount()).to.equal(0);
+    });
+  }
+
+  it('faults keep everything typed, are shown at their fields, and the first wrong field has the focus', async () => {
+    const typed = { from: 'Grand Hotel', to: 'Nowhere &', fare: 'ten', passenger: 'Ada "L"', notes: 'n'.repeat(201) };
+    const { status, html } = await post({ ...typed, phone: '+1 202', reference: 'R1', need_pet: 'yes' });
+    expect(status).to.equal(422);
+    expect(html).to.include('<title>Error: Desk').and.include('Not booked yet');
+    expect(html).to.match(/id="to-fault">Choose the destination from the list, or enter coordinates/);
+    expect(html).to.include('id="fare-fault">The fare must be a number');
+    expect(html).to.include('id="notes-fault">The note must be at most 200 characters');
+    expect(html).to.match(/<input id="to"[^>]*autofocus/);
+    expect(html.match(/autofocus/g)).to.have.length(1);
+    for (const value of ['Nowhere &amp;', 'ten', 'Ada &quot;L&quot;', '+1 202', 'R1']) {
+      expect(html).to.include(`value="${value}"`);
+    }
+    expect(html).to.match(/name="need_pet"[^>]*checked/);
+    expect(await ridesOfAccount()).to.equal(0);
+  });
+
+  it('swapped coordinates are corrected and asked once; sent again, the ride is booked', async () => {
+    const { status, html } = await post({ to: '-73.9855, 40.758' });
+    expect(status).to.equal(422);
+    expect(html)
+      .to.include('Check once more')
+      .and.match(/<input id="to"[^>]*value="40.758, -73.9855"/);
+    const asked = /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    const rideId = await book({ to: '40.758, -73.9855', asked });
+    expect((await storedRide(rideId)).destination).to.deep.equal({ lat: 40.758, lng: -73.9855 });
+  });
+
+  it('a ride of more than 300 km is asked once; sent again, it is booked', async () => {
+    const far = { to: '42.8864, -78.8784' };
+    const { status, html } = await post(far);
+    expect(status).to.equal(422);
+    expect(html).to.match(/This ride is 4\d\d km long/);
+    expect(await ridesOfAccount()).to.equal(0);
+    await book({ ...far, asked: /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '' });
+  });
+
+  it('a limit that is reached is said in words with the time until it frees, and keeps everything typed', async () => {
+    const { createRide } = clientOf(api.url, key.key);
+    for (let made = 0; made < 30; made++) expect((await createRide()).status).to.equal(201);
+    const { status, headers, html } = await post({ passenger: 'Ada' });
+    expect(status).to.equal(429);
+    expect(Number(headers.get('retry-after'))).to.be.within(1, 60);
+    expect(html).to.match(/at most 30 rides in 60 seconds for each key\. Try again in \d+ s\./);
+    expect(html).to.include('value="Ada"');
+  });
+
+  it('a used form id with other values is refused, and nothing is booked', async () => {
+    const formId = newFormId();
+    await post({ formId });
+    const { status, html } = await post({ formId, fare: '77' });
+    expect(status).to.equal(409);
+    expect(html).to.include('value="77"').and.not.include(formId);
+    expect(await ridesOfAccount()).to.equal(1);
+  });
+
+  it('without a key, with a revoked and with a suspended one, the desk says what to do and books nothing', async () => {
+    const stranger = await signedIn(api);
+    const none = await stranger.get(deskPath);
+    expect(none.html).to.include('none is chosen yet').and.not.include('Book ride');
+    expect(none.html).to.include('href="/dashboard/desk/settings"');
+    await keys.updateOne({ _id: key.keyId }, { $set: { suspendedAt: new Date() } });
+    expect((await visitor.get(deskPath)).html).to.include('has suspended the desk’s key “Front desk”');
+    expect((await post()).status).to.equal(422);
+    await keys.updateOne({ _id: key.keyId }, { $unset: { suspendedAt: 1 } });
+    await revokeKey(key.keyId, 'anyone');
+    expect((await visitor.get(deskPath)).html)
+      .to.include('key “Front desk” is revoked')
+      .and.not.include('Book ride');
+    const { status, html } = await post({ passenger: 'Ada' });
+    expect(status).to.equal(422);
+    expect(html).to.include('is revoked').and.include('value="Ada"');
+    expect(await ridesOfAccount()).to.equal(0);
+  });
+
+  it('a live key books live rides: the page says so, and a form that was opened for test rides is refused', async () => {
+    expect((await visitor.get(deskPath)).html)
+      .to.include('Test data')
+      .and.not.include('Live rides');
+    const live = await keyOf(visitor, 'live');
+    await chooseDeskKey(visitor.account._id, newFormId(), live.keyId);
+    expect((await visitor.get(deskPath)).html)
+      .to.include('Live rides')
+      .and.not.include('Test data');
+    const { status, html } = await post({ passenger: 'Ada' });
+    expect(status).to.equal(409);
+    expect(html).to.include('another key than before').and.include('value="Ada"');
+    expect(await ridesOfAccount()).to.equal(0);
+    const ride = await storedRide(await book({ key: live.keyId }));
+    expect(ride).to.include({ mode: 'live', keyId: live.keyId });
+    expect(ride.scenario).to.equal(undefined);
+  });
+
+  it('the fare hint names the usual fare of the trip in the form, and nothing until both places are known', async () => {
+    const hint = async (changes: Record<string, string>) =>
+      JSON.parse((await visitor.post(`${deskPath}/hint`, fields(changes))).html);
+    expect(await hint({})).to.deep.equal({ words: '4.3 km, sample for test rides: $15.59 to $23.38', fare: '19.49' });
+    expect(await hint({ to: 'Nowhere' })).to.deep.equal({});
+  });
+
+  it('scripts without a session get a 401', async () => {
+    const answer = await fetch(`${api.url}${deskPath}/hint`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams(fields()),
+    });
+    expect([answer.status, await answer.text()]).to.deep.equal([401, '']);
+  });
+});

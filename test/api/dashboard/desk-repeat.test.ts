@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { rides } from '../../../shared/rides/ride.ts';
+import { signedIn } from '../../support/dashboard.ts';
+import { deskPath, useTestDesk } from '../../support/test-desk.ts';
+
+describe('booking a ride again at the desk', () => {
+  const { api, visitor, book } = useTestDesk();
+
+  const shown = (html: string, name: string) =>
+    new RegExp(`<input[^>]*name="${name}"[^>]*?value="([^"]*)"`).exec(html)?.[1];
+  const bookedRide = () =>
+    book({
+      ...{ passenger: 'Ada Lovelace', phone: '+1 202 555 0100', notes: 'Side door', reference: 'RES-20332' },
+      ...{ fare: '31.5', car: 'family', need_pet: 'yes', to: '40.758, -73.9855' },
+    });
+
+  it('repeat fills in the form with all fields of the ride, for now', async () => {
+    const rideId = await bookedRide();
+    const { html } = await visitor.get(`${deskPath}?repeat=${rideId}`);
+    const filled = ['from', 'to', 'passenger', 'phone', 'notes', 'reference', 'fare'].map((name) => shown(html, name));
+    expect(filled).to.deep.equal([
+      ...['Grand Hotel, 1 Main Street', '40.758, -73.9855', 'Ada Lovelace', '+1 202 555 0100', 'Side door'],
+      ...['RES-20332', '31.50'],
+    ]);
+    expect(html)
+      .to.match(/<option value="family" selected/)
+      .and.match(/name="need_pet"[^>]*checked/);
+    expect(html).to.match(/<option value="now" selected/);
+    const sent = { from: shown(html, 'from') ?? '', fromPoint: shown(html, 'fromPoint') ?? '' };
+    const again = await rides.findOne({ _id: await book(sent) });
+    expect(again?.pickup).to.deep.equal({ lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' });
+  });
+
+  it('return exchanges the places', async () => {
+    const { html } = await visitor.get(`${deskPath}?return=${await bookedRide()}`);
+    expect([shown(html, 'from'), shown(html, 'to')]).to.deep.equal(['40.758, -73.9855', 'Grand Hotel, 1 Main Street']);
+  });
+
+  it('tomorrow is for later, at the same time of the next day', async () => {
+    const rideId = await bookedRide();
+    const ride = await rides.findOne({ _id: rideId });
+    const { html } = await visitor.get(`${deskPath}?tomorrow=${rideId}`);
+    expect(html).to.match(/<option value="later" selected/);
+    const time = shown(html, 'pickupTime') ?? '';
+    expect(time.slice(11)).to.equal(ride?.createdAt.toISOString().slice(11, 16));
+    const aheadMs = Date.parse(`${time}Z`) - (ride?.createdAt.getTime() ?? 0);
+    expect(aheadMs).to.be.within(86_400_000 - 60_000, 86_400_000 + 60_000);
+    expect(html).to.include(`data-clock="${ride?.createdAt.toISOString()}"`);
+  });
+
+  it('a ride of another account and an unknown ride get the same 404', async () => {
+    const rideId = await bookedRide();
+    const stranger = await signedIn(api);
+    for (const how of ['repeat', 'return', 'tomorrow']) {
+      expect((await stranger.get(`${deskPath}?${how}=${rideId}`)).status).to.equal(404);
+      expect((await stranger.get(`${deskPath}?${how}=ride_unknown`)).status).to.equal(404);
+    }
+  });
+
+  it('an erased ride cannot be repeated: the form is empty and says so', async () => {
+    const rideId = await bookedRide();
+    await rides.updateOne({ _id: rideId }, { $set: { erasedAt: new Date() } });
+    const { status, html } = await visitor.get(`${deskPath}?repeat=${rideId}`);
+    expect(status).to.equal(200);
+    expect(html).to.include('is erased, so it cannot be repeated').and.not.include('RES-20332');
+    expect(shown(html, 'to') ?? '').to.equal('');
+  });
+});

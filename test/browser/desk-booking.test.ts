@@ -1,0 +1,242 @@
+import { expect } from 'chai';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { readDesk } from '../../shared/accounts/desk.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { signedIn, useVisitor } from '../support/dashboard.ts';
+import { answerByPath, useGeocoder } from '../support/geocoder.ts';
+import { useTestApi } from '../support/service.ts';
+import { bookingFields, deskPath, setUpDesk } from '../support/test-desk.ts';
+import { newPerson } from './as-person.ts';
+import { asVisitor } from './as-visitor.ts';
+import { closeProfiles, lookAround, lookAt, openPage, openProfile } from './browser.ts';
+
+describe('the desk in a browser', () => {
+  const geocoder = useGeocoder();
+  const api = useTestApi(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
+  const visitor = useVisitor(api);
+  let keyId: string;
+  beforeEach(async () => {
+    geocoder.answerWith(answerByPath);
+    const account = { accountId: visitor.account._id };
+    ({ keyId } = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' }));
+    await setUpDesk(visitor, keyId);
+  });
+  afterEach(closeProfiles);
+
+  const deskUrl = () => api.url + deskPath;
+  const open = async (options: BrowserContextOptions = {}, url = deskUrl()) =>
+    openPage(await openProfile(asVisitor(visitor, options)), url);
+  const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+  const focusedName = (page: Page) => page.evaluate(() => (document.activeElement as HTMLInputElement).name);
+  const lastRide = () => rides.findOne({ accountId: visitor.account._id }, { sort: { _id: -1 } });
+  const phone = { viewport: { width: 360, height: 740 } };
+
+  /** Types into the focused field, after Tab has reached it. */
+  async function fill(page: Page, name: string, text: string): Promise<void> {
+    while ((await focusedName(page)) !== name) await page.keyboard.press('Tab');
+    await page.keyboard.type(text);
+  }
+
+  it('a person books by keyboard only, with the default pickup and a saved destination', async () => {
+    const page = await open();
+    const person = newPerson('book a ride at the desk by keyboard');
+    await person.read(page.getByRole('button', { name: 'Book ride' }));
+    expect(await focusedName(page)).to.equal('from');
+    await person.press(page, 'Tab');
+    await person.keys(page, 'penn');
+    await page.getByRole('option', { name: 'Penn Station', exact: true }).waitFor();
+    // Tab takes the marked place and goes on.
+    await person.press(page, 'Tab', 2);
+    await person.keys(page, 'Ada Lovelace');
+    await person.press(page, 'Tab');
+    await person.keys(page, '+1 202 555 0100');
+    await person.press(page, 'Tab', 6);
+    await person.keys(page, 'Room 1204');
+    await person.press(page, 'Tab');
+    await page.locator('#fare-words', { hasText: 'sample for test rides' }).waitFor();
+    await person.keys(page, '24.50');
+    await person.press(page, 'Enter');
+    await page.getByRole('status').filter({ hasText: 'Booked' }).waitFor();
+    person.done();
+    expect(await focusedName(page)).to.equal('from');
+    expect(await field(page, 'From').inputValue()).to.equal('Grand Hotel');
+    for (const name of ['To', 'Passenger', 'Phone', 'Reference', 'Fare']) {
+      expect(await field(page, name).inputValue(), name).to.equal('');
+    }
+    expect(await lastRide()).to.deep.include({
+      pickup: { lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' },
+      destination: { lat: 40.7506, lng: -73.9935, address: 'Penn Station' },
+      passenger: { name: 'Ada Lovelace', phone: '+1 202 555 0100' },
+      ...{ reference: 'Room 1204', fare: 24.5 },
+    });
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('the fields of the form have their names, in the order in which Tab reaches them', async () => {
+    const page = await open();
+    const names = [
+      'From',
+      'To',
+      'When',
+      'Passenger',
+      'Phone',
+      'Notes',
+      'Car',
+      'Seats',
+      'Needs',
+      'More',
+      'Reference',
+      'Fare',
+    ];
+    const reached: string[] = [];
+    for (let step = 0; step < names.length; step++) {
+      reached.push(
+        await page.evaluate(() => {
+          const element = document.activeElement as HTMLInputElement;
+          return element.labels?.[0]?.textContent ?? element.textContent ?? '';
+        }),
+      );
+      await page.keyboard.press('Tab');
+    }
+    expect(reached).to.deep.equal(names);
+  });
+
+  it('the address search fills in a found address, with its attribution, and the ride goes there', async () => {
+    const page = await open(phone);
+    await fill(page, 'to', 'eighth avenue');
+    const found = page.getByRole('option', { name: /^Penn Station, 8th Avenue/ });
+    await found.waitFor();
+    expect(await page.getByText('© OpenStreetMap contributors').isVisible()).to.equal(true);
+    expect(await field(page, 'To').getAttribute('aria-activedescendant')).to.equal(await found.getAttribute('id'));
+    await lookAround('desk-search', page);
+    await page.keyboard.press('Enter');
+    expect(await field(page, 'To').inputValue()).to.match(/^Penn Station, 8th Avenue/);
+    await fill(page, 'fare', '20');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Booked' }).waitFor();
+    const ride = await lastRide();
+    expect(ride?.destination).to.include({ lat: 40.7506, lng: -73.9935 });
+    expect(ride?.destination.address).to.match(/^Penn Station, 8th Avenue/);
+  });
+
+  it('a point on the map is chosen by keyboard, without tiles', async () => {
+    const page = await open();
+    await fill(page, 'to', '');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Choose on the map' });
+    await dialog.waitFor();
+    const at = () => dialog.locator('output').textContent();
+    const start = await at();
+    expect(start).to.equal('40.7128, -74.006');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowUp');
+    const [lat = 0, lng = 0] = ((await at()) ?? '').split(',').map(Number);
+    expect(lat).to.be.above(40.7128);
+    expect(lng).to.be.above(-74.006);
+    await lookAround('desk-map', page);
+    const moved = await at();
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await field(page, 'To').inputValue()).to.equal(moved);
+    expect(await focusedName(page)).to.equal('to');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await field(page, 'To').inputValue()).to.equal(moved);
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('a ride for later is booked on the clock of the browser', async () => {
+    const page = await open({ timezoneId: 'Asia/Kolkata' });
+    expect(await field(page, 'Pickup time').isVisible()).to.equal(false);
+    await field(page, 'When').selectOption('Later');
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    await field(page, 'Pickup time').fill(`${day}T09:15`);
+    await field(page, 'To').fill('Penn Station');
+    await field(page, 'Fare').fill('ten');
+    await page.keyboard.press('Enter');
+    await page.getByText('Not booked yet').waitFor();
+    expect(await field(page, 'Pickup time').inputValue()).to.equal(`${day}T09:15`);
+    expect(await focusedName(page)).to.equal('fare');
+    await field(page, 'Fare').fill('20');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Booked' }).waitFor();
+    expect((await lastRide())?.pickupAt).to.deep.equal(new Date(`${day}T03:45:00Z`));
+  });
+
+  it('the same ride tomorrow keeps its time on the clock of the browser', async () => {
+    const answer = await visitor.post(deskPath, { ...bookingFields, key: keyId });
+    const rideId = answer.headers.get('location')?.split('=')[1];
+    const page = await open({ timezoneId: 'Asia/Kolkata' }, `${deskUrl()}?tomorrow=${rideId}`);
+    const created = (await lastRide())?.createdAt ?? new Date(0);
+    const expected = new Date(created.getTime() + 86_400_000 + 5.5 * 3_600_000).toISOString().slice(0, 16);
+    expect(await field(page, 'Pickup time').inputValue()).to.equal(expected);
+  });
+
+  it('without scripts, the form books a saved place and coordinates, with the time in UTC', async () => {
+    const page = await open({ javaScriptEnabled: false });
+    expect(await field(page, 'Pickup time (UTC)').isVisible()).to.equal(true);
+    await field(page, 'To').fill('40.758, -73.9855');
+    await field(page, 'Fare').fill('20');
+    await page.getByRole('button', { name: 'Book ride' }).click();
+    await page.getByText('Booked').waitFor();
+    expect((await lastRide())?.destination).to.deep.equal({ lat: 40.758, lng: -73.9855 });
+  });
+
+  it('a place is saved with a point of the address search', async () => {
+    const page = await open({}, `${deskUrl()}/places`);
+    await field(page, 'Name').fill('Office');
+    await field(page, 'Position').pressSequentially('eighth');
+    await page.getByRole('option', { name: /^Penn Station, 8th Avenue/ }).click();
+    await page.getByRole('button', { name: 'Add place' }).click();
+    await page.getByRole('cell', { name: 'Office', exact: true }).waitFor();
+    const { places } = await readDesk(visitor.account._id);
+    expect(places.find(({ name }) => name === 'Office')).to.include({ lat: 40.7506, lng: -73.9935 });
+  });
+
+  describe('its pages', () => {
+    const options = () => ({ options: asVisitor(visitor), fullPage: true });
+    const submit = (page: Page) => page.getByRole('button', { name: 'Book ride' }).click();
+
+    it('the desk and its other pages look right on every screen', async () => {
+      await lookAt('desk', deskUrl(), options());
+      await lookAt('desk-places', `${deskUrl()}/places`, options());
+      await lookAt('desk-settings', `${deskUrl()}/settings`, options());
+      const answer = await visitor.post(deskPath, {
+        ...bookingFields,
+        key: keyId,
+        passenger: 'Ada Lovelace',
+        need_pet: 'yes',
+      });
+      await lookAt('desk-booked', api.url + answer.headers.get('location'), options());
+      const rideId = answer.headers.get('location')?.split('=')[1];
+      await lookAt('desk-tomorrow', `${deskUrl()}?tomorrow=${rideId}`, options());
+    });
+
+    it('faults and questions look right on every screen', async () => {
+      const faulty = async (page: Page) => {
+        await field(page, 'To').fill('Somewhere');
+        await field(page, 'Fare').fill('ten');
+        await submit(page);
+        await page.getByText('Not booked yet').waitFor();
+      };
+      await lookAt('desk-faults', deskUrl(), { ...options(), prepare: faulty });
+      const doubtful = async (page: Page) => {
+        await field(page, 'To').fill('-78.8784, 42.8864');
+        await field(page, 'Fare').fill('200');
+        await submit(page);
+        await page.getByText('Check once more').waitFor();
+      };
+      await lookAt('desk-doubts', deskUrl(), { ...options(), prepare: doubtful });
+    });
+
+    it('a desk without a key and without places looks right on every screen', async () => {
+      const other = asVisitor(await signedIn(api));
+      await lookAt('desk-no-key', deskUrl(), { options: other, fullPage: true });
+      await lookAt('desk-no-places', `${deskUrl()}/places`, { options: other, fullPage: true });
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
+import type { Mode } from '../../shared/base/terms.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { newFormId, useVisitor, type Visitor } from './dashboard.ts';
+import { type Given, useTestApi } from './service.ts';
+
+export const deskPath = '/dashboard/desk';
+
+/** The hotel's own door and a place nearby, as a desk saves them. */
+export const door = { name: 'Grand Hotel', address: '1 Main Street', lat: 40.7128, lng: -74.006 };
+export const station = { name: 'Penn Station', lat: 40.7506, lng: -73.9935 };
+
+/** A desk with a visitor, a test key and two saved places for each test. The first place is the default pickup. */
+export function useTestDesk(given: Given = {}) {
+  const api = useTestApi(given);
+  const visitor = useVisitor(api);
+  const key = {} as NewKey;
+  beforeEach(async () => {
+    Object.assign(key, await keyOf(visitor));
+    await setUpDesk(visitor, key.keyId);
+  });
+
+  const keyOf = ({ account }: Visitor, mode: Mode = 'test', name = 'Front desk') =>
+    createKey(api.ctx.config, { accountId: account._id, name, mode });
+
+  const fields = (changes: Record<string, string> = {}) => ({ ...bookingFields, key: key.keyId, ...changes });
+
+  /** Books a ride on the page. Resolves with its id. */
+  async function book(changes: Record<string, string> = {}): Promise<string> {
+    const { status, headers } = await visitor.post(deskPath, fields(changes));
+    expect(status).to.equal(303);
+    return /^\/dashboard\/desk\?booked=(ride_\w+)$/.exec(headers.get('location') ?? '')?.[1] ?? '';
+  }
+
+  return { api, visitor, key, keyOf, fields, book };
+}
+
+/** The fields that the booking form sends without scripts, except the key. */
+export const bookingFields = {
+  from: 'Grand Hotel',
+  to: 'Penn Station',
+  when: 'now',
+  car: 'regular',
+  passengers: '1',
+  rideType: 'standard',
+  fare: '24.50',
+};
+
+/** Chooses the key of a desk and saves its places. */
+export async function setUpDesk({ account }: Pick<Visitor, 'account'>, keyId: string): Promise<void> {
+  await chooseDeskKey(account._id, newFormId(), keyId);
+  for (const place of [door, station]) await addPlace(account._id, newFormId(), place);
+}
