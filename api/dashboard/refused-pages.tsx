@@ -18,8 +18,10 @@ export function refusedPage(account: CurrentAccount): string {
             Your role in {name} is <strong>{roleTexts[member.role].name}</strong>: {roleTexts[member.role].text}.
           </p>
         </PageHead>
-        <p>{owners.length === 1 ? 'The owner can give you another role:' : 'The owners can give you another role:'}</p>
-        <ul>
+        <p class="help">
+          {owners.length === 1 ? 'The owner can give you another role:' : 'The owners can give you another role:'}
+        </p>
+        <ul class="help">
           {owners.map(({ id, email }) => (
             <li key={id}>
               <a href={`mailto:${email}`}>{email}</a>
@@ -57,12 +59,12 @@ export function otherAccountPage(account: CurrentAccount, renderedFor: string): 
           {other && (
             <ChangeForm action="/dashboard/switch">
               <input type="hidden" name="to" value={other._id} />
-              <button class="btn" type="submit">
+              <button class="btn of-account" type="submit">
                 Switch to {other.name}
               </button>
             </ChangeForm>
           )}
-          <a class="btn second" href="/dashboard">
+          <a class="btn second of-account" href="/dashboard">
             Stay in {account.name}
           </a>
         </div>

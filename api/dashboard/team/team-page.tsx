@@ -42,7 +42,7 @@ export function teamPage(props: TeamPageProps): string {
     children: (
       <>
         <PageHead title="Team">
-          <p>The people of {account.name}. Each signs in with the own address.</p>
+          <p>The people of {account.name}. Each person signs in with their own address.</p>
         </PageHead>
         {doneText && (
           <div class="notice good" role="status">
@@ -173,15 +173,12 @@ function Invitations({ invitations, now }: TeamPageProps & { invitations: readon
     <section class="section" aria-labelledby="invitations">
       <h2 id="invitations">Invitations</h2>
       <table class="table invitations cards" aria-labelledby="invitations">
-        <TableHead columns={['E-mail', 'Role', 'Invited by', 'Sent', 'Expires', <span class="spoken">Change</span>]} />
+        <TableHead columns={['E-mail', 'Role', 'Sent', 'Expires', <span class="spoken">Change</span>]} />
         <tbody>
-          {invitations.map(({ id, email, role, invitedBy, at, expiresAt }) => (
+          {invitations.map(({ id, email, role, at, expiresAt }) => (
             <tr key={id}>
               <td class="name breakable">{email}</td>
               <td class="role">{roleTexts[role].name}</td>
-              <td data-label="Invited by" class="by breakable">
-                {invitedBy}
-              </td>
               <td data-label="Sent" class="at">
                 <Time at={at} />
               </td>

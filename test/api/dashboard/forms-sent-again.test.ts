@@ -204,6 +204,7 @@ describe('a repeated form of the dashboard', () => {
   /** Everything that the forms of an account can change, without ids and times. */
   async function stateOf({ visitor: { account }, key }: World) {
     const accountId = account._id;
+    const team = await teamOf(account);
     const found = await keys.find({ accountId }).sort({ createdAt: 1 }).toArray();
     const attempted = await attempts.find({ accountId }).sort({ _id: 1 }).toArray();
     const ridden = await rides.find({ accountId }).sort({ _id: 1 }).toArray();
@@ -221,7 +222,7 @@ describe('a repeated form of the dashboard', () => {
         offers: offers.map(({ price, withdrawnAt }) => `${price}${withdrawnAt ? ' withdrawn' : ''}`),
       })),
       sessions: await SessionModel.countDocuments({ accountId }),
-      team: await teamOf(account),
+      team,
       desk: await deskState(accountId),
     };
   }
