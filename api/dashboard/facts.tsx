@@ -17,9 +17,10 @@ import { LinkIfMay } from './viewer.tsx';
 
 /**
  * The clock to the second or minute, the day, or both. `exact` is both to the second, and never relative. `clock` is to
- * the minute, with the day if that is not today, and with the minutes from now while these are few.
+ * the minute, with the day if that is not today, and with the minutes from now while these are few. `full` is the day,
+ * always with its year, and the clock to the minute.
  */
-type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact' | 'clock';
+type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact' | 'clock' | 'full';
 
 /**
  * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
@@ -37,7 +38,7 @@ function utcText(at: Date, form: TimeForm): string {
   const exact = exactText(at);
   if (form === 'exact') return exact;
   const toTheMinute = exact.replace(/:\d\d UTC/, ' UTC');
-  if (form === 'both' || form === 'clock') return toTheMinute;
+  if (form === 'both' || form === 'clock' || form === 'full') return toTheMinute;
   if (form === 'minute') return toTheMinute.slice(11);
   return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }

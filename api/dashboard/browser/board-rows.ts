@@ -83,15 +83,16 @@ function isVisible(element: Element): boolean {
 
 /** The first row that the person sees, if the board is scrolled. */
 const firstVisible = (): Element | undefined =>
-  list.getBoundingClientRect().top < 0
-    ? [...list.children].find((row) => row.getBoundingClientRect().top >= 0)
-    : undefined;
+  topOf(list) < 0 ? [...list.children].find((row) => topOf(row) >= 0) : undefined;
 
 /** Changes the board, and scrolls the page so that what the person looks at stays where it is. */
 function keepPlace(change: () => void): void {
   const focused = list.querySelector(':focus');
-  const kept = focused && isVisible(focused) ? focused.closest('li') : firstVisible();
-  const before = kept?.getBoundingClientRect().top ?? 0;
+  const candidates = focused && isVisible(focused) ? [focused, focused.closest('li')] : [firstVisible()];
+  const places = candidates.flatMap((element) => (element ? { element, top: topOf(element) } : []));
   change();
-  if (kept?.isConnected) scrollBy({ top: kept.getBoundingClientRect().top - before, behavior: 'instant' });
+  const kept = places.find(({ element }) => element.isConnected);
+  if (kept) scrollBy({ top: topOf(kept.element) - kept.top, behavior: 'instant' });
 }
+
+const topOf = (element: Element): number => element.getBoundingClientRect().top;

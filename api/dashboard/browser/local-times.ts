@@ -43,6 +43,7 @@ function showEachDayOnce(root: ParentNode): void {
 function textOf(at: Date, form: string | undefined, now: Date): string {
   if (form === 'time') return clockToTheSecond.format(at);
   if (form === 'minute') return clock.format(at);
+  if (form === 'full') return `${fullDay.format(at)}, ${clock.format(at)}`;
   const day = (at.getFullYear() === now.getFullYear() ? dayOfThisYear : fullDay).format(at);
   if (form === 'date') return day;
   if (form === 'exact') return `${day}, ${clockToTheSecond.format(at)}`;

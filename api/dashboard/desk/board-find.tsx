@@ -1,11 +1,11 @@
 import type { Mode } from '../../../shared/base/terms.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords } from '../../../shared/rides/search-terms.ts';
 import { counted, placeText, StatusPill, Time } from '../facts.tsx';
 import type { PageRequest } from '../page-routes.ts';
-import { deskPath, receiptPath, ridePath } from '../paths.ts';
+import { deskPath, ridePath } from '../paths.ts';
+import { RideLinks } from '../rides/ride-links.tsx';
 import { nameOf } from '../rides/rides-table.tsx';
 
 const mostFound = 10;
@@ -87,23 +87,5 @@ function Found({ found: { text, rides, hasMore } }: { found: FoundRides }) {
         ))}
       </ul>
     </section>
-  );
-}
-
-/** Books a ride like this one, and prints its receipt. */
-export function RideLinks({ ride, desk = true }: { ride: Pick<Ride, '_id' | 'status' | 'erasedAt'>; desk?: boolean }) {
-  const { _id, status, erasedAt } = ride;
-  const isBookable = desk && !erasedAt;
-  if (!isBookable && status !== 'completed') return null;
-  return (
-    <p class="ride-links" id={`links-${_id}`}>
-      {isBookable && (
-        <>
-          <a href={`${deskPath()}?repeat=${_id}`}>Repeat</a> <a href={`${deskPath()}?return=${_id}`}>Return trip</a>{' '}
-          <a href={`${deskPath()}?tomorrow=${_id}`}>Same ride tomorrow</a>{' '}
-        </>
-      )}
-      {status === 'completed' && <a href={receiptPath(_id)}>Receipt</a>}
-    </p>
   );
 }

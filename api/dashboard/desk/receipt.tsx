@@ -74,14 +74,14 @@ function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
           {placeText(pickup)}
           {startedAt && (
             <span class="sub">
-              <Time at={startedAt} form="exact" />
+              <Time at={startedAt} form="full" />
             </span>
           )}
         </Fact>
         <Fact name="To">
           {placeText(destination)}
           <span class="sub">
-            <Time at={ride.statusAt} form="exact" />
+            <Time at={ride.statusAt} form="full" />
           </span>
         </Fact>
         <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>

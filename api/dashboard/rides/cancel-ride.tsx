@@ -35,9 +35,11 @@ export function cancelRidePage(
         </PageHead>
         <ul class="effects">
           <li>{effectOf(ride)}</li>
-          <li>
-            Your system gets the event <code>ride.status: cancelled</code>.
-          </li>
+          {section === 'rides' && (
+            <li>
+              Your system gets the event <code>ride.status: cancelled</code>.
+            </li>
+          )}
           <li>This cannot be undone.</li>
         </ul>
         <ChangeForm action={action} class="actions">
