@@ -8,6 +8,7 @@ import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
 import { deskPlacesPath, deskSettingsPath, ridePath } from '../paths.ts';
 import { rideName } from '../rides/ride-facts.tsx';
+import { IfMay } from '../viewer.tsx';
 import { Board, boardScript, wallPage } from './board.tsx';
 import { findRides } from './board-find.tsx';
 import { readDesk } from './board-routes.tsx';
@@ -116,9 +117,11 @@ function DeskHead({ deskKey }: { deskKey: DeskKey }) {
           <a class="btn second" href={deskPlacesPath}>
             Saved places
           </a>
-          <a class="btn second" href={deskSettingsPath}>
-            Desk settings
-          </a>
+          <IfMay route="GET /desk/settings">
+            <a class="btn second" href={deskSettingsPath}>
+              Desk settings
+            </a>
+          </IfMay>
         </>
       }
     >

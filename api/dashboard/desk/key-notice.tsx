@@ -1,5 +1,6 @@
 import { Empty } from '../blocks.tsx';
 import { deskSettingsPath } from '../paths.ts';
+import { IfMay } from '../viewer.tsx';
 import type { DeskKey } from './desk-key.ts';
 
 /** Says why the desk cannot book, and what to do. Nothing for an active key. */
@@ -8,9 +9,11 @@ export function KeyNotice({ deskKey }: { deskKey: DeskKey }) {
   if (!text) return null;
   return (
     <Empty text={text}>
-      <a class="btn" href={deskSettingsPath}>
-        Choose a key
-      </a>
+      <IfMay route="GET /desk/settings">
+        <a class="btn" href={deskSettingsPath}>
+          Choose a key
+        </a>
+      </IfMay>
     </Empty>
   );
 }

@@ -47,7 +47,7 @@ describe('the dashboard: team', () => {
       await browser.press('Send code');
       expect(browser.page.html).to.include('You join').and.include('Grand Hotel');
       await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
-      expect(browser.page.path).to.equal('/dashboard/rides');
+      expect(browser.page.path).to.equal('/dashboard/desk');
       expect(browser.page.html).to.include('Grand Hotel').and.include(email);
       expect(await members()).to.deep.equal({ [visitor.account.email]: 'owner', [email]: 'desk' });
       expect(await accounts.countDocuments({ email })).to.equal(0);
