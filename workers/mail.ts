@@ -1,3 +1,4 @@
+import { pause } from '../shared/base/abort-signal.ts';
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
 import { describeError } from '../shared/base/errors.ts';
@@ -5,7 +6,6 @@ import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
-import { pause } from './abort-signal.ts';
 import { type Handler, type JobResult, type Run, type RunAgain, withLogLine } from './handler.ts';
 import { type MailTry, submit } from './mail-transport.ts';
 

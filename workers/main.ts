@@ -17,9 +17,9 @@ import { startSweeper } from './periodic/sweeper/sweeper.ts';
 import { startPacedWork } from './periodic/turns.ts';
 import { usageSums } from './periodic/usage/sum-usage.ts';
 import { assertNoPoolHangs, createHeartbeat, type Heartbeat, startPool } from './pools.ts';
+import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
 import { flushAttempts } from './webhooks/report/attempt-log.ts';
 import { flushHealth } from './webhooks/report/health-log.ts';
-import { withinDescriptorLimit } from './webhooks/send/descriptor-limit.ts';
 
 const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]

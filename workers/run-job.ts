@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { pause } from '../shared/base/abort-signal.ts';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { jobDuration, jobs } from '../shared/base/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
-import { pause } from './abort-signal.ts';
 import { type FinishedRun, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
 
 const outagePauseMs = 1_000;

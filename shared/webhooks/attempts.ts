@@ -56,7 +56,7 @@ export interface AttemptRecord {
   body?: string;
   /** The first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
   answer?: string;
-  /** The headers of the answer that help to find a fault (workers/webhooks/send/answer-headers.ts). */
+  /** The headers of the answer that help to find a fault (shared/outbound/answer-headers.ts). */
   answerHeaders?: Record<string, string>;
   durationMs?: number;
   /** The duration of each phase, in ms to a tenth. */

@@ -117,7 +117,7 @@ function byStatus(httpStatus = 0): FailureCode | null {
 
 /**
  * System errors which mean that our host lacks descriptors, memory, ports or a network
- * (workers/webhooks/send/our-faults.ts).
+ * (shared/outbound/our-faults.ts).
  */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 

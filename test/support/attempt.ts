@@ -1,4 +1,4 @@
-import type { Attempt } from '../../workers/webhooks/send/send.ts';
+import type { Attempt } from '../../shared/outbound/send.ts';
 
 /** An attempt to a receiver that is a local target, with a new claim and a time limit of 30 s. */
 export function attemptTo({ origin }: { origin: string }, changes: Partial<Attempt> = {}): Attempt {

@@ -120,12 +120,9 @@ function opensConnections({ to, names }: Import): boolean {
   return (names.match(/\w+/g) ?? []).some((name) => !/^(isIP|isIPv6)$/.test(name));
 }
 
-/**
- * True for the only files that may open connections: the sender of webhooks, the API server with its only outbound
- * requests (fetch-json.ts), and the ops server of each process.
- */
+/** True for the only files that may open connections or listen: outbound requests, the API's server, the ops server. */
 const mayOpenConnections = (file: string): boolean =>
-  ['workers/webhooks/send/', 'api/http/', 'shared/process/ops/'].some((folder) => file.startsWith(folder));
+  ['shared/outbound/', 'api/http/', 'shared/process/ops/'].some((folder) => file.startsWith(folder));
 
 /**
  * The packages that a file loads, directly or through other files, and that are not pure. Type imports load nothing.

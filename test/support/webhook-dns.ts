@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import ipaddr from 'ipaddr.js';
-import type { Resolver } from '../../workers/webhooks/send/resolve.ts';
+import type { Resolver } from '../../shared/outbound/resolve.ts';
 
 export type Question = 'A' | 'AAAA';
 

@@ -1,5 +1,5 @@
 // Makes one attempt and prints its result: node --import tsx webhook-send-once.ts <origin> <timeoutMs>
-import { send } from '../../workers/webhooks/send/send.ts';
+import { send } from '../../shared/outbound/send.ts';
 import { attemptTo } from './attempt.ts';
 
 const [origin = '', timeoutMs] = process.argv.slice(2);

@@ -1,9 +1,9 @@
+import { pause, rejectOnAbort } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
-import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { acquireLease, type Lease, type LeaseOptions } from './lease.ts';
 
 /** Thrown by a `Pace` when the turn must end, because this process stops or another one holds the lease. */

@@ -10,13 +10,13 @@ import {
   holdDeliverySettings,
   settingsMaxAgeMs,
 } from '../../shared/keys/delivery-settings.ts';
+import { AttemptError } from '../../shared/outbound/attempt-outcome.ts';
+import { type Attempt, type SendResult, send } from '../../shared/outbound/send.ts';
+import type { Trace } from '../../shared/outbound/trace.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
 import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { ageMs, type ClockReading, type HeldClaim, readClocks, renewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
-import { AttemptError } from './send/attempt-outcome.ts';
-import { type Attempt, type SendResult, send } from './send/send.ts';
-import type { Trace } from './send/trace.ts';
 
 /** The result of an attempt as it is recorded. `lost` and `unable` are not recorded (attempt-outcome.ts). */
 export type AttemptReport = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };

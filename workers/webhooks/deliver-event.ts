@@ -3,6 +3,7 @@ import { eventId } from '../../shared/base/ids.ts';
 import { countDelivery, firstByte } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
+import { newTrace, type Trace } from '../../shared/outbound/trace.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
@@ -14,7 +15,6 @@ import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
 import { recordAttempt } from './report/attempt-log.ts';
 import { noteDelivery } from './report/health-log.ts';
-import { newTrace, type Trace } from './send/trace.ts';
 import { recordDelivery } from './settle-event.ts';
 import { markSlow } from './slow-lane.ts';
 

@@ -1,8 +1,8 @@
+import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 import { deliveriesPostponed } from '../../shared/base/metrics.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
-import { pause } from '../abort-signal.ts';
 import type { Run, RunAgain } from '../handler.ts';
 import type { HeldClaim } from './claim.ts';
 

@@ -3,6 +3,7 @@ import { eventId } from '../../shared/base/ids.ts';
 import { countDelivery } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { AttemptJob } from '../../shared/base/queues.ts';
+import { newTrace, type Trace, traceFields, waitUntilDrained } from '../../shared/outbound/trace.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
@@ -13,7 +14,6 @@ import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type Set
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
-import { newTrace, type Trace, traceFields, waitUntilDrained } from './send/trace.ts';
 import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 

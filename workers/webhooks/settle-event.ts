@@ -1,3 +1,4 @@
+import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { batchedUpdate, batchedWrite, type Update } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
@@ -6,7 +7,6 @@ import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';
-import { pause } from '../abort-signal.ts';
 import type { Run } from '../handler.ts';
 import { settle } from './settle.ts';
 

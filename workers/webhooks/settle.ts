@@ -1,8 +1,8 @@
+import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
-import { pause } from '../abort-signal.ts';
 import type { Run } from '../handler.ts';
 
 const retryMs = 250;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { fetchJson } from '../../../api/http/fetch-json.ts';
 import { serve } from '../../../api/http/serve.ts';
+import { fetchJson } from '../../../shared/outbound/fetch-json.ts';
 import { signedIn, visitorOf } from '../../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../../support/geocoder.ts';
 import { withLogLines } from '../../support/log-lines.ts';

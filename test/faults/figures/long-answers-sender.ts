@@ -2,7 +2,7 @@
 // gives orders.
 import fs from 'node:fs';
 import { Socket } from 'node:net';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate } from '../../support/receiver.ts';
 

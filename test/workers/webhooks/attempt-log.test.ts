@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { newTrace } from '../../../shared/outbound/trace.ts';
 import { eraseRide } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { type ClaimedEvent, claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { flushAttempts, recordAttempt } from '../../../workers/webhooks/report/attempt-log.ts';
-import { newTrace } from '../../../workers/webhooks/send/trace.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/send/descriptor-limit.ts';
+import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/descriptor-limit.ts';
 import { newKey, withTargets } from '../../support/deliveries.ts';
 import { useFolder } from '../../support/folder.ts';
 import { type LogLine, withLogLines } from '../../support/log-lines.ts';

@@ -1,8 +1,8 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { expect } from 'chai';
-import { dnsResolver, type Resolver } from '../../../workers/webhooks/send/resolve.ts';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import { dnsResolver, type Resolver } from '../../../shared/outbound/resolve.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { startNameServer } from '../../support/webhook-dns.ts';

@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';

@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
+import { type Attempt, send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';

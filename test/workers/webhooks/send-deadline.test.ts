@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { dnsResolver } from '../../../workers/webhooks/send/resolve.ts';
-import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
+import { dnsResolver } from '../../../shared/outbound/resolve.ts';
+import { type Attempt, send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';

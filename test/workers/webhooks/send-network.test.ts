@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Resolver } from '../../../workers/webhooks/send/resolve.ts';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import type { Resolver } from '../../../shared/outbound/resolve.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';

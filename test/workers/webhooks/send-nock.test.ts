@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import nock from 'nock';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { SendResult } from '../../../workers/webhooks/send/send.ts';
+import type { SendResult } from '../../../shared/outbound/send.ts';
 import { certificateFile, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 
 const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { dnsResolver } from '../../../workers/webhooks/send/resolve.ts';
-import { type SendResult, send } from '../../../workers/webhooks/send/send.ts';
+import { dnsResolver } from '../../../shared/outbound/resolve.ts';
+import { type SendResult, send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { type NameServer, type Question, startNameServer } from '../../support/webhook-dns.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { send } from '../../../workers/webhooks/send/send.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, expiredCertificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';

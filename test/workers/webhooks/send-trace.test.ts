@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { dnsResolver } from '../../../shared/outbound/resolve.ts';
+import { type Attempt, send } from '../../../shared/outbound/send.ts';
+import { newTrace, traceFields } from '../../../shared/outbound/trace.ts';
 import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
-import { dnsResolver } from '../../../workers/webhooks/send/resolve.ts';
-import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
-import { newTrace, traceFields } from '../../../workers/webhooks/send/trace.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';

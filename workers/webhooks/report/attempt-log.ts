@@ -2,10 +2,10 @@ import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { newAttemptId } from '../../../shared/base/ids.ts';
 import { insertDocuments } from '../../../shared/base/mongo/batch.ts';
+import { type Trace, traceFields, whenDrained } from '../../../shared/outbound/trace.ts';
 import type { Delivery, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, eventFields } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
-import { type Trace, traceFields, whenDrained } from '../send/trace.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
 
 const batchSize = 200;

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
-import { hostOf, isPublicAddress } from '../../../shared/targets/target.ts';
+import { hostOf, isPublicAddress } from '../targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault, isNetworkFault, recordReachedHost } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';

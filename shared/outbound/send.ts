@@ -1,5 +1,5 @@
-import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../../../shared/targets/target.ts';
-import { rejectOnAbort } from '../../abort-signal.ts';
+import { rejectOnAbort } from '../base/abort-signal.ts';
+import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../targets/target.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { connect, hasRoute, tlsClientFor } from './connect.ts';
 import { isLocalFault, isNetworkFault, probeLimitMs, reachesOthers } from './our-faults.ts';

@@ -1,9 +1,4 @@
-import {
-  type AttemptPhase,
-  type AttemptRecord,
-  attemptPhases,
-  type RecordedOutcome,
-} from '../../../shared/webhooks/attempts.ts';
+import { type AttemptPhase, type AttemptRecord, attemptPhases, type RecordedOutcome } from '../webhooks/attempts.ts';
 
 /** At most this much of an answer's body is kept. */
 export const answerBytes = 1_024;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { randomBase62 } from '../../../shared/base/ids.ts';
-import { rejectOnAbort } from '../../abort-signal.ts';
+import { rejectOnAbort } from '../base/abort-signal.ts';
+import { randomBase62 } from '../base/ids.ts';
 
 /** System errors: this host has no free descriptors, memory or ports, or no network. */
 const systemCodes = new Set([

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { rejectOnAbort } from '../../abort-signal.ts';
+import { rejectOnAbort } from '../base/abort-signal.ts';
 import { keptHeaders } from './answer-headers.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';

@@ -20,9 +20,9 @@ export class FetchError extends Error {
 }
 
 /**
- * Reads JSON from a server whose address the operator has set, so the address may be private. This is the only code of
- * the API that opens an outbound connection. It follows no redirect, reads at most `maxBytes` and waits at most
- * `timeoutMs` in total. Throws FetchError, whose text contains neither the address nor the answer.
+ * Reads JSON from a server whose address the operator has set, so the address may be private. Follows no redirect, reads
+ * at most `maxBytes` and waits at most `timeoutMs` in total. Throws FetchError, whose text contains neither the address
+ * nor the answer.
  */
 export async function fetchJson(url: URL, { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number }) {
   const signal = AbortSignal.timeout(timeoutMs);

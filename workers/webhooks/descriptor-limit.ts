@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from '../../../shared/base/config.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import type { PoolName } from '../../../shared/base/queues.ts';
+import type { Config } from '../../shared/base/config.ts';
+import type { Logger } from '../../shared/base/logger.ts';
+import type { PoolName } from '../../shared/base/queues.ts';
 
 /** Descriptors that attempts may not use: for 100 MongoDB connections, the Redis connections and Node's own files. */
 const reservedDescriptors = 150;
