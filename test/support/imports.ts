@@ -53,7 +53,7 @@ const foldersOfShared = [
   ['drivers'],
   ['rides'],
   ['webhooks'],
-  ['usage'],
+  ['outbound', 'usage'],
   ['fares', 'retention'],
   ['process'],
 ];
