@@ -3,14 +3,13 @@ import type { Logger } from '../../shared/base/logger.ts';
 
 /** Ids whose news arrive within this time are read together. */
 const batchMs = 50;
-/** At most this many ids without news are read together, so that ids with news do not wait for all others. */
-const maxPolled = 100;
-
 interface WatchOptions<Watcher> {
-  /** Reads all of these ids in one query, and passes changes to the watchers of each id. */
+  /** Reads all of these ids, and passes changes to the watchers of each id. */
   look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
   /** Each id is read at least once in this time (ms), because news can be lost. */
   pollMs: number;
+  /** At most this many ids without news are read together, so that ids with news do not wait for all others. */
+  maxPolled?: number;
   /** Subscribes `note` to the ids that may have changed, watched or not. Returns a function that unsubscribes. */
   onNews?(note: (id: string) => void): () => void;
   log: Logger;
@@ -32,13 +31,20 @@ export interface Watch<Watcher> {
  * Passes the changes of each id to its watchers (e.g. streams and long polls) with few reads:
  *
  * - An id is read once for all its watchers, and all ids with news share one read, 50 ms after the first news.
- * - Without news an id is read every `pollMs`, at most 100 ids in one read.
+ * - Without news an id is read every `pollMs`, at most `maxPolled` ids (100) in one read.
  * - Looks never overlap, so a later look shows a later state. A failed look is logged, and its ids are read at the next
  *   poll.
  * - A look passes its result to the watchers that existed when it began. An id that gets a watcher or news during its
  *   look is read again, so that no watcher misses a change.
  */
-export function watch<Watcher>({ look, pollMs, onNews, log, failure }: WatchOptions<Watcher>): Watch<Watcher> {
+export function watch<Watcher>({
+  look,
+  pollMs,
+  maxPolled = 100,
+  onNews,
+  log,
+  failure,
+}: WatchOptions<Watcher>): Watch<Watcher> {
   const watchers = new Map<string, Set<Watcher>>();
   const withNews = new Set<string>();
   const toPoll = new Set<string>();

@@ -7,6 +7,8 @@ import { type BoardView, readBoard, stateOf } from './board-view.tsx';
 
 /** A board is read at least this often: lateness and deadlines cause no wake-up, and a wake-up can be lost. */
 const pollMs = 5_000;
+/** Each board needs its own queries, so few are polled at a time: more would delay the requests of partners. */
+const maxPolled = 4;
 /**
  * A stream ends after this time. The browser opens another one, which counts as a use of the session and reads the
  * account's choice of the key again.
@@ -49,6 +51,7 @@ export function followBoards(
       for (const look of looks) if (look.status === 'rejected') throw look.reason;
     },
     pollMs,
+    maxPolled,
     onNews: (note) => wake.onNewsOfKey(note),
     log: service.log,
     failure: 'boards could not be read',
