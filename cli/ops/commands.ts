@@ -7,15 +7,25 @@ import { findKey } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { sweepFully } from '../../shared/process/ops/full-sweep.ts';
-import { readBacklogReport, readQueueStates } from '../../shared/process/ops/queue-states.ts';
+import { readBacklogReport, readQueues } from '../../shared/process/ops/queue-states.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
+import { listFailingKeys } from '../../shared/webhooks/delivery-health.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
-import { queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
-import { assertRedis, kinds, recordAudit, resendAll, type Suspendable, setPaused, setSuspended } from './work.ts';
+import { failingLines, queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
+import {
+  assertRedis,
+  kinds,
+  recordAudit,
+  resendAll,
+  type Suspendable,
+  setPaused,
+  setSuspended,
+  waitForRedis,
+} from './work.ts';
 
 const command = commandOf<Context>();
 const by = { type: 'string', value: 'NAME' } as const;
@@ -45,7 +55,9 @@ user name on this system.`,
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
     // Turns off logs and traces, because standard output must contain only the answer, and a command must not wait for
     // the trace collector.
-    const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
+    // Commands that need Redis wait for it themselves, because the others must answer quickly without it.
+    const quiet = { ...config, logLevel: 'silent', traces: undefined };
+    const ctx = await openContext(quiet, 'ops', { redisWaitMs: 0 });
     try {
       await work(ctx);
     } finally {
@@ -57,15 +69,32 @@ user name on this system.`,
       summary: 'shows waiting jobs and how late they are',
       options: { by: { type: 'string', isHidden: true } },
       about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-late the oldest event and timer are and which keys have
-waiting events. A slow partner is listed first.`,
+many events, timers and mails wait, how late the oldest is,
+and which keys have waiting events. A slow partner is listed
+first. Without Redis, shows the problem of Redis and the
+part from MongoDB.`,
       examples: ['PROGRAM queues', 'PROGRAM queues --json'],
       read: () => null,
       async run(ctx) {
-        await assertRedis(ctx);
-        return { queues: await readQueueStates(ctx), backlog: await readBacklogReport() };
+        const [ofRedis, backlog] = await Promise.all([readQueues(ctx), readBacklogReport()]);
+        return { ...ofRedis, backlog };
       },
       print: queueLines,
+    }),
+    keys: command({
+      summary: 'lists the keys whose deliveries all fail',
+      options: { failing: { type: 'boolean', isNeeded: true } },
+      about: `Lists the keys whose last 5 or more events all failed, with
+the reason, the account, and when the account was notified
+by mail.`,
+      examples: ['PROGRAM keys --failing', 'PROGRAM keys --failing --json'],
+      read(words, { failing }) {
+        words.end();
+        if (!failing) throw new UsageError('keys needs --failing; the program keys lists all keys');
+        return null;
+      },
+      run: () => listFailingKeys(),
+      print: failingLines,
     }),
     pause: command({
       summary: 'stops the workers of a pool from starting jobs',
@@ -133,6 +162,7 @@ events, without names, phone numbers or addresses.`,
         const { rideId, cancel } = args;
         if (!cancel) return rideHistory(rideId);
         const origin = { by: 'operator' } as const;
+        await waitForRedis(ctx);
         const { accountId } = await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone', origin);
         await recordAudit(ctx, args.by, { action: 'ride_cancelled', accountId, about: rideId });
         return { cancelled: true, ...(await rideHistory(rideId)) };

@@ -1,6 +1,7 @@
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
+import { newMailId } from '../../../shared/base/ids.ts';
 import { isOutageOfMongo, wasNeverSent } from '../../../shared/base/mongo/outage.ts';
 import { type ApiKey, type FailureStreak, keys } from '../../../shared/keys/api-key.ts';
 import { sendMail } from '../../../shared/mail/mail.ts';
@@ -20,6 +21,7 @@ const dayMs = 24 * 3_600_000;
  * again, because it may have been sent.
  */
 export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
+  const mailId = newMailId(ctx.now());
   const ofLastDay = {
     $filter: {
       input: { $ifNull: ['$outageMailsAt', []] },
@@ -33,26 +35,36 @@ export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
       'failing.isTold': { $ne: true },
       $expr: { $lt: [{ $size: ofLastDay }, maxMailsPerDay] },
     },
-    [{ $set: { 'failing.isTold': true, outageMailsAt: { $concatArrays: [ofLastDay, ['$$NOW']] } } }],
+    [
+      {
+        $set: {
+          'failing.isTold': true,
+          'failing.mailId': mailId,
+          outageMailsAt: { $concatArrays: [ofLastDay, ['$$NOW']] },
+        },
+      },
+    ],
     { returnDocument: 'after' },
   );
   if (!key?.failing) return;
-  const isSent = await mailTo(ctx, key, failureMail(ctx, key, key.failing));
-  if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
+  const isSent = await mailTo(ctx, key, failureMail(ctx, key, key.failing), mailId);
+  if (isSent) return;
+  const unset = { 'failing.isTold': '', 'failing.mailId': '' } as const;
+  await keys.updateOne({ _id: keyId }, { $unset: unset, $pop: { outageMailsAt: 1 } });
 }
 
 /** Mails the account that an event was delivered again. */
 export async function mailRecovery(ctx: Context, key: ApiKey, failing: FailureStreak): Promise<void> {
-  await mailTo(ctx, key, recoveryMail(ctx, key, failing));
+  await mailTo(ctx, key, recoveryMail(ctx, key, failing), newMailId(ctx.now()));
 }
 
 type Mail = { subject: string; text: string };
 
 /** Resolves with false if the mail was certainly not stored, so it may be sent later. */
-async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Promise<boolean> {
+async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail, mailId: string): Promise<boolean> {
   try {
     const account = await AccountModel.findById(accountId).lean();
-    if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail });
+    if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail }, mailId);
     return true;
   } catch (error) {
     ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about delivery health not sent');
