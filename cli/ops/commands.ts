@@ -83,7 +83,7 @@ part from MongoDB.`,
     }),
     keys: command({
       summary: 'lists the keys whose deliveries all fail',
-      options: { failing: { type: 'boolean', isNeeded: true } },
+      options: { failing: { type: 'boolean', isNeeded: true }, by: { type: 'string', isHidden: true } },
       about: `Lists the keys whose last 5 or more events all failed, with
 the reason, the account, and when the account was notified
 by mail.`,
