@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { ops } from '../../cli/ops/commands.ts';
+import { readCommandLine } from '../../cli/program.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
@@ -95,6 +97,17 @@ describe('a full Redis', () => {
     expect(metrics).to.include('rides_dependency_up{dependency="redis"} 0');
     expect(metrics).to.match(/^rides_redis_memory_used_ratio (0\.9|1)/m);
     registry.getSingleMetric('rides_warning')?.reset();
+  });
+
+  it('ops queues names a full Redis and still shows its queues, and commands that write to it are refused', async () => {
+    const full = { ...service, redis, queues: createQueues(redis, ctx.log) };
+    const run = (...words: string[]) => readCommandLine(ops, words).run(full);
+    const { answer, lines: shown } = await run('queues');
+    expect(answer).to.include({ redis: 'redis_full' });
+    expect(shown()[0]).to.equal(`${redisProblemTexts.redis_full}.`);
+    expect(shown()[1]).to.match(/^POOL +WAITING/);
+    const refused = await run('pause', 'mail').catch((error: Error) => error);
+    expect(refused).to.include({ code: 'unavailable', message: redisProblemTexts.redis_full });
   });
 
   it('a Redis that has room again is no longer reported as full', async () => {
