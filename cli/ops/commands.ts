@@ -7,15 +7,14 @@ import { findKey } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { sweepFully } from '../../shared/process/ops/full-sweep.ts';
-import { readBacklogReport, readQueues } from '../../shared/process/ops/queue-states.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
-import { listFailingKeys } from '../../shared/webhooks/delivery-health.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
-import { failingLines, queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
+import { resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
+import { waitingCommands } from './waiting.ts';
 import {
   assertRedis,
   kinds,
@@ -65,37 +64,7 @@ user name on this system.`,
     }
   },
   commands: {
-    queues: command({
-      summary: 'shows waiting jobs and how late they are',
-      options: { by: { type: 'string', isHidden: true } },
-      about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-many events, timers and mails wait, how late the oldest is,
-and which keys have waiting events. A slow partner is listed
-first. Without Redis, shows the problem of Redis and the
-part from MongoDB.`,
-      examples: ['PROGRAM queues', 'PROGRAM queues --json'],
-      read: () => null,
-      async run(ctx) {
-        const [ofRedis, backlog] = await Promise.all([readQueues(ctx), readBacklogReport()]);
-        return { ...ofRedis, backlog };
-      },
-      print: queueLines,
-    }),
-    keys: command({
-      summary: 'lists the keys whose deliveries all fail',
-      options: { failing: { type: 'boolean', isNeeded: true }, by: { type: 'string', isHidden: true } },
-      about: `Lists the keys whose last 5 or more events all failed, with
-the reason, the account, and when the account was notified
-by mail.`,
-      examples: ['PROGRAM keys --failing', 'PROGRAM keys --failing --json'],
-      read(words, { failing }) {
-        words.end();
-        if (!failing) throw new UsageError('keys needs --failing; the program keys lists all keys');
-        return null;
-      },
-      run: () => listFailingKeys(),
-      print: failingLines,
-    }),
+    ...waitingCommands,
     pause: command({
       summary: 'stops the workers of a pool from starting jobs',
       forms: ['POOL'],
