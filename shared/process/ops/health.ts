@@ -29,11 +29,9 @@ export function healthListener(
     } else if (path === '/healthz') send(response, 200, { status: 'ok' });
     else {
       const failures = (await Promise.all(results.map((readResult) => readResult()))).flatMap((failed) => failed ?? []);
+      const message = failures.find((error) => error instanceof RedisProblem)?.message;
       if (failures.length === 0) send(response, 200, { status: 'ready' });
-      else {
-        const message = failures.find((error) => error instanceof RedisProblem)?.message;
-        sendError(response, new AppError('unavailable', { message, headers: { 'Retry-After': '1' } }));
-      }
+      else sendError(response, new AppError('unavailable', { message, headers: { 'Retry-After': '1' } }));
     }
   };
 }
