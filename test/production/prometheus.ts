@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
@@ -27,21 +28,33 @@ export interface Alertmanager {
 
 export type Labels = Record<string, string>;
 
+/** The folder from which Debian's Alertmanager reads its templates, although it is not installed. */
+const templates = '/usr/share/prometheus/alertmanager';
+
 /** Runs Debian's Alertmanager with docs/ops/alertmanager.yml on 127.0.0.1. Its receivers notify nobody. */
 export async function startAlertmanager(dataDir: string): Promise<Alertmanager> {
   const folder = await unpackedPackages(['prometheus-alertmanager'], { release: 'trixie' });
-  return onFreePort((port) => startOn(port, path.join(folder, 'usr/bin/prometheus-alertmanager'), dataDir));
+  const program = await fs.readFile(path.join(folder, 'usr/bin/prometheus-alertmanager'), 'latin1');
+  // Runs a copy that reads its templates from its working directory, by a path of the same length.
+  const file = path.join(dataDir, 'alertmanager');
+  const here = './'.repeat(templates.length / 2);
+  await fs.writeFile(file, program.replaceAll(templates, here), { encoding: 'latin1', mode: 0o755 });
+  return onFreePort((port) => startOn(port, file, path.join(folder, templates)));
 }
 
 const stopGraceMs = 5_000;
 const hourMs = 3_600_000;
 
-async function startOn(port: number, file: string, dataDir: string): Promise<Alertmanager> {
+async function startOn(port: number, file: string, cwd: string): Promise<Alertmanager> {
   const url = `http://127.0.0.1:${port}`;
-  const options = { 'config.file': 'alertmanager.yml', 'storage.path': dataDir, 'web.listen-address': url.slice(7) };
+  const options = {
+    'config.file': path.join(opsFolder, 'alertmanager.yml'),
+    'storage.path': `${file}-data`,
+    'web.listen-address': url.slice(7),
+  };
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   // Without an address, it does not look for other Alertmanagers.
-  const child = spawn(file, [...args, '--cluster.listen-address='], { cwd: opsFolder, stdio: 'ignore' });
+  const child = spawn(file, [...args, '--cluster.listen-address='], { cwd, stdio: 'ignore' });
   endWithThisProcess(child);
   const exited = exitOf(child);
   const stop = () => endChild(child, exited, stopGraceMs);

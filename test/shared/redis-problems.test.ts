@@ -53,7 +53,7 @@ describe('a full Redis', () => {
   const folder = useFolder();
   const service = useTestContext();
   const server = useStarted(async () => {
-    const { url, stop } = await startRedis({ dataDir: folder.path, args: ['--maxmemory', '8mb'] });
+    const { url, stop } = await startRedis({ dataDir: folder.path });
     return { url, close: stop };
   });
   let redis: RedisClient;
@@ -65,10 +65,8 @@ describe('a full Redis', () => {
     expect(await readRedisState(redis))
       .to.have.all.keys('problem', 'memoryShare')
       .and.include({ problem: undefined });
-    for (let number = 0; ; number++) {
-      const error = await redis.set(`key${number}`, text).catch((refused: Error) => refused);
-      if (error instanceof Error) break;
-    }
+    for (let number = 0; number < 30; number++) await redis.set(`key${number}`, text);
+    await ask(server, 'CONFIG', 'SET', 'maxmemory', '2mb');
   });
   after(() => redis.disconnect());
 
