@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ops } from '../../../cli/ops/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
-import { newRide } from '../../support/rides.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
 import { makeDue } from '../../support/stored-rides.ts';
 import { startSwitch } from '../../support/switch.ts';
@@ -13,6 +13,8 @@ describe('the command line of operators', () => {
   before(async () => {
     const ctx = await testContext();
     rideId = await newRide(ctx, { notes: 'Ring twice' });
+    const late = await rideIn(ctx, 'bidding');
+    await makeDue(late.rideId, 'expire', new Date(ctx.now() - 3_600_000));
     await ctx.close();
   });
 
@@ -123,7 +125,6 @@ describe('the command line of operators', () => {
   });
 
   it('while Redis does not answer, queues says so and counts the overdue work in MongoDB', async () => {
-    await makeDue(rideId, 'expire', new Date(Date.now() - 3_600_000));
     const { code, out } = await run(['queues'], away);
     const lines = out.join('\n').split('\n');
     expect(code).to.equal(0);
