@@ -3,7 +3,7 @@ import { poolTakesJobs } from '../shared/base/metrics.ts';
 import { pingMongo } from '../shared/base/mongo/connection.ts';
 import { type PoolName, poolNames } from '../shared/base/queues.ts';
 import { connectWorkerRedis } from '../shared/base/redis/redis.ts';
-import { pingRedis } from '../shared/base/redis/redis-nodes.ts';
+import { assertRedisWorks } from '../shared/base/redis/redis-state.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
@@ -18,6 +18,7 @@ import { startPacedWork } from './periodic/turns.ts';
 import { usageSums } from './periodic/usage/sum-usage.ts';
 import { assertNoPoolHangs, createHeartbeat, type Heartbeat, startPool } from './pools.ts';
 import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
+import { measureOutcomes } from './webhooks/report/account-outcomes.ts';
 import { flushAttempts } from './webhooks/report/attempt-log.ts';
 import { flushHealth } from './webhooks/report/health-log.ts';
 
@@ -57,9 +58,14 @@ async function runPools(names: readonly string[]): Promise<void> {
   const watch = startWarnings(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
-    checks: { mongo: pingMongo, redis: () => pingRedis(ctx.redis), pools: () => assertNoPoolHangs(heartbeats) },
+    checks: {
+      mongo: pingMongo,
+      redis: () => assertRedisWorks(ctx.redis),
+      pools: () => assertNoPoolHangs(heartbeats),
+    },
     beforeScrape: () => {
       for (const [pool, { isBeating }] of Object.entries(heartbeats)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
+      measureOutcomes();
     },
   });
   ctx.log.info({ pools }, 'working');

@@ -11,7 +11,7 @@ import {
   queuePrefix,
   type TimerJob,
 } from '../shared/base/queues.ts';
-import type { RedisClient } from '../shared/base/redis/redis-nodes.ts';
+import { onRedisReturned, type RedisClient } from '../shared/base/redis/redis-nodes.ts';
 import { runBiddingTimer } from './bidding.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
@@ -66,8 +66,26 @@ export function startPool(
   );
   worker.on('closing', () => stop.abort());
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
-  worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
+  let returnedAt = Number.NEGATIVE_INFINITY;
+  let hasConnected = connection.status === 'ready';
+  const stopListening = onRedisReturned(connection, () => {
+    if (hasConnected) returnedAt = performance.now();
+    hasConnected = true;
+  });
+  worker.on('closed', stopListening);
+  worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, stalledText(performance.now() - returnedAt)));
   return worker;
+}
+
+/**
+ * The reason for which a job's lock was not renewed in time, for the log. `sinceReturnMs`: the time since this process
+ * lost and regained Redis. The lock of a running job expires while its worker does not reach Redis.
+ */
+export function stalledText(sinceReturnMs: number): string {
+  const { lockDuration, stalledInterval } = recoveryOptions;
+  return sinceReturnMs < lockDuration + stalledInterval
+    ? 'job stalled: Redis was away, so its lock expired'
+    : 'job stalled: its worker has ended, hangs, or does not reach Redis';
 }
 
 /**

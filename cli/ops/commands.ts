@@ -7,15 +7,24 @@ import { findKey } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { sweepFully } from '../../shared/process/ops/full-sweep.ts';
-import { readBacklogReport, readQueueStates } from '../../shared/process/ops/queue-states.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
-import { queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
-import { assertRedis, kinds, recordAudit, resendAll, type Suspendable, setPaused, setSuspended } from './work.ts';
+import { resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
+import { waitingCommands } from './waiting.ts';
+import {
+  assertRedis,
+  kinds,
+  recordAudit,
+  resendAll,
+  type Suspendable,
+  setPaused,
+  setSuspended,
+  waitForRedis,
+} from './work.ts';
 
 const command = commandOf<Context>();
 const by = { type: 'string', value: 'NAME' } as const;
@@ -45,7 +54,9 @@ user name on this system.`,
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
     // Turns off logs and traces, because standard output must contain only the answer, and a command must not wait for
     // the trace collector.
-    const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
+    // Commands that need Redis wait for it themselves, because the others must answer quickly without it.
+    const quiet = { ...config, logLevel: 'silent', traces: undefined };
+    const ctx = await openContext(quiet, 'ops', { redisWaitMs: 0 });
     try {
       await work(ctx);
     } finally {
@@ -53,20 +64,7 @@ user name on this system.`,
     }
   },
   commands: {
-    queues: command({
-      summary: 'shows waiting jobs and how late they are',
-      options: { by: { type: 'string', isHidden: true } },
-      about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-late the oldest event and timer are and which keys have
-waiting events. A slow partner is listed first.`,
-      examples: ['PROGRAM queues', 'PROGRAM queues --json'],
-      read: () => null,
-      async run(ctx) {
-        await assertRedis(ctx);
-        return { queues: await readQueueStates(ctx), backlog: await readBacklogReport() };
-      },
-      print: queueLines,
-    }),
+    ...waitingCommands,
     pause: command({
       summary: 'stops the workers of a pool from starting jobs',
       forms: ['POOL'],
@@ -133,6 +131,7 @@ events, without names, phone numbers or addresses.`,
         const { rideId, cancel } = args;
         if (!cancel) return rideHistory(rideId);
         const origin = { by: 'operator' } as const;
+        await waitForRedis(ctx);
         const { accountId } = await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone', origin);
         await recordAudit(ctx, args.by, { action: 'ride_cancelled', accountId, about: rideId });
         return { cancelled: true, ...(await rideHistory(rideId)) };

@@ -1,4 +1,7 @@
-import type { BacklogReport, QueueState } from '../../shared/process/ops/queue-states.ts';
+import { redisProblemTexts } from '../../shared/base/redis-problem.ts';
+import { countLimit } from '../../shared/process/ops/backlog.ts';
+import type { BacklogReport, QueuesReport } from '../../shared/process/ops/queue-states.ts';
+import type { FailingKey } from '../../shared/webhooks/delivery-health.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import type { UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
 import { aligned, labelled, printable } from '../columns.ts';
@@ -23,26 +26,54 @@ export function resendLines({ keys, sent }: ResendAnswer): string[] {
   ];
 }
 
-interface QueuesAnswer {
-  queues: QueueState[];
+interface QueuesAnswer extends QueuesReport {
   backlog: BacklogReport;
 }
 
-export function queueLines({ queues, backlog }: QueuesAnswer): string[] {
-  const rows = queues.map(({ pool, waiting, active, delayed, paused }) => [
+export function queueLines({ queues, redis, backlog }: QueuesAnswer): string[] {
+  const rows = queues?.map(({ pool, waiting, active, delayed, paused }) => [
     pool,
     ...[waiting, active, delayed].map(String),
     paused ? 'paused' : '',
   ]);
+  const { overdue } = backlog;
   const late = (seconds: number) => (seconds > 0 ? `${seconds} s` : 'none');
+  const counted = (items: number) => (items < countLimit ? String(items) : `${countLimit} or more`);
   return [
-    ...aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]),
+    ...(redis ? [`${redisProblemTexts[redis]}.`] : []),
+    ...(rows ? aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]) : ['The following is from MongoDB.']),
     `Oldest event not sent: ${late(backlog.oldestUnsettledSeconds)}`,
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
     `Oldest test event or redelivery overdue: ${late(backlog.oldestAttemptSeconds)}`,
     `Oldest mail overdue: ${late(backlog.oldestMailSeconds)}`,
+    `Rides with events to send: ${counted(overdue.rides)}`,
+    `Timers due: ${counted(overdue.timers)}`,
+    `Test events and redeliveries due: ${counted(overdue.attempts)}`,
+    `Mails due: ${counted(overdue.mails)}`,
     ...waitingLines(backlog.waitingByKey),
   ];
+}
+
+const noticeTexts: Record<FailingKey['mail'], string> = {
+  sent: 'sent',
+  waiting: 'waits to be sent',
+  failed: 'could not be sent',
+  none: 'not yet',
+  operator: "none: the operator's key",
+};
+
+/** The keys whose deliveries all fail, and when their accounts were notified. Never an address. */
+export function failingLines(failing: readonly FailingKey[]): string[] {
+  if (failing.length === 0) return ['No key has failed 5 or more times in a row.'];
+  const rows = failing.map(({ keyId, accountId, failuresInRow, reason, since, mail, mailedAt, name }) => [
+    keyId,
+    `${failuresInRow} in a row: ${reason}`,
+    timeText(since),
+    accountId,
+    mailedAt ? `sent ${timeText(mailedAt)}` : noticeTexts[mail],
+    printable(name),
+  ]);
+  return aligned([['KEY', 'FAILED', 'SINCE (UTC)', 'ACCOUNT', 'MAIL (UTC)', 'NAME'], ...rows]);
 }
 
 /** The keys with waiting events, those with the most rides first. */

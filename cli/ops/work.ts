@@ -3,7 +3,9 @@ import { type AuditEntry, audit, commandLine } from '../../shared/accounts/audit
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
-import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
+import { redisReady } from '../../shared/base/redis/redis.ts';
+import { readRedisState } from '../../shared/base/redis/redis-state.ts';
+import { redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
@@ -35,6 +37,7 @@ export async function setSuspended(
   { kind, id, by }: Suspendable & { by: string },
   suspended: boolean,
 ): Promise<object> {
+  await waitForRedis(ctx);
   const answer = await suspensions[kind](id, suspended, (entry) => recordAudit(ctx, by, entry));
   return { ...answer, suspended };
 }
@@ -67,6 +70,7 @@ export async function resendAll(
   stretch: TimeRange,
   by: string,
 ): Promise<number> {
+  await waitForRedis(ctx);
   let sent = 0;
   for (const { keyId, accountId } of keys) {
     const sentOfKey = await resendOfKey(ctx, keyId, stretch, accountId);
@@ -99,9 +103,12 @@ export async function recordAudit(ctx: Context, by: string, { accountId, ...entr
   await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());
 }
 
-/** Throws `unavailable` while Redis does not answer. */
-export async function assertRedis({ redis }: Context): Promise<void> {
-  await pingRedis(redis).catch(() => {
-    throw new AppError('unavailable', { message: 'Redis does not answer' });
-  });
+/** Waits for Redis, at most 2 s: the sweeper adds the jobs of a command that continues without Redis. */
+export const waitForRedis = ({ redis }: Context): Promise<void> => redisReady(redis, 2_000);
+
+/** Throws `unavailable`, with the problem of Redis, unless Redis accepts writes within two seconds. */
+export async function assertRedis(ctx: Context): Promise<void> {
+  await waitForRedis(ctx);
+  const { problem } = await readRedisState(ctx.redis);
+  if (problem) throw new AppError('unavailable', { message: redisProblemTexts[problem] });
 }

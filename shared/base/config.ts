@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import type { SecretsKeys } from './encryption.ts';
 import { settings } from './settings.ts';
+import { findSimilar, type UnknownSetting } from './similar-settings.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -58,6 +59,8 @@ export interface Config {
     mail: number;
   };
   mailFrom: string;
+  /** Variables that are not settings, but resemble one. Only their names: a value may be a secret. */
+  unknownSettings: readonly UnknownSetting[];
   /** Kept separate, so that dumping the other settings never prints the secrets. */
   secrets: {
     mongoUrl: string;
@@ -103,7 +106,8 @@ export function readConfig(
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const needed = settings.fork([...without], (setting) => setting.optional());
   const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
-  if (error) throw new ConfigError(problemsOf(error).join('\n'));
+  const unknownSettings = findSimilar(Object.keys(given));
+  if (error) throw new ConfigError([...problemsOf(error), ...unknownSettings.map(questionAbout)].join('\n'));
   return Object.freeze({
     environment: value.SERVICE_ENV,
     host: value.HOST,
@@ -156,6 +160,7 @@ export function readConfig(
       mail: value.MAIL_CONCURRENCY,
     }),
     mailFrom: value.MAIL_FROM ?? '',
+    unknownSettings: Object.freeze(unknownSettings),
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL ?? '',
@@ -171,6 +176,8 @@ function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
   if (phone) return { help: Object.freeze({ url: `tel:${phone.replace(/[^\d+]/g, '')}`, phone }) };
   return url ? { help: Object.freeze({ url }) } : {};
 }
+
+const questionAbout = ({ name, known }: UnknownSetting): string => `Setting ${name} is unknown: is it ${known}?`;
 
 /** One line per invalid setting: the first rule that it breaks. */
 function problemsOf({ details }: Joi.ValidationError): string[] {

@@ -1,3 +1,5 @@
+import { redisProblemOf } from './redis-problem.ts';
+
 /**
  * Each error that a caller can get: its code, HTTP status and public text (contract, section 7). A code is public:
  * programs read it in `X-Service-Error`, so it is never renamed. Pure.
@@ -109,10 +111,13 @@ export class AppError extends Error {
   }
 }
 
-/** The part of an error that may be logged: name, code and stack. Never the message, which may contain a value. */
+/**
+ * The part of an error that may be logged: name, code and stack. Never the message, which may contain a value. The code
+ * of an error of Redis is a word of redis-problem.ts.
+ */
 export function describeError(error: unknown): { name: string; code?: string | number; at?: string } {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { code } = error as { code?: string | number };
+  const { code = redisProblemOf(error) } = error as { code?: string | number };
   // A line of the message can look like a stack frame, so the message is removed from the start of the stack.
   const message = `${error.name}: ${error.message}`;
   const frames = error.stack

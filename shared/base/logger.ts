@@ -63,7 +63,9 @@ const plainFields = new Set([
   'ridesErased',
   'attemptsErased',
   'ridesDeleted',
-  // The process.
+  // The process. Of a setting, only the name.
+  'setting',
+  'known',
   'host',
   'port',
   'signal',

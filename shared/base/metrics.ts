@@ -117,6 +117,10 @@ export function countDelivery(
   deliveries.inc({ kind, outcome, pool });
   deliveryDuration.observe({ outcome }, durationMs / 1_000);
 }
+export const deliveryAccounts = gauge('rides_delivery_accounts', {
+  help: 'Accounts of this process, by the outcome of their latest delivery: failed within 5 min, delivered within 2 min',
+  labels: ['outcome'],
+});
 export const firstByte = histogram('rides_event_to_first_byte_seconds', {
   help: 'From the commit of an event to the first byte of its delivery',
   labels: ['pool'],
@@ -150,8 +154,20 @@ export const queueJobs = gauge('rides_queue_jobs', {
   labels: ['queue', 'state'],
 });
 export const dependencyUp = gauge('rides_dependency_up', {
-  help: '1 if the server answered the last check of this process, else 0',
+  help: '1 if the server answered the last check of this process and accepts its writes, else 0',
   labels: ['dependency'],
+});
+export const redisMemory = gauge('rides_redis_memory_used_ratio', {
+  help: 'Share of its memory limit that the fullest primary of Redis uses; NaN if unknown',
+});
+export const mongoDisk = gauge('rides_mongo_disk_used_ratio', {
+  help: "Used share of the disk with MongoDB's data, as MongoDB reports it; NaN if unknown",
+});
+export const keysFailing = gauge('rides_keys_failing', {
+  help: 'Keys whose last 5 or more events all failed, the last one within 24 hours; NaN if unknown',
+});
+export const lastBackup = gauge('rides_backup_last_success_timestamp_seconds', {
+  help: 'Time of the last successful backup; missing if there has been none',
 });
 export const warnings = gauge('rides_warning', {
   help: '1 while this problem persists, which does not make the process unready',

@@ -44,10 +44,14 @@ export interface ApiKey {
 export interface FailureStreak {
   inRow: number;
   since: Date;
+  /** When the last delivery failed. Missing in streaks that an earlier version counted. */
+  at?: Date;
   /** The reason of the last failure: a code of webhooks/failure-reasons.ts. */
   reason: string;
   /** True if the account got a mail about these failures. */
   isTold?: boolean;
+  /** The ids of the mails about it. Empty for keys of the operator, who gets no mail. */
+  mailIds?: string[];
 }
 
 const keySchema = new mongoose.Schema<ApiKey>(

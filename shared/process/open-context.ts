@@ -9,15 +9,23 @@ import type { Tracing } from '../base/tracing.ts';
 import { assertMigrated } from './migrate.ts';
 
 /**
- * Connects a process to MongoDB, which it requires, and to Redis, which may be unreachable. Throws ConfigError when
- * MongoDB does not answer, `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
+ * Connects a process to MongoDB, which it requires, and to Redis, which may be unreachable: waits for Redis at most
+ * `redisWaitMs`. Warns of unknown settings that resemble known ones. Throws ConfigError when MongoDB does not answer,
+ * `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
  */
-export async function openContext(config: Readonly<Config>, processName: string): Promise<Context> {
+export async function openContext(
+  config: Readonly<Config>,
+  processName: string,
+  { redisWaitMs = 2_000 } = {},
+): Promise<Context> {
   const log = createLogger(config.logLevel, processName);
+  for (const { name, known } of config.unknownSettings) {
+    log.warn({ setting: name, known }, 'unknown setting: a known one has a similar name');
+  }
   await connectMongo(config.secrets.mongoUrl);
   await assertMigrated(config.secrets.keys);
   const redis = connectRedis(config.secrets.redisUrl, log);
-  await redisReady(redis, 2_000);
+  await redisReady(redis, redisWaitMs);
   const tracing = await startTracing(config, processName, log);
   const queues = createQueues(redis, log, tracing);
   const clock = await followMongoClock();

@@ -10,8 +10,14 @@ import { testConfig, testSettings } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { opsFolder, promtool } from './prometheus.ts';
 
-/** The metrics that Prometheus adds for each scraped process. */
-const ofPrometheus = ['up'];
+/** The metrics that Prometheus adds for each scraped process, and those of its node_exporter and blackbox_exporter. */
+const ofPrometheus = [
+  'up',
+  'node_filesystem_avail_bytes',
+  'node_filesystem_size_bytes',
+  'probe_success',
+  'probe_ssl_earliest_cert_expiry',
+];
 
 describe('production metrics', function () {
   // The first run on a machine fetches promtool.
@@ -94,7 +100,8 @@ describe('production metrics', function () {
   });
 
   it('metrics of shared state appear once on the dashboard, for any number of processes', async () => {
-    const shared = /rides_(oldest_\w+|queue_jobs|warning|dependency_up)/;
+    const shared =
+      /rides_(oldest_\w+|queue_jobs|warning|dependency_up|keys_failing|redis_memory\w+|mongo_disk\w+|backup_\w+)/;
     const { panels } = JSON.parse(await read('grafana-dashboard.json')) as {
       panels: { targets?: { expr: string }[] }[];
     };
@@ -122,5 +129,5 @@ function namesIn(expr: string): string[] {
     .replace(/\[[^\]]*\]/g, '');
   return [...bare.matchAll(/\b[a-z_]\w*\b(?! *\()/g)]
     .map(([name]) => name)
-    .filter((name) => !['and', 'or'].includes(name));
+    .filter((name) => !['and', 'or', 'unless'].includes(name));
 }

@@ -338,4 +338,36 @@ describe('settings', () => {
   it('unknown variables are ignored', () => {
     expect(refusal({ ...production, PATH: '/bin', npm_config_x: 'y' })).to.equal('accepted');
   });
+
+  for (const [given, known] of [
+    ['MONGODB_URL', 'MONGO_URL'],
+    ['SECRET_KEY', 'SECRETS_KEY'],
+    ['WEBHOOKS_CONCURENCY', 'WEBHOOKS_CONCURRENCY'],
+    ['SMTPURL', 'SMTP_URL'],
+    ['public_base_url', 'PUBLIC_BASE_URL'],
+    ['SHUTDOWN_GRACE', 'SHUTDOWN_GRACE_MS'],
+    ['OPS_TOKN', 'OPS_TOKEN'],
+  ] as const) {
+    it(`an unknown setting ${given} is reported as similar to ${known}, without its value`, () => {
+      const config = readConfig({ ...production, [given]: 'pAsSwOrD' });
+      expect(config.unknownSettings).to.deep.equal([{ name: given, known }]);
+      expect(JSON.stringify(config.unknownSettings)).not.to.include('pAsSwOrD');
+    });
+  }
+
+  it('settings, empty variables and the variables of other programs are not reported as unknown settings', () => {
+    const others = [
+      ...['PATH', 'HOME', 'HOSTNAME', 'TERM', 'SHELL', 'NODE_ENV', 'API_PORT', 'REDIS_PORT', 'MONGO_PORT', 'DEBUG'],
+      ...['OTEL_TRACES_SAMPLER', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_SERVICE_NAME', 'API_DOMAIN', 'LOGNAME', 'MAIL'],
+    ];
+    const env = { ...production, MONGODB_URL: '', ...Object.fromEntries(others.map((name) => [name, 'x'])) };
+    expect(readConfig(env).unknownSettings).to.deep.equal([]);
+  });
+
+  it('a refused start asks whether an unknown setting is the missing one', () => {
+    const { REDIS_URL, ...others } = production;
+    const message = refusal({ ...others, REDIS_URI: REDIS_URL });
+    expect(message.split('\n')).to.include('Setting REDIS_URI is unknown: is it REDIS_URL?');
+    expect(message).not.to.include('pAsSwOrD');
+  });
 });

@@ -180,6 +180,23 @@ describe('the start of a process', () => {
     fs.rmSync(logDir, { recursive: true });
   });
 
+  it('a process that starts with an unknown setting like a known one warns of its name, and never logs its value', async () => {
+    await migrate([a]);
+    const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
+    const env = {
+      ...testSettings({ ...settings(1), LOG_LEVEL: 'info' }),
+      MONGODB_URL: 'mongodb://user:CANARY@db/rides',
+    };
+    const worker = serviceProcess({ name: 'worker', script: 'workers/main', args: ['mail'], env, output: { logDir } });
+    await worker.start();
+    await worker.stop();
+    const log = fs.readFileSync(path.join(logDir, 'worker.log'), 'utf8');
+    fs.rmSync(logDir, { recursive: true });
+    const [line = '{}'] = log.split('\n').filter((each) => each.includes('unknown setting'));
+    expect(JSON.parse(line)).to.include({ level: 40, setting: 'MONGODB_URL', known: 'MONGO_URL' });
+    expect(log).not.to.include('CANARY');
+  });
+
   describe('after migrate', () => {
     it('a start accepts only the SECRETS_KEY of the first migrate', async () => {
       expect(await migrated(a)).to.equal('migrated');

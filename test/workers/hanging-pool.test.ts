@@ -1,12 +1,19 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Worker } from 'bullmq';
 import { expect } from 'chai';
+import { startRedis } from '../../dev/servers/redis.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
 import { addJob } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { type OpsServer, startOpsServer } from '../../shared/process/ops/ops-server.ts';
-import { assertNoPoolHangs, createHeartbeat, startPool } from '../../workers/pools.ts';
+import { assertNoPoolHangs, createHeartbeat, stalledText, startPool } from '../../workers/pools.ts';
+import { withLogLines } from '../support/log-lines.ts';
+import { ask } from '../support/redis-group.ts';
 import { newRide } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
@@ -71,5 +78,39 @@ describe('the readiness of a worker process', () => {
     expect(await statusOf('/healthz')).to.equal(200);
     expect(await ctx.redis.ping()).to.equal('PONG');
     await pingMongo();
+  });
+});
+
+describe('the log line of a stalled job', () => {
+  it('a stalled job is blamed on Redis if Redis returned a moment ago, and on its worker otherwise', () => {
+    expect(stalledText(9_999)).to.include('Redis was away');
+    for (const sinceReturnMs of [10_000, Number.POSITIVE_INFINITY]) {
+      expect(stalledText(sinceReturnMs)).to.include('its worker has ended, hangs, or does not reach Redis');
+    }
+  });
+
+  it('the first connection of a process does not count as a return of Redis', async () => {
+    const { ctx: base, lines } = withLogLines(await testContext());
+    const dataDir = await mkdtemp(join(tmpdir(), 'rides-stalled-'));
+    const server = await startRedis({ dataDir });
+    const connection = connectWorkerRedis(server.url, base.log);
+    const worker = startPool(base, connection, 'bidding', 1);
+    await until(async () => connection.status === 'ready');
+    worker.emit('stalled', 'first', 'active');
+    const left = once(connection, 'close');
+    await ask(server, 'CLIENT', 'KILL', 'TYPE', 'normal');
+    await left;
+    await until(async () => connection.status === 'ready');
+    worker.emit('stalled', 'second', 'active');
+    const said = lines.filter(({ msg }) => msg.startsWith('job stalled')).map(({ jobId, msg }) => [jobId, msg]);
+    expect(said).to.deep.equal([
+      ['first', stalledText(Number.POSITIVE_INFINITY)],
+      ['second', stalledText(0)],
+    ]);
+    await worker.close(true);
+    connection.disconnect();
+    await base.close();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
   });
 });

@@ -13,6 +13,7 @@ import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
+import { noteOutcome } from './report/account-outcomes.ts';
 import { recordAttempt } from './report/attempt-log.ts';
 import { noteDelivery } from './report/health-log.ts';
 import { recordDelivery } from './settle-event.ts';
@@ -52,6 +53,7 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const { delivery, outbox } = recorded;
   const result = report(ctx, job, run, claimed, delivery, trace);
   noteDelivery(ctx, keyId, delivery, 'isFailing' in settings);
+  noteOutcome(claimed.ride.accountId, delivery);
   if (delivery.outcome === 'timeout') await markSlow(ctx, keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return result;

@@ -20,7 +20,7 @@ export async function pingRedis(redis: RedisClient): Promise<void> {
  * Throws if a node that owns slots is not connected. Checks the slots, because a lost node disappears from the list of
  * nodes at once, but keeps its slots until its replica replaces it.
  */
-function assertConnected(cluster: Cluster): void {
+export function assertConnected(cluster: Cluster): void {
   const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));
   const connected = new Set(addressesOf(cluster));
   const away = [...owners].filter((owner) => !connected.has(owner));

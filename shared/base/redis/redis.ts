@@ -1,7 +1,9 @@
 import { type Callback, Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { type RedisProblemName, redisProblemOf, redisProblemTexts } from '../redis-problem.ts';
 import { addressesOf, pingRedis, primariesOf, type RedisClient } from './redis-nodes.ts';
+import { noteConnection } from './redis-state.ts';
 import { readRedisUrl } from './redis-url.ts';
 
 const connecting = {
@@ -189,15 +191,18 @@ function keepConnected(cluster: Cluster): Cluster {
   });
 }
 
-/** Logs two lines per outage, not one per reconnection attempt. */
+/**
+ * Logs two lines per outage, not one per reconnection attempt, and one more whenever the reason changes, for example
+ * from an unreachable Redis to a wrong password.
+ */
 function withOutageLog(redis: Redis, log: Logger): Redis {
-  const outage = outageLog(log);
+  const outage = outageLog(redis, log);
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
-/** Logs the same two lines per outage of a cluster, also if only one node is unreachable. */
+/** Logs the same lines per outage of a cluster, also if only one node is unreachable. */
 function withClusterOutageLog(cluster: Cluster, log: Logger): Cluster {
-  const outage = outageLog(log);
+  const outage = outageLog(cluster, log);
   let isAsking = false;
   cluster.on('error', outage.begin);
   cluster.on('node error', (error: Error, address: string) => {
@@ -211,17 +216,22 @@ function withClusterOutageLog(cluster: Cluster, log: Logger): Cluster {
   });
 }
 
-function outageLog(log: Logger) {
-  let away = false;
+function outageLog(redis: RedisClient, log: Logger) {
+  let current: RedisProblemName | undefined;
   return {
-    isNow: () => away,
+    isNow: () => current !== undefined,
     begin(error: Error) {
-      if (!away) log.warn({ error: describeError(error) }, 'redis is unreachable');
-      away = true;
+      const problem = redisProblemOf(error) ?? 'redis_away';
+      noteConnection(redis, error);
+      if (problem === current) return;
+      current = problem;
+      const text = problem === 'redis_away' ? 'redis is unreachable' : redisProblemTexts[problem];
+      log.warn({ reason: problem, error: describeError(error) }, text);
     },
     end() {
-      if (away) log.info('redis is reachable again');
-      away = false;
+      noteConnection(redis);
+      if (current) log.info('redis is reachable again');
+      current = undefined;
     },
   };
 }

@@ -37,6 +37,38 @@ export async function readBacklog(): Promise<BacklogAges> {
   };
 }
 
+/** The numbers of overdue items in MongoDB, each at most `countLimit`. */
+export interface BacklogCounts {
+  /** Rides that have events without an outcome. */
+  rides: number;
+  timers: number;
+  /** Test events and redeliveries. */
+  attempts: number;
+  mails: number;
+}
+
+/** Counting stops here, so that a large backlog is counted as quickly as a small one. */
+export const countLimit = 10_000;
+
+/** Counts the items that are due, by the indexes that `readBacklog` reads. */
+export async function countBacklog(): Promise<BacklogCounts> {
+  const isDue = { $lte: await mongoNow() };
+  const [unsettled, timers, openings, dueAttempts, dueMails] = await Promise.all([
+    count(rides, 'unsettledSince', { unsettled: { $gt: 0 } }),
+    count(rides, 'nextDueAt', { nextDueAt: isDue }),
+    count(rides, 'biddingOpensAt', { ...waitingToOpen, biddingOpensAt: isDue }),
+    count(attempts, 'dueAt', { dueAt: isDue }),
+    count(mails, 'dueAt', { dueAt: isDue }),
+  ]);
+  return { rides: unsettled, timers: Math.min(timers + openings, countLimit), attempts: dueAttempts, mails: dueMails };
+}
+
+function count(collection: unknown, field: string, filter: object): Promise<number> {
+  const hint = { [field]: 1, _id: 1 } as const;
+  const options = { hint, limit: countLimit, maxTimeMS: limitMs };
+  return (collection as mongoose.mongo.Collection).countDocuments(filter, options);
+}
+
 async function first(collection: unknown, field: string, filter: object): Promise<Date | undefined> {
   const index = { [field]: 1, _id: 1 } as const;
   const [found] = await (collection as mongoose.mongo.Collection)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { RedisProblem } from '../../base/redis-problem.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
@@ -11,8 +12,8 @@ const checkIntervalMs = 1_000;
 
 /**
  * Answers load balancers, without a key: `/healthz` confirms that the process runs, `/readyz` answers 503 while a check
- * rejects. Each check runs at most once in 1,000 ms, and requests that arrive while it runs share its result. Never
- * rejects.
+ * rejects. If Redis has a problem, the answer names it. Each check runs at most once in 1,000 ms, and requests that arrive
+ * while it runs share its result. Never rejects.
  */
 export function healthListener(
   checks: Readonly<Record<string, ReadinessCheck>>,
@@ -26,29 +27,34 @@ export function healthListener(
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       sendError(response, new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } }));
     } else if (path === '/healthz') send(response, 200, { status: 'ok' });
-    else if ((await Promise.all(results.map((isReady) => isReady()))).every(Boolean)) {
-      send(response, 200, { status: 'ready' });
-    } else sendError(response, new AppError('unavailable', { headers: { 'Retry-After': '1' } }));
+    else {
+      const failures = (await Promise.all(results.map((readResult) => readResult()))).flatMap((failed) => failed ?? []);
+      const message = failures.find((error) => error instanceof RedisProblem)?.message;
+      if (failures.length === 0) send(response, 200, { status: 'ready' });
+      else sendError(response, new AppError('unavailable', { message, headers: { 'Retry-After': '1' } }));
+    }
   };
 }
 
 /** The path of a request target, which may begin with scheme and host (RFC 9112, section 3.2.2). */
 export const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
 
-/** Runs the check at most once per interval, and never twice at the same time. */
-function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<boolean> {
-  let latest: Promise<boolean> | undefined;
+/**
+ * Runs the check at most once per interval, and never twice at the same time. Resolves with the error of a failed check.
+ */
+function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<Error | null> {
+  let latest: Promise<Error | null> | undefined;
   let nextAt = 0;
 
-  async function run(): Promise<boolean> {
+  async function run(): Promise<Error | null> {
     const startedAt = performance.now();
     nextAt = Number.POSITIVE_INFINITY;
     try {
       await check();
-      return true;
+      return null;
     } catch (error) {
       log.error({ check: name, error: describeError(error) }, 'not ready');
-      return false;
+      return error instanceof Error ? error : new Error(name);
     } finally {
       nextAt = startedAt + checkIntervalMs;
     }

@@ -2,9 +2,12 @@ import type { Queue } from 'bullmq';
 import type { Context } from '../../base/context.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { type PoolName, poolNames } from '../../base/queues.ts';
+import { redisReady } from '../../base/redis/redis.ts';
+import { type RedisState, readRedisState } from '../../base/redis/redis-state.ts';
 import { keys } from '../../keys/api-key.ts';
 import { rides } from '../../rides/ride.ts';
-import { readBacklog } from './backlog.ts';
+import { type BacklogCounts, countBacklog, readBacklog } from './backlog.ts';
+import { sharedRead } from './shared-read.ts';
 
 /** The state of a queue in Redis. */
 export interface QueueState {
@@ -27,6 +30,8 @@ export interface BacklogReport {
   /** The delay of the oldest overdue test event or redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
+  /** The numbers of overdue items. */
+  overdue: BacklogCounts;
   /**
    * The keys with the most rides among the 1,000 rides whose events have waited longest. A key with a slow or dead
    * receiver comes first.
@@ -47,8 +52,30 @@ interface WaitingKey {
 const oldestRides = 1_000;
 const maxListedKeys = 10;
 
+/** The queues as far as Redis shows them, and the problem of Redis, if it has one. */
+export interface QueuesReport {
+  /** Null while Redis does not answer. */
+  queues: QueueState[] | null;
+  redis: RedisState['problem'] | null;
+}
+
+/** Operators wait at most this long for Redis, because MongoDB has the answers that matter during an outage. */
+const redisLimitMs = 700;
+
+/** Reads the state of every queue, also right after the connection was opened. Never rejects, and takes at most 700 ms. */
+export async function readQueues(ctx: Pick<Context, 'queues' | 'redis'>): Promise<QueuesReport> {
+  await redisReady(ctx.redis, redisLimitMs / 2);
+  const once = { everyMs: Number.POSITIVE_INFINITY, limitMs: redisLimitMs / 2 };
+  const [queues, state] = await Promise.all([
+    sharedRead(() => readQueueStates(ctx), once)(),
+    sharedRead(() => readRedisState(ctx.redis), once)(),
+  ]);
+  const problem = state ? state.problem : 'redis_away';
+  return { queues, redis: problem ?? (queues ? null : 'redis_away') };
+}
+
 /** Reads the state of every queue. Throws when Redis is unreachable. */
-export function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
+function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
   return Promise.all(
     poolNames.map(async (pool) => {
       const queue = queues[pool] as Queue;
@@ -60,12 +87,13 @@ export function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<Qu
 
 /** Reads how late the oldest item of each kind is, and which keys have waiting events. */
 export async function readBacklogReport(): Promise<BacklogReport> {
-  const [oldest, waiting] = await Promise.all([readBacklog(), readWaitingByKey()]);
+  const [oldest, waiting, overdue] = await Promise.all([readBacklog(), readWaitingByKey(), countBacklog()]);
   return {
     oldestUnsettledSeconds: Math.round(oldest.unsettledEvent),
     oldestOverdueSeconds: Math.round(oldest.overdueTimer),
     oldestAttemptSeconds: Math.round(oldest.overdueAttempt),
     oldestMailSeconds: Math.round(oldest.overdueMail),
+    overdue,
     waitingByKey: waiting,
   };
 }

@@ -1,21 +1,29 @@
 import type { Context } from '../../base/context.ts';
 import {
   dependencyUp,
+  keysFailing,
+  lastBackup,
+  mongoDisk,
   oldestOverdueAttempt,
   oldestOverdueMail,
   oldestOverdueTimer,
   oldestUnsettledEvent,
   queueJobs,
+  redisMemory,
   registry,
 } from '../../base/metrics.ts';
 import { pingMongo } from '../../base/mongo/connection.ts';
 import { poolNames } from '../../base/queues.ts';
-import { pingRedis } from '../../base/redis/redis-nodes.ts';
+import { readRedisState } from '../../base/redis/redis-state.ts';
+import { countFailingKeys } from '../../webhooks/delivery-health.ts';
 import { readBacklog } from './backlog.ts';
+import { lastBackupAt, mongoDiskShare } from './servers.ts';
 import { sharedRead } from './shared-read.ts';
 
 /** Scrapes within this time share one read of MongoDB and Redis. */
 const everyMs = 2_000;
+/** These values change slowly, so they are read less often. */
+const slowly = { everyMs: 60_000, limitMs: 1_500 };
 const limitMs = 1_500;
 const states = ['wait', 'active', 'delayed'] as const;
 
@@ -24,28 +32,39 @@ const states = ['wait', 'active', 'delayed'] as const;
  * NaN while the state is unknown.
  */
 export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<string> {
-  const readings = [
-    sharedRead(readBacklog, { everyMs, limitMs }),
-    sharedRead(() => readQueues(ctx.queues), { everyMs, limitMs }),
-    sharedRead(pingMongo, { everyMs, limitMs }),
-    sharedRead(() => pingRedis(ctx.redis), { everyMs, limitMs }),
-  ] as const;
+  const readings = {
+    backlog: sharedRead(readBacklog, { everyMs, limitMs }),
+    queues: sharedRead(() => readQueues(ctx.queues), { everyMs, limitMs }),
+    mongo: sharedRead(pingMongo, { everyMs, limitMs }),
+    redis: sharedRead(() => readRedisState(ctx.redis), { everyMs, limitMs }),
+    failing: sharedRead(countFailingKeys, slowly),
+    disk: sharedRead(mongoDiskShare, slowly),
+    backup: sharedRead(lastBackupAt, slowly),
+  };
   return async () => {
-    const [backlog, queues, mongo, redis] = await Promise.all([
-      readings[0](),
-      readings[1](),
-      readings[2](),
-      readings[3](),
+    const [backlog, queues, mongo, redis, failing, disk, backup] = await Promise.all([
+      readings.backlog(),
+      readings.queues(),
+      readings.mongo(),
+      readings.redis(),
+      readings.failing(),
+      readings.disk(),
+      readings.backup(),
     ]);
     oldestUnsettledEvent.set(backlog?.unsettledEvent ?? Number.NaN);
     oldestOverdueTimer.set(backlog?.overdueTimer ?? Number.NaN);
     oldestOverdueAttempt.set(backlog?.overdueAttempt ?? Number.NaN);
     oldestOverdueMail.set(backlog?.overdueMail ?? Number.NaN);
+    keysFailing.set(failing ?? Number.NaN);
+    mongoDisk.set(disk ?? Number.NaN);
+    redisMemory.set(redis?.memoryShare ?? Number.NaN);
+    if (backup) lastBackup.set(backup.getTime() / 1_000);
+    else lastBackup.remove();
     for (const queue of poolNames) {
       for (const state of states) queueJobs.set({ queue, state }, queues?.get(queue)?.[state] ?? Number.NaN);
     }
     dependencyUp.set({ dependency: 'mongo' }, mongo === null ? 0 : 1);
-    dependencyUp.set({ dependency: 'redis' }, redis === null ? 0 : 1);
+    dependencyUp.set({ dependency: 'redis' }, redis && !redis.problem ? 1 : 0);
     return registry.metrics();
   };
 }

@@ -4,6 +4,8 @@ import { describeError } from '../../base/errors.ts';
 import { warnings } from '../../base/metrics.ts';
 import { clocksDiffer } from '../../base/mongo/clock.ts';
 import { primariesOf } from '../../base/redis/redis-nodes.ts';
+import { readRedisState } from '../../base/redis/redis-state.ts';
+import { redisProblemTexts } from '../../base/redis-problem.ts';
 import { missingIndexes } from '../migrate.ts';
 import { readBacklog } from './backlog.ts';
 
@@ -11,7 +13,12 @@ const checkIntervalMs = 60_000;
 /** Events and timers that have waited less than this do not count as a backlog. */
 const backlogSeconds = 60;
 
+/** The problems in which Redis answers, but accepts no jobs. A Redis that does not answer has its own metric and log. */
+const { redis_away: _, ...redisTexts } = redisProblemTexts;
+const redisWarnings = Object.keys(redisTexts) as (keyof typeof redisTexts)[];
+
 const texts = {
+  ...redisTexts,
   redis_evicts: 'Redis may evict jobs: set maxmemory-policy to noeviction',
   redis_not_persistent: 'Redis writes no append-only file: a restart loses its jobs until the sweeper adds them again',
   index_missing: 'MongoDB lacks an index: run migrate',
@@ -37,6 +44,10 @@ export function startWarnings(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'n
     else known.delete(warning);
   };
   const checks = [
+    async () => {
+      const { problem } = await readRedisState(ctx.redis);
+      for (const warning of redisWarnings) note(warning, warning === problem);
+    },
     async () => {
       if (ctx.config.environment !== 'production') return;
       const primaries = primariesOf(ctx.redis);

@@ -3,6 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Logger } from '../../../shared/base/logger.ts';
+import { RedisProblem } from '../../../shared/base/redis-problem.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/process/ops/health.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 
@@ -45,6 +46,16 @@ describe('health endpoints', () => {
     expect(logged[0]).to.include({ check: 'redis' });
     expect(JSON.stringify(logged)).not.to.include('password');
     expect(await statusOf('/healthz')).to.equal(200);
+  });
+
+  it('if Redis has a problem, the log and the answer of /readyz name it', async () => {
+    checks.redis = () => Promise.reject(new RedisProblem('redis_full'));
+    const answer = await fetch(`${url}/readyz`);
+    expect(answer.status).to.equal(503);
+    expect((await answer.json()).error).to.match(/^Redis is full \(OOM\)/);
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.deep.include({ check: 'redis' });
+    expect((logged[0] as { error: object }).error).to.include({ code: 'redis_full' });
   });
 
   it('all requests that arrive while a check runs share it, and its failure is logged once', async () => {

@@ -78,6 +78,26 @@ describe('metrics of state that all processes share', () => {
     expect(figureIn(text, 'rides_queue_jobs{queue="webhooks",state="wait"}')).to.equal(0);
   });
 
+  it('metrics show the time of the last backup, and nothing if there has been none', async () => {
+    const backups = database().collection<{ _id: string; at: Date }>('operations');
+    await backups.deleteOne({ _id: 'backup' });
+    expect(await scraper(ctx)()).not.to.match(/^rides_backup_last_success_timestamp_seconds/m);
+    await backups.insertOne({ _id: 'backup', at: new Date(1_700_000_000_000) });
+    const text = await scraper(ctx)();
+    await backups.deleteOne({ _id: 'backup' });
+    expect(figureIn(text, 'rides_backup_last_success_timestamp_seconds')).to.equal(1_700_000_000);
+  });
+
+  it('metrics show the number of failing keys, the memory of Redis, and both servers as up', async () => {
+    const text = await scraper(ctx)();
+    expect(figureIn(text, 'rides_keys_failing')).to.be.at.least(0);
+    expect(figureIn(text, 'rides_redis_memory_used_ratio')).to.be.within(1e-6, 1);
+    for (const dependency of ['mongo', 'redis']) {
+      expect(figureIn(text, `rides_dependency_up{dependency="${dependency}"}`)).to.equal(1);
+    }
+    expect(text).to.match(/^rides_mongo_disk_used_ratio (NaN|Nan|[01][.\d]*)$/m);
+  });
+
   it('metrics show the backlog as unknown, not as 0, when MongoDB does not answer', async () => {
     failOnce(database(), 'aggregate', new Error('away'));
     const text = await scraper(ctx)();

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { ops } from '../../../cli/ops/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
-import { newRide } from '../../support/rides.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
+import { makeDue } from '../../support/stored-rides.ts';
+import { startSwitch } from '../../support/switch.ts';
 
 const commandNames = Object.keys(ops.commands);
 
@@ -11,6 +13,8 @@ describe('the command line of operators', () => {
   before(async () => {
     const ctx = await testContext();
     rideId = await newRide(ctx, { notes: 'Ring twice' });
+    const late = await rideIn(ctx, 'bidding');
+    await makeDue(late.rideId, 'expire', new Date(ctx.now() - 3_600_000));
     await ctx.close();
   });
 
@@ -70,6 +74,8 @@ describe('the command line of operators', () => {
     ['nonsense'],
     ['constructor'],
     ['queues', 'mail'],
+    ['keys'],
+    ['keys', '--failing', 'x'],
     ['pause'],
     ['pause', 'nonsense'],
     ['pause', 'mail', 'webhooks'],
@@ -110,10 +116,32 @@ describe('the command line of operators', () => {
     });
   }
 
+  const away = { REDIS_URL: 'redis://127.0.0.1:9' };
+
   it('while Redis does not answer, ops reports that, but can still suspend', async () => {
-    const away = { REDIS_URL: 'redis://127.0.0.1:9' };
     expect(await run(['pause', 'mail'], away)).to.deep.equal({ code: 1, out: [], err: ['ops: Redis does not answer'] });
     const { err } = await run(['suspend', 'key', 'key_unknown'], away);
     expect(err).to.deep.equal(['ops: No active key has this id']);
+  });
+
+  it('while Redis does not answer, queues says so and counts the overdue work in MongoDB', async () => {
+    const { code, out } = await run(['queues'], away);
+    const lines = out.join('\n').split('\n');
+    expect(code).to.equal(0);
+    expect(lines.slice(0, 2)).to.deep.equal(['Redis does not answer.', 'The following is from MongoDB.']);
+    expect(out.join('\n')).to.match(/^Oldest timer overdue: \d{4,} s$/m);
+    expect(Number(/^Timers due: (\d+)/m.exec(out.join('\n'))?.[1])).to.be.at.least(1);
+    expect(Number(/^Rides with events to send: (\d+)/m.exec(out.join('\n'))?.[1])).to.be.at.least(1);
+    const json = JSON.parse((await run(['queues', '--json'], away)).out[0] ?? '');
+    expect(json).to.include({ queues: null, redis: 'redis_away' });
+    expect(json.backlog.overdue).to.have.all.keys('rides', 'timers', 'attempts', 'mails');
+  });
+
+  it('queues answers also while Redis accepts connections but hangs', async () => {
+    const hanging = await startSwitch(Number(new URL(process.env.TEST_REDIS_URL ?? '').port));
+    hanging.hang();
+    const { code, out } = await run(['queues'], { REDIS_URL: `redis://127.0.0.1:${hanging.port}` });
+    hanging.close();
+    expect({ code, first: out.join('\n').split('\n')[0] }).to.deep.equal({ code: 0, first: 'Redis does not answer.' });
   });
 });

@@ -1,16 +1,20 @@
 import { expect } from 'chai';
 import { ops as program } from '../../../cli/ops/commands.ts';
+import { failingLines } from '../../../cli/ops/print.ts';
 import { readCommandLine } from '../../../cli/program.ts';
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { AppError } from '../../../shared/base/errors.ts';
+import { newMailId } from '../../../shared/base/ids.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
 import { createDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../../shared/keys/manage-keys.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { countFailingKeys } from '../../../shared/webhooks/delivery-health.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { storedAttempts } from '../../support/attempts.ts';
@@ -145,8 +149,39 @@ describe('ops commands', () => {
       expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
       expect(backlog).to.have.all.keys(
         ...['oldestUnsettledSeconds', 'oldestOverdueSeconds', 'oldestAttemptSeconds', 'oldestMailSeconds'],
-        'waitingByKey',
+        ...['overdue', 'waitingByKey'],
       );
+    });
+
+    it('keys --failing lists the keys whose deliveries all fail, and when the account was notified, without an address', async () => {
+      const { accountId, key, visitor } = await newAccount();
+      const [told, untold, well, revoked] = [await key(), await key(), await key(), await key()];
+      const failing = { inRow: 7, since: new Date(0), at: new Date(), reason: 'answer', isTold: true };
+      const finishedAt = new Date(1_000);
+      const mailId = newMailId(Date.now());
+      const expiresAt = new Date(Date.now() + 60_000);
+      await mails.insertOne({ _id: mailId, state: 'sent', createdAt: new Date(0), finishedAt, expiresAt });
+      const before = await countFailingKeys();
+      for (const [{ keyId }, streak] of [
+        [told, { ...failing, mailIds: [mailId] }],
+        [untold, { ...failing, inRow: 6, isTold: undefined }],
+        [well, { ...failing, inRow: 4 }],
+        [revoked, failing],
+      ] as const) {
+        await keys.updateOne({ _id: keyId }, { $set: { failing: streak } });
+      }
+      await keys.updateOne({ _id: revoked.keyId }, { $set: { revokedAt: new Date() } });
+      const listed: { keyId: string; accountId: string }[] = await ops('keys --failing');
+      const own = listed.filter((each) => each.accountId === accountId);
+      expect(own.map(({ keyId }) => keyId)).to.deep.equal([told.keyId, untold.keyId]);
+      expect(own[0]).to.deep.include({ failuresInRow: 7, reason: 'answer', mail: 'sent', mailedAt: finishedAt });
+      expect(own[1]).to.deep.include({ failuresInRow: 6, mail: 'none', mailedAt: null });
+      expect(JSON.stringify(own)).not.to.include(visitor.account.email);
+      expect(await countFailingKeys()).to.equal(before + 2);
+      const lines = failingLines(own as never).join('\n');
+      expect(lines).to.match(/^KEY +FAILED +SINCE \(UTC\) +ACCOUNT +MAIL \(UTC\) +NAME\n/);
+      expect(lines).to.include('7 in a row: answer').and.include('sent 1970-01-01 00:00:01').and.include('not yet');
+      await keys.updateMany({ accountId }, { $unset: { failing: '' } });
     });
 
     it('queues lists the keys with waiting events, the one with the most rides first', async () => {

@@ -3,14 +3,16 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { accountOf, operatorEmail, roles } from '../../../shared/accounts/account.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
+import { registry } from '../../../shared/base/metrics.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { type MailText, openMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
-import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
+import { countFailingKeys, deliveryHealth, listFailingKeys } from '../../../shared/webhooks/delivery-health.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { measureOutcomes, noteOutcome } from '../../../workers/webhooks/report/account-outcomes.ts';
 import { flushHealth, noteDelivery } from '../../../workers/webhooks/report/health-log.ts';
 import { mailFailures } from '../../../workers/webhooks/report/health-mails.ts';
 import { deliver, withTargets } from '../../support/deliveries.ts';
@@ -24,6 +26,28 @@ import { useNock } from '../../support/webhook-nock.ts';
 const at = new Date(1_700_000_000_000);
 const refused: Delivery = { outcome: 'failed', reason: 'ECONNREFUSED', durationMs: 1, at };
 const delivered: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 1, at };
+
+describe('the metric of accounts by their latest delivery', () => {
+  const minuteMs = 60_000;
+  const counts = async (now: number) => {
+    measureOutcomes(now);
+    const { values } = (await registry.getSingleMetric('rides_delivery_accounts')?.get()) ?? { values: [] };
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]));
+  };
+
+  it('an account counts by its latest delivery: a success for 2 minutes, a failure for 5 minutes', async () => {
+    // So far in the future that deliveries of other tests no longer count.
+    const now = performance.now() + 60 * minuteMs;
+    noteOutcome('acct_1', delivered, now);
+    noteOutcome('acct_2', delivered, now);
+    noteOutcome('acct_1', refused, now);
+    noteOutcome('acct_3', { outcome: 'no_url', durationMs: 0, at }, now);
+    noteOutcome('acct_4', { ...refused, reason: 'EMFILE' }, now);
+    expect(await counts(now)).to.deep.equal({ failed: 1, delivered: 1 });
+    expect(await counts(now + 2 * minuteMs)).to.deep.equal({ failed: 1, delivered: 0 });
+    expect(await counts(now + 5 * minuteMs)).to.deep.equal({ failed: 0, delivered: 0 });
+  });
+});
 
 describe('delivery health', () => {
   useNock(false);
@@ -66,6 +90,25 @@ describe('delivery health', () => {
       expect(await healthOf(key)).to.equal(undefined);
       await note(key.keyId, { ...refused, outcome: 'timeout', reason: 'answer' });
       expect(await healthOf(key)).to.deep.equal({ failuresInRow: 5, since: first, reason: 'timeout_answer' });
+    });
+
+    it('a failing key is listed with its last failure and a mail that waits, and is counted for a day', async () => {
+      const key = await keyOf();
+      const before = await countFailingKeys();
+      const now = new Date();
+      await note(key.keyId, ...times(4, refused), { ...refused, at: now });
+      const listed = (await listFailingKeys()).find(({ keyId }) => keyId === key.keyId);
+      expect(listed).to.deep.include({ accountId: key.owner.accountId, since: at, at: now, mail: 'waiting' });
+      expect(await countFailingKeys()).to.equal(before + 1);
+      await keys.updateOne({ _id: key.keyId }, { $set: { 'failing.at': new Date(now.getTime() - 25 * 3_600_000) } });
+      expect(await countFailingKeys()).to.equal(before);
+    });
+
+    it('a failing key of the operator is listed as one that gets no mail', async () => {
+      const key = await keyOf({ email: operatorEmail });
+      await note(key.keyId, ...times(5, refused));
+      const listed = (await listFailingKeys()).find(({ keyId }) => keyId === key.keyId);
+      expect(listed).to.include({ mail: 'operator', mailedAt: null });
     });
 
     it('a key is no longer failing after one delivered event', async () => {

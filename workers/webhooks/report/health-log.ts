@@ -18,6 +18,7 @@ interface KeyResults {
   hasSucceeded: boolean;
   failures: number;
   since: Date;
+  at: Date;
   reason: FailureCode;
 }
 
@@ -35,10 +36,11 @@ export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, is
   const reason = failureReason(delivery)?.code;
   if (!reason) {
     if (!isFailing && !before && !writing.has(keyId)) return;
-    waiting.set(keyId, { ctx, hasSucceeded: true, failures: 0, since: delivery.at, reason: 'other' });
+    waiting.set(keyId, { ctx, hasSucceeded: true, failures: 0, since: delivery.at, at: delivery.at, reason: 'other' });
   } else if (reason !== 'no_url' && reason !== 'ours') {
     const { hasSucceeded = false, failures = 0, since = delivery.at } = before ?? {};
-    waiting.set(keyId, { ctx, hasSucceeded, failures: failures + 1, since: failures ? since : delivery.at, reason });
+    const begun = failures ? since : delivery.at;
+    waiting.set(keyId, { ctx, hasSucceeded, failures: failures + 1, since: begun, at: delivery.at, reason });
   } else return;
   writes.soon();
 }
@@ -64,11 +66,16 @@ async function write(keyId: string, { ctx, hasSucceeded, ...failures }: KeyResul
 async function addFailures(
   ctx: Context,
   keyId: string,
-  { failures, since, reason }: Omit<KeyResults, 'ctx' | 'hasSucceeded'>,
+  { failures, since, at, reason }: Omit<KeyResults, 'ctx' | 'hasSucceeded'>,
 ): Promise<void> {
   const key = await keys.findOneAndUpdate(
     { _id: keyId },
-    { $inc: { 'failing.inRow': failures }, $min: { 'failing.since': since }, $set: { 'failing.reason': reason } },
+    {
+      $inc: { 'failing.inRow': failures },
+      $min: { 'failing.since': since },
+      $max: { 'failing.at': at },
+      $set: { 'failing.reason': reason },
+    },
     { projection: { failing: 1 }, returnDocument: 'after' },
   );
   if (key?.failing && key.failing.inRow >= failuresToReport && !key.failing.isTold) await mailFailures(ctx, keyId);

@@ -14,8 +14,8 @@ const maxMailsPerDay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Mails the owners and developers of the account that the deliveries of a key fail: once for each outage, but at most 4 times in 24 hours. An outage
- * beyond this limit is reported at its first failure after the 24 hours.
+ * Mails the owners and developers of the account that the deliveries of a key fail: once for each outage, but at most 4
+ * times in 24 hours. An outage beyond this limit is reported at its first failure after the 24 hours.
  *
  * Only the process whose update marks the outage as reported sends the mails. If it crashes, no process sends them
  * again. If a mail could not be stored, the mark is removed: the next failure sends the mails that are missing.
@@ -38,13 +38,14 @@ export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
     { returnDocument: 'after' },
   );
   if (!key?.failing) return;
-  const isSent = await mailTeam(
+  const mailIds = await mailTeam(
     ctx,
     key,
     `failing since ${key.failing.since.getTime()}`,
     failureMail(ctx, key, key.failing),
   );
-  if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
+  if (mailIds) await keys.updateOne({ _id: keyId, 'failing.isTold': true }, { $set: { 'failing.mailIds': mailIds } });
+  else await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
 }
 
 /** Mails the owners and developers of the account that an event was delivered again. */
@@ -55,19 +56,22 @@ export async function mailRecovery(ctx: Context, key: ApiKey, failing: FailureSt
 type Mail = { subject: string; text: string };
 
 /**
- * Sends one mail to each owner and developer. Resolves with false if not all are stored. The ids of the mails are derived
- * from `news`, so a repeat sends only those that are missing.
+ * Sends one mail to each owner and developer. Resolves with the ids of the mails, or with null if not all are stored. The
+ * ids are derived from `news`, so a repeat sends only those that are missing.
  */
-async function mailTeam(ctx: Context, { _id, accountId }: ApiKey, news: string, mail: Mail): Promise<boolean> {
+async function mailTeam(ctx: Context, { _id, accountId }: ApiKey, news: string, mail: Mail): Promise<string[] | null> {
   try {
     const account = await accounts.findOne({ _id: accountId });
+    const sent: string[] = [];
     for (const to of account ? addressesOf(account, mailedRoles) : []) {
-      await sendMail(ctx, { to, ...mail }, derivedMailId(_id, news, to));
+      const mailId = derivedMailId(_id, news, to);
+      await sendMail(ctx, { to, ...mail }, mailId);
+      sent.push(mailId);
     }
-    return true;
+    return sent;
   } catch (error) {
     ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about delivery health not sent');
-    return false;
+    return null;
   }
 }
 
