@@ -4,6 +4,7 @@ import { pingMongo } from '../shared/base/mongo/connection.ts';
 import { type PoolName, poolNames } from '../shared/base/queues.ts';
 import { connectWorkerRedis } from '../shared/base/redis/redis.ts';
 import { pingRedis } from '../shared/base/redis/redis-nodes.ts';
+import { version } from '../shared/base/version.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
@@ -62,7 +63,7 @@ async function runPools(names: readonly string[]): Promise<void> {
       for (const [pool, { isBeating }] of Object.entries(heartbeats)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
     },
   });
-  ctx.log.info({ pools }, 'working');
+  ctx.log.info({ version, pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
     await Promise.all([...periodic.map((work) => work.stop()), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);

@@ -64,6 +64,7 @@ const plainFields = new Set([
   'attemptsErased',
   'ridesDeleted',
   // The process.
+  'version',
   'host',
   'port',
   'signal',

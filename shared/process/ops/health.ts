@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { version } from '../../base/version.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
@@ -10,7 +11,8 @@ export type ReadinessCheck = () => Promise<unknown>;
 const checkIntervalMs = 1_000;
 
 /**
- * Answers load balancers, without a key: `/healthz` confirms that the process runs, `/readyz` answers 503 while a check
+ * Answers load balancers, without a key: `/healthz` confirms that the process runs and names its
+ * version, `/readyz` answers 503 while a check
  * rejects. Each check runs at most once in 1,000 ms, and requests that arrive while it runs share its result. Never
  * rejects.
  */
@@ -25,7 +27,7 @@ export function healthListener(
     if (!healthPaths.includes(path)) sendError(response, new AppError('not_found'));
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       sendError(response, new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } }));
-    } else if (path === '/healthz') send(response, 200, { status: 'ok' });
+    } else if (path === '/healthz') send(response, 200, { status: 'ok', version });
     else if ((await Promise.all(results.map((isReady) => isReady()))).every(Boolean)) {
       send(response, 200, { status: 'ready' });
     } else sendError(response, new AppError('unavailable', { headers: { 'Retry-After': '1' } }));
