@@ -16,6 +16,7 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 /** The documents that are not served under /docs. */
 const documents = [
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs/architecture.md',
