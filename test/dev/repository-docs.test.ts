@@ -25,6 +25,7 @@ const documents = [
   'docs/settings.md',
   'test/bench/README.md',
   'test/faults/README.md',
+  'test/production/README.md',
 ];
 
 /** The anchors of a document: its headings, and those that are set in its text. */

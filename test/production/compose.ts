@@ -58,12 +58,13 @@ export const requiredSettings = {
  */
 export async function composeConfig(
   env: Record<string, string> = requiredSettings,
-  { envFile = '/dev/null', profile = 'commands' } = {},
+  { envFile = '/dev/null', override = '' } = {},
 ): Promise<Compose> {
   const folder = await unpackedPackages(['docker-compose'], { release: 'trixie' });
   const command = path.join(folder, 'usr/libexec/docker/cli-plugins/docker-compose');
   // Ignore the variables of this process and the .env of this checkout.
-  const args = ['--env-file', envFile, '--profile', profile, 'config', '--format', 'json'];
+  const files = ['docker-compose.yml', override].flatMap((file) => (file ? ['-f', file] : []));
+  const args = [...files, '--env-file', envFile, '--profile', 'commands', 'config', '--format', 'json'];
   const { stdout } = await promisify(execFile)(command, args, { cwd: root, env: { PATH: process.env.PATH, ...env } });
   return JSON.parse(stdout);
 }

@@ -30,6 +30,15 @@ export async function pageScript(name: string): Promise<string> {
   return found.text;
 }
 
+/** The names of the scripts, by the tests that run them. */
+export const scripts = {
+  forms: ['systemd', 'compose'],
+  procedures: ['backup', 'mongo', 'move', 'redis', 'restore', 'rollback', 'rotate', 'slow', 'spread', 'upgrade'],
+  builds: ['build-systemd', 'build-compose'],
+  installation: ['settings', 'start'],
+  others: ['kubernetes', 'mongo-key', 'request', 'tunnel'],
+};
+
 /** The number of procedures that the document marks as tested. */
 export async function testedMarks(): Promise<number> {
   return [...(await fs.readFile(file, 'utf8')).matchAll(/^\*\*[^*\n]*\bTested\b[^*\n]*\*\*/gm)].length;

@@ -18,8 +18,18 @@ import { systemctl } from './systemctl.ts';
 
 export type Form = 'systemd' | 'compose';
 
+export interface HostOptions {
+  /** Added to the environment file. */
+  settings?: Record<string, string>;
+  services?: readonly string[];
+  /** If true, git and npm are the real ones, and no version is there at first. */
+  isBuildReal?: boolean;
+}
+
 /** A host on which an operator runs the service, with stand-ins for systemd and Docker. test/production/README.md lists them. */
 export interface Host {
+  /** The folder that replaces `/`. */
+  root: string;
   /** The addresses of the API processes. */
   apis: readonly string[];
   processes: ServiceProcesses;
@@ -33,6 +43,8 @@ export interface Host {
   addVersion(version: string, commit?: string): Promise<void>;
   /** The version that `git clone` and `git pull` bring. */
   publish(version: string): void;
+  /** The addresses of the servers, as operators know them. */
+  servers: { MONGO: string; REDIS: string };
   killMongo(): void;
   close(): Promise<void>;
 }
@@ -43,8 +55,7 @@ const next = (form: Form, name: string) => (form === 'systemd' ? `rides-${name.r
 /** Starts MongoDB, Redis and, with `services`, these processes of the service, such as `api-1`. */
 export async function startHost(
   form: Form,
-  settings: Record<string, string>,
-  services: readonly string[],
+  { settings = {}, services = [], isBuildReal = false }: HostOptions = {},
 ): Promise<Host> {
   // Packages are found from a folder of the project.
   await fs.mkdir(path.join(project, '.cache'), { recursive: true });
@@ -126,7 +137,11 @@ export async function startHost(
     const commands = blocks.find(({ name }) => name === form)?.text ?? 'exit 1';
     const { stdout } = await promisify(execFile)('bash', ['-c', here(`${commands}\n${script}`)], {
       cwd: form === 'systemd' ? root : checkout,
-      env: { PATH: [bin, path.dirname(process.execPath), process.env.PATH].join(':'), HOME: folder, ...variables },
+      env: {
+        PATH: [bin, path.dirname(process.execPath), process.env.PATH].join(':'),
+        HOME: process.env.HOME,
+        ...variables,
+      },
       maxBuffer: 16 * 1024 * 1024,
     }).catch((error) => {
       throw new Error(`${error.stderr}${error.stdout}`.trim() || error.message);
@@ -134,7 +149,8 @@ export async function startHost(
     return stdout;
   }
 
-  await addVersion(build.release);
+  if (isBuildReal) await Promise.all(['git', 'npm'].map((name) => fs.rm(path.join(bin, name))));
+  else await addVersion(build.release);
   const redisUrl = `redis://default:${redisPassword}@127.0.0.1:${servers.redisPort}`;
   const first: Record<string, string> = {
     API_DOMAIN: 'rides.example',
@@ -171,6 +187,7 @@ export async function startHost(
   }
 
   return {
+    root,
     apis: names.filter((name) => /api[@-]/.test(name)).map((name) => `http://127.0.0.1:${ports.get(name)?.PORT}`),
     processes,
     opsPort: async (name) => Number((await overrides(next(form, name))).OPS_PORT),
@@ -180,6 +197,7 @@ export async function startHost(
     publish: (version) => {
       published = version;
     },
+    servers: { MONGO: servers.mongoUrl, REDIS: redisUrl },
     killMongo: servers.killMongo,
     async close() {
       await processes.stopAll();
