@@ -11,8 +11,8 @@ export interface ComposeService {
   image: string;
   build?: { args?: Record<string, string> };
   pull_policy?: string;
-  command?: string[];
-  entrypoint?: string[];
+  command?: string[] | null;
+  entrypoint?: string[] | null;
   profiles?: string[];
   environment?: Record<string, string>;
   networks: Record<string, unknown>;

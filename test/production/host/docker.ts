@@ -35,11 +35,11 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
 
   async function planOf(name: string, call: Call, instance = name): Promise<Plan> {
     const service = await serviceOf(name, call);
-    const { environment = {}, command = [], entrypoint = [] } = service;
+    const { environment = {}, command, entrypoint } = service;
     // The names of the network `data`.
     const ofServers = { REDIS_URL: environment.REDIS_URL?.replace('@redis:6379', `@127.0.0.1:${servers.redisPort}`) };
     const env = { ...environment, ...ofServers, ...(await overrides(instance)) } as Record<string, string>;
-    const words = [...entrypoint, ...command];
+    const words = [...(entrypoint ?? []), ...(command ?? [])];
     return {
       folder: versionFolder(versionOf(service)),
       command: words.length > 0 ? words : ['node', 'dist/api/main.js'],
