@@ -165,12 +165,13 @@ export async function startHost(
     ...(form === 'systemd' && { REDIS_URL: redisUrl }),
     ...settings,
   };
-  await fs.writeFile(
-    envFile,
-    Object.entries(first)
-      .map(([name, value]) => `${name}='${value}'\n`)
-      .join(''),
-  );
+  if (!isBuildReal)
+    await fs.writeFile(
+      envFile,
+      Object.entries(first)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(''),
+    );
   await connectMongo(servers.mongoUrl);
   const names = services.map((name) => next(form, name));
   if (services.length > 0) {
