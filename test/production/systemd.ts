@@ -14,8 +14,13 @@ async function systemd(file: string, args: string[], env: NodeJS.ProcessEnv = {}
   if (await isFile(file)) return run(file, args, { env: { PATH: process.env.PATH, ...env } });
   const folder = await unpackedPackages(['systemd']);
   const libraries = [...libraryDirs(folder), ...libraryDirs(folder).map((dir) => path.join(dir, 'systemd'))];
-  const LD_LIBRARY_PATH = libraries.join(':');
-  return run(path.join(folder, file), args, { env: { PATH: process.env.PATH, LD_LIBRARY_PATH, ...env } });
+  const own = {
+    PATH: process.env.PATH,
+    LD_LIBRARY_PATH: libraries.join(':'),
+    // The units of systemd itself, to which every unit refers.
+    SYSTEMD_UNIT_PATH: path.join(folder, 'lib/systemd/system'),
+  };
+  return run(path.join(folder, file), args, { env: { ...own, ...env } });
 }
 
 const isFile = (file: string) =>
