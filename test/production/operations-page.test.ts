@@ -93,9 +93,9 @@ describe('docs/operations.md', function () {
       after(() => host?.close());
 
       it(`${form}: the lines of a request are found by its id`, async () => {
-        const answer = await fetch(`${host.apis[0]}/v1/rides`);
+        const answer = await fetch(`${host.apis()[0]}/v1/rides`);
         const REQUEST = answer.headers.get('x-request-id') ?? '';
-        await fetch(`${host.apis[0]}/v1/rides`);
+        await fetch(`${host.apis()[0]}/v1/rides`);
         // The process writes lines in batches.
         const script = `until ${await pageScript('request')}do sleep 0.1; done`.replace('\ndo ', '; do ');
         const lines = (await host.run(script, { REQUEST })).trim().split('\n');

@@ -5,14 +5,15 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { call, validRide } from '../../support/client.ts';
 
 /** Creates a ride through the first API process that answers, like a proxy. Resolves with its id. */
-export async function createRideAt(apis: readonly string[], { key }: NewKey): Promise<string> {
+export async function createRideAt(apis: () => string[], { key }: NewKey): Promise<string> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     'idempotency-key': randomUUID(),
   };
   for (let tries = 0; ; tries++) {
-    const api = apis[tries % apis.length];
+    const running = apis();
+    const api = running[tries % running.length];
     try {
       const { status, text, body } = await call(`${api}/v1/rides`, {
         method: 'POST',
@@ -29,7 +30,7 @@ export async function createRideAt(apis: readonly string[], { key }: NewKey): Pr
 }
 /** Creates five rides per second until the work is done. Resolves with their ids. Each creation must return 201. */
 export async function createRidesDuring(
-  apis: readonly string[],
+  apis: () => string[],
   keys: readonly NewKey[],
   work: Promise<unknown>,
 ): Promise<string[]> {

@@ -19,11 +19,11 @@ interface DockerHost {
 
 /**
  * Does what `docker` and `docker compose` do: starts the command of a service in docker-compose.yml with its
- * environment, which the real Docker Compose resolves from .env. A process is replaced if its version or its
- * environment has changed. There are no containers, networks, volumes or limits.
+ * environment, which the real Docker Compose resolves from .env. There are no containers, networks, volumes or limits.
  */
 export function docker({ servers, processes, logDir, versionFolder, build, overrides }: DockerHost): StandIn {
   const node = path.dirname(process.execPath);
+  let started = 0;
 
   async function serviceOf(name: string, { cwd }: Call): Promise<ComposeService> {
     const { services } = await composeConfig({}, { envFile: path.join(cwd, '.env') });
@@ -47,16 +47,15 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
     };
   }
 
-  const instancesOf = (service: string) =>
-    processes.names().filter((name) => name.startsWith(`${service}-`) && /^-\d$/.test(name.slice(service.length)));
+  const instancesOf = (service: string) => processes.names().filter((name) => name.replace(/-\d+$/, '') === service);
 
+  /** `up -d --no-deps --no-recreate [--wait] --scale SERVICE=COUNT SERVICE` */
   async function up(words: string[], call: Call): Promise<string> {
-    const scales = Object.fromEntries(words.flatMap((word) => (/^[\w-]+=\d+$/.test(word) ? [word.split('=')] : [])));
-    const services = words.filter((word) => !word.startsWith('-') && !word.includes('='));
-    for (const service of services) {
-      const names = Array.from({ length: Number(scales[service] ?? 1) }, (_, index) => `${service}-${index + 1}`);
-      await Promise.all(names.map(async (name) => processes.start(name, await planOf(service, call, name))));
-    }
+    const [, service = '', count] = /^([\w-]+)=(\d+)$/.exec(words.find((word) => word.includes('=')) ?? '') ?? [];
+    if (!words.includes('--no-recreate') || words.at(-1) !== service) throw new Error(`no stand-in for up ${words}`);
+    const missing = Number(count) - instancesOf(service).filter(processes.isRunning).length;
+    const names = Array.from({ length: Math.max(0, missing) }, () => `${service}-${++started}`);
+    await Promise.all(names.map(async (name) => processes.start(name, await planOf(service, call, name))));
     return '';
   }
 
@@ -116,6 +115,7 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
       case 'ps':
         return printed(
           instancesOf(words.at(-1) ?? '')
+            .filter(processes.isRunning)
             .map((name) => `${name}\n`)
             .join(''),
         );
@@ -134,7 +134,17 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
       await fs.access(path.join(versionFolder(version), 'dist'));
       return printed('[]');
     }
+    if (command === 'stop' || command === 'rm') {
+      await Promise.all(words.map(command === 'stop' ? processes.stop : processes.remove));
+      return printed(words.map((name) => `${name}\n`).join(''));
+    }
     // The tunnel to the queues asks for the address of a container.
+    if (command === 'ps')
+      return printed(
+        instancesOf(words.at(-1)?.split('=').at(-1) ?? '')
+          .map((name) => `${name}\n`)
+          .join(''),
+      );
     if (command === 'inspect') return printed('127.0.0.1\n');
     throw new Error(`no stand-in for docker ${command}`);
   };

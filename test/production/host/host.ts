@@ -30,11 +30,11 @@ export interface HostOptions {
 export interface Host {
   /** The folder that replaces `/`. */
   root: string;
-  /** The addresses of the API processes. */
-  apis: readonly string[];
   processes: ServiceProcesses;
-  /** The operators' port of a process. */
-  opsPort(name: string): Promise<number>;
+  /** The addresses of the running API processes. */
+  apis(): string[];
+  /** The addresses of the operators' ports of all running processes. */
+  operatorsPorts(): string[];
   /** The settings in the environment file. */
   settings(): Promise<Record<string, string>>;
   /** Runs a bash script after the commands of this form. Resolves with its output. Rejects if it ends with an error. */
@@ -173,6 +173,8 @@ export async function startHost(
         .join(''),
     );
   await connectMongo(servers.mongoUrl);
+  const running = (pattern: RegExp) =>
+    processes.names().filter((name) => pattern.test(name) && processes.isRunning(name));
   const names = services.map((name) => next(form, name));
   if (services.length > 0) {
     const start =
@@ -181,7 +183,7 @@ export async function startHost(
         : [...new Set(names.map((name) => name.slice(0, -2)))]
             .map(
               (service) =>
-                `docker compose up -d --scale ${service}=${names.filter((name) => name.slice(0, -2) === service).length} ${service}`,
+                `docker compose up -d --no-deps --no-recreate --scale ${service}=${names.filter((name) => name.slice(0, -2) === service).length} ${service}`,
             )
             .join(' && ');
     await run(`use_version ${build.release} && migrate && ${start}`);
@@ -189,9 +191,9 @@ export async function startHost(
 
   return {
     root,
-    apis: names.filter((name) => /api[@-]/.test(name)).map((name) => `http://127.0.0.1:${ports.get(name)?.PORT}`),
     processes,
-    opsPort: async (name) => Number((await overrides(next(form, name))).OPS_PORT),
+    apis: () => running(/api[@-]\d/).map((name) => `http://127.0.0.1:${ports.get(name)?.PORT}`),
+    operatorsPorts: () => running(/./).map((name) => `http://127.0.0.1:${ports.get(name)?.OPS_PORT}`),
     settings: async () => ({ ...(await readByShell(await fs.readFile(envFile, 'utf8'))), ...settings }),
     run,
     addVersion: (version, commit) => addVersion(version, commit),

@@ -50,8 +50,8 @@ export function testProcedures(form: Form): void {
   }
   const versionsThatRun = () =>
     Promise.all(
-      services.map(async (name) => {
-        const answer = await fetch(`http://127.0.0.1:${await host.opsPort(name)}/healthz`);
+      host.operatorsPorts().map(async (url) => {
+        const answer = await fetch(`${url}/healthz`);
         return ((await answer.json()) as { version: string }).version;
       }),
     );

@@ -1,6 +1,5 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 
 /** How a process of the service is started. */
@@ -16,37 +15,37 @@ export interface Plan {
 export interface ServiceProcesses {
   names(): string[];
   isRunning(name: string): boolean;
-  /** Starts a process and waits until it is ready. Does nothing if it runs with the same plan. */
+  /** Starts a process and waits until it is ready. Does nothing if it runs. */
   start(name: string, plan: Plan): Promise<void>;
   stop(name: string): Promise<void>;
+  /** Forgets a process that has ended. */
+  remove(name: string): Promise<void>;
   stopAll(): Promise<void>;
 }
 
 export function serviceProcesses(logDir: string): ServiceProcesses {
-  const started = new Map<string, { plan: Plan; running: ServiceProcess }>();
-  const stop = async (name: string) => void (await started.get(name)?.running.stop());
+  const started = new Map<string, ServiceProcess>();
+  const stop = async (name: string) => void (await started.get(name)?.stop());
   return {
     names: () => [...started.keys()],
-    isRunning: (name) => started.get(name)?.running.isRunning ?? false,
-    async start(name, given) {
-      // The version that a link names when the process starts.
-      const plan = { ...given, folder: await fs.realpath(given.folder) };
-      const before = started.get(name);
-      if (before?.running.isRunning && isDeepStrictEqual(before.plan, plan)) return;
-      await stop(name);
-      const [, file = '', ...args] = plan.command;
+    isRunning: (name) => started.get(name)?.isRunning ?? false,
+    async start(name, { folder, command, env }) {
+      if (started.get(name)?.isRunning) return;
+      const [, file = '', ...args] = command;
       const running = serviceProcess({
         name,
         script: file.replace(/^dist\/|\.js$/g, '') as 'api/main' | 'workers/main',
-        build: path.join(plan.folder, 'dist'),
+        // The version that a link names when the process starts.
+        build: path.join(await fs.realpath(folder), 'dist'),
         args,
-        env: plan.env,
+        env,
         output: { logDir },
       });
-      started.set(name, { plan, running });
+      started.set(name, running);
       await running.start();
     },
     stop,
+    remove: async (name) => void started.delete(name),
     stopAll: async () => void (await Promise.all([...started.keys()].map(stop))),
   };
 }
