@@ -152,6 +152,8 @@ export async function startHost(
   if (isBuildReal) await Promise.all(['git', 'npm'].map((name) => fs.rm(path.join(bin, name))));
   else await addVersion(build.release);
   const redisUrl = `redis://default:${redisPassword}@127.0.0.1:${servers.redisPort}`;
+  // A process would refuse it in production.
+  const { WEBHOOK_LOCAL_TARGETS: _, ...ofFile } = settings;
   const first: Record<string, string> = {
     API_DOMAIN: 'rides.example',
     PUBLIC_BASE_URL: 'https://rides.example',
@@ -163,7 +165,7 @@ export async function startHost(
     LOG_LEVEL: 'info',
     // Docker Compose derives this address.
     ...(form === 'systemd' && { REDIS_URL: redisUrl }),
-    ...settings,
+    ...ofFile,
   };
   if (!isBuildReal)
     await fs.writeFile(
