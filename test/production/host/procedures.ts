@@ -127,9 +127,11 @@ export function testProcedures(form: Form): void {
 
     // Creates an index that a previous version had, which migrate removes.
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
-    const keys = await Promise.all(Array.from({ length: 4 }, () => newKey()));
+    // New keys for each, because a key may create 30 rides in a minute.
+    const newKeys = () => Promise.all(Array.from({ length: 8 }, () => newKey()));
+    const startsBefore = host.processes.starts.length;
     const upgraded = procedure('upgrade', { VERSION: after });
-    const made = await loadDuring(keys, upgraded);
+    const made = await loadDuring(await newKeys(), upgraded);
     expect(await upgraded).to.include('created the missing indexes and the check value of SECRETS_KEY');
     expect(await RideModel.collection.indexExists('trackToken_1')).to.equal(false);
     const running = await versionsThatRun();
@@ -137,10 +139,17 @@ export function testProcedures(form: Form): void {
     // A build for Docker records its commit.
     expect(running[0]).to.equal(form === 'compose' ? `${after}+abc1234` : after);
 
+    const isApi = () => host.processes.starts.slice(startsBefore).map((name) => /api[@-]/.test(name));
+    const [workersFirst, apiFirst] = [
+      [false, false, false, true, true],
+      [true, true, false, false, false],
+    ];
+    expect(isApi(), 'the workers restart before the API').to.deep.equal(workersFirst);
     const back = procedure('rollback', { OLD_VERSION: before });
-    const later = await loadDuring(keys, back);
+    const later = await loadDuring(await newKeys(), back);
     await back;
     expect(new Set(await versionsThatRun())).to.deep.equal(new Set([before]));
+    expect(isApi(), 'the API restarts before the workers').to.deep.equal([...workersFirst, ...apiFirst]);
     expect(Math.min(made.length, later.length)).to.be.at.least(5);
     await completeOnce([...made, ...later]);
   });

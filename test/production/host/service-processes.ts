@@ -13,6 +13,8 @@ export interface Plan {
 
 /** The processes of a host, by name. */
 export interface ServiceProcesses {
+  /** The names of all starts so far, in order. */
+  readonly starts: readonly string[];
   names(): string[];
   isRunning(name: string): boolean;
   /** Starts a process and waits until it is ready. Does nothing if it runs. */
@@ -26,7 +28,9 @@ export interface ServiceProcesses {
 export function serviceProcesses(logDir: string): ServiceProcesses {
   const started = new Map<string, ServiceProcess>();
   const stop = async (name: string) => void (await started.get(name)?.stop());
+  const starts: string[] = [];
   return {
+    starts,
     names: () => [...started.keys()],
     isRunning: (name) => started.get(name)?.isRunning ?? false,
     async start(name, { folder, command, env }) {
@@ -42,6 +46,7 @@ export function serviceProcesses(logDir: string): ServiceProcesses {
         output: { logDir },
       });
       started.set(name, running);
+      starts.push(name);
       await running.start();
     },
     stop,
