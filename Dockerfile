@@ -19,6 +19,15 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY --from=build /app/dist dist
 COPY docs docs
+# The tag of the image names a version, and the build fails if the files are of another one. The processes read the version and the
+# commit from package.json.
+ARG VERSION
+ARG COMMIT
+RUN npm pkg set "gitHead=$COMMIT" && \
+  if [ "$(npm pkg get version)" != "\"$VERSION\"" ]; then echo "build with VERSION=$(npm pkg get version)" >&2; exit 1; fi
+LABEL org.opencontainers.image.title="Ride Partner API" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$COMMIT"
 USER node
 EXPOSE 4100
 CMD ["node", "dist/api/main.js"]

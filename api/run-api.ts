@@ -1,6 +1,7 @@
 import { readConfig } from '../shared/base/config.ts';
 import type { Context } from '../shared/base/context.ts';
 import { pingMongo } from '../shared/base/mongo/connection.ts';
+import { version } from '../shared/base/version.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
 import { startWarnings } from '../shared/process/ops/watch.ts';
@@ -26,7 +27,7 @@ export async function runApi(more: (service: Context) => Promise<Part[]> = async
     checks: { mongo: pingMongo },
     pages: await operatorsPages(service, listenerOf),
   });
-  service.log.info({ host: config.host, port: server.port }, 'listening');
+  service.log.info({ version, host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {
     await server.close(drainMs);
     watch.stop();

@@ -39,7 +39,7 @@ function overview<Ctx>({ name, commands, common = '', examples: shown }: Program
   return [
     `Usage: ${invocation(name)} COMMAND`,
     rows(summaries),
-    `Each command accepts --help, and --json for JSON output.${common}${ofStack}`,
+    `Each command accepts --help, and --json for JSON output.\n--version prints the version.${common}${ofStack}`,
     examples(name, shown),
   ].join('\n\n');
 }

@@ -2,7 +2,8 @@ import { type Config, ConfigError, readConfig } from '../shared/base/config.ts';
 import { AppError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
-import { prefixLines, UsageError } from '../shared/process/command-line.ts';
+import { version } from '../shared/base/version.ts';
+import { asksForVersion, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { helpFor, usageInShort, wantsHelp } from './help.ts';
 import { type Program, readCommandLine } from './program.ts';
 
@@ -19,6 +20,10 @@ export async function runProgram<Ctx>(
   settings?: Settings,
 ): Promise<number> {
   try {
+    if (asksForVersion(argv)) {
+      console.log(version);
+      return 0;
+    }
     if (wantsHelp(argv)) {
       console.log(helpFor(program, argv));
       return 0;

@@ -4,6 +4,7 @@ import { pingMongo } from '../shared/base/mongo/connection.ts';
 import { type PoolName, poolNames } from '../shared/base/queues.ts';
 import { connectWorkerRedis } from '../shared/base/redis/redis.ts';
 import { assertRedisWorks } from '../shared/base/redis/redis-state.ts';
+import { version } from '../shared/base/version.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
@@ -68,7 +69,7 @@ async function runPools(names: readonly string[]): Promise<void> {
       measureOutcomes();
     },
   });
-  ctx.log.info({ pools }, 'working');
+  ctx.log.info({ version, pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
     await Promise.all([...periodic.map((work) => work.stop()), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);

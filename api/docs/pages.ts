@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../shared/base/config.ts';
+import { projectFolder } from '../../shared/base/version.ts';
 import { eventSchemas } from '../../shared/rides/events.ts';
 import { driverOperations } from '../drivers/routes.ts';
 import { partnerOperations } from '../partner/routes.ts';
@@ -82,19 +82,10 @@ const languages: Readonly<Record<string, string>> = {
   java: 'java',
 };
 
-/** The folder `docs/`, next to package.json: compiled files are one folder deeper than the sources. */
-function docsFolder(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(path.join(folder, 'package.json'))) {
-    const parent = path.dirname(folder);
-    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it must be next to package.json');
-    folder = parent;
-  }
-  return path.join(folder, 'docs');
-}
+const docsFolder = path.join(projectFolder, 'docs');
 
 /** The pages that are files, with the example address. */
-export function readPages(folder = docsFolder()): DocPage[] {
+export function readPages(folder = docsFolder): DocPage[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
   const written = pageNames.filter((name) => texts.has(name));
@@ -102,7 +93,7 @@ export function readPages(folder = docsFolder()): DocPage[] {
 }
 
 /** The programs that readers download: the verifiers of the signature, one for each language, and the examples. */
-export function readDocFiles(folder = docsFolder()): DocFile[] {
+export function readDocFiles(folder = docsFolder): DocFile[] {
   const files = ['verify', 'examples'].flatMap((inside) =>
     readdirSync(path.join(folder, inside)).map((name) => `${inside}/${name}`),
   );

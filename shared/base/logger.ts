@@ -66,6 +66,7 @@ const plainFields = new Set([
   // The process. Of a setting, only the name.
   'setting',
   'known',
+  'version',
   'host',
   'port',
   'signal',

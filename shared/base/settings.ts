@@ -76,9 +76,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       })
       .description('The address of Redis: one server, a Redis Cluster, or a primary that sentinels watch.')
       .note('`rediss` instead of `redis` means TLS.', '[Which form to use](operations.md#beyond-one-host).')
-      .example('redis://:PASSWORD@HOST:6379')
-      .example('redis-cluster://:PASSWORD@HOST:6379,HOST:6379')
-      .example('redis-sentinel://:PASSWORD@HOST:26379,HOST:26379/NAME')
+      .example('redis://default:PASSWORD@HOST:6379')
+      .example('redis-cluster://default:PASSWORD@HOST:6379,HOST:6379')
+      .example('redis-sentinel://default:PASSWORD@HOST:26379,HOST:26379/NAME')
       .tag('API', 'workers', 'ops'),
     SECRETS_KEY: Joi.string()
       .custom(readSecretsKeys)

@@ -23,6 +23,8 @@ export function rejectArguments([first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError(`unexpected argument ${first}`);
 }
 
+export const asksForVersion = (args: readonly string[]): boolean => args.length === 1 && args[0] === '--version';
+
 export const asksForHelp = (args: readonly string[]): boolean => args.some((arg) => arg === '--help' || arg === '-h');
 
 /** Prefixes each line of a message with the name of the program. */

@@ -1,9 +1,11 @@
 import { ConfigError } from '../base/config.ts';
 import { describeError } from '../base/errors.ts';
-import { asksForHelp, prefixLines, UsageError } from './command-line.ts';
+import { version } from '../base/version.ts';
+import { asksForHelp, asksForVersion, prefixLines, UsageError } from './command-line.ts';
 
 /**
- * Runs a process's main function with the arguments of its command line, or prints `usage` if `--help` is one of them.
+ * Runs a process's main function with the arguments of its command line. `--help` prints `usage` instead, and
+ * `--version` the version.
  * If the start fails, reports the reason on standard error: invalid settings, one line each, with exit code 1; an
  * invalid command line with exit code 2. Unexpected errors also end the process, because its state is unknown; only
  * name, code and stack are printed.
@@ -14,6 +16,10 @@ export function start(name: string, main: (args: string[]) => Promise<void>, usa
   const args = process.argv.slice(2);
   if (usage && asksForHelp(args)) {
     process.stdout.write(`${usage}\n`);
+    return;
+  }
+  if (asksForVersion(args)) {
+    process.stdout.write(`${version}\n`);
     return;
   }
   const fail = (error: unknown) => {

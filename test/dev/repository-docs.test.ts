@@ -16,6 +16,7 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 /** The documents that are not served under /docs. */
 const documents = [
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs/architecture.md',
@@ -24,6 +25,7 @@ const documents = [
   'docs/settings.md',
   'test/bench/README.md',
   'test/faults/README.md',
+  'test/production/README.md',
 ];
 
 /** The anchors of a document: its headings, and those that are set in its text. */

@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 import { freePort } from '../../dev/servers/ports.ts';
 import { redisCommand } from '../../dev/servers/redis.ts';
 import { readConfig } from '../../shared/base/config.ts';
+import { build } from '../../shared/base/version.ts';
 import { type Compose, type ComposeService, composeConfig, requiredSettings } from './compose.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -26,7 +27,9 @@ describe('docker-compose.yml', function () {
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
-  const ours = ['api', 'bidding', 'dispatch', 'mail', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
+  const processes = ['api', 'bidding', 'dispatch', 'mail', 'simulator', 'webhooks', 'webhooks-slow'];
+  const commands = ['drivers', 'keys', 'ops'];
+  const ours = [...processes, 'migrate', ...commands];
 
   const settingsOfApi = ({ services }: Compose) => readConfig(services.api?.environment);
 
@@ -45,22 +48,39 @@ describe('docker-compose.yml', function () {
 
   it('docker-compose.yml uses exactly the variables of .env.example, with the same defaults', async () => {
     const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
-    // Compose replaces variables that occur in the values of an .env file, so this test does too.
-    const required: Record<string, string> = requiredSettings;
-    const whole = (value = '') => value.replace(/\$\{([A-Z_]+)\}/g, (_, name) => required[name] ?? '');
-    const settings = Object.fromEntries(
-      [...example.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, whole(value)]),
-    );
+    const settingsIn = (text = '') =>
+      Object.fromEntries([...text.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
     const file = await fs.readFile(path.join(root, 'docker-compose.yml'), 'utf8');
     const used = new Set([...file.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name));
-    expect(Object.keys(settings)).to.have.members([...used]);
-    expect(await composeConfig({ ...settings, ...requiredSettings }).then(settingsOfApi)).to.deep.equal(
+    expect(Object.keys(settingsIn(example))).to.have.members([...used]);
+    const [, defaults] = /with these defaults:\n(.*?)\n\n/s.exec(example) ?? [];
+    expect(Object.keys(settingsIn(defaults))).to.have.length.above(15);
+    expect(await composeConfig({ ...settingsIn(defaults), ...requiredSettings }).then(settingsOfApi)).to.deep.equal(
       settingsOfApi(compose),
     );
   });
 
+  it('docker-compose.yml tags the image with this version, or with RIDES_VERSION for a rollback', async () => {
+    expect(service('migrate').image).to.equal(`ride-partner-api:${build.release}`);
+    expect(service('migrate').build?.args).to.deep.equal({ VERSION: build.release, COMMIT: '' });
+    const older = await composeConfig({ ...requiredSettings, RIDES_VERSION: '1.7.0' });
+    for (const name of ours) expect(older.services[name]?.image, name).to.equal('ride-partner-api:1.7.0');
+  });
+
+  it('the commands for operators start nothing else, and only if they are named', () => {
+    expect(namesWhere(({ profiles }) => profiles)).to.have.members(commands);
+    for (const name of commands) {
+      const { entrypoint, depends_on: dependencies, profiles } = service(name);
+      expect({ entrypoint, dependencies, profiles }).to.deep.equal({
+        entrypoint: ['node', `dist/cli/${name}.js`],
+        dependencies: undefined,
+        profiles: ['commands'],
+      });
+    }
+  });
+
   it('docker-compose.yml builds one image once, and never pulls it', () => {
-    expect(namesWhere(({ build }) => build)).to.deep.equal(['migrate']);
+    expect(namesWhere((one) => one.build)).to.deep.equal(['migrate']);
     expect(namesWhere(({ image }) => image === service('migrate').image)).to.have.members(ours);
     expect(namesWhere(({ pull_policy: policy }) => policy === 'never')).to.have.members(ours);
   });
@@ -118,12 +138,12 @@ describe('docker-compose.yml', function () {
 
   it('docker-compose.yml gives SECRETS_KEY only to the services that encrypt or decrypt secrets', () => {
     const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
-    expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
+    expect(holders).to.have.members(['api', 'keys', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
   });
 
   it('docker-compose.yml checks the readiness of the API and of every worker pool', () => {
     const probed = namesWhere(({ healthcheck }, name) => ours.includes(name) && healthcheck);
-    expect(probed).to.have.members(ours.filter((name) => name !== 'migrate'));
+    expect(probed).to.have.members(processes);
     for (const name of probed) {
       const { environment = {}, healthcheck } = service(name);
       const port = name === 'api' ? environment.PORT : environment.OPS_PORT;
@@ -135,9 +155,9 @@ describe('docker-compose.yml', function () {
     expect(namesWhere(({ environment }) => environment && 'OPS_TOKEN' in environment)).to.deep.equal(['api']);
   });
 
-  it('docker-compose.yml gives SMTP_URL only to the mail pool and to the API, which checks that it is set', () => {
+  it('docker-compose.yml gives SMTP_URL only to the mail pool, and to the API and keys, which check that it is set', () => {
     const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
-    expect(holders).to.have.members(['api', 'mail']);
+    expect(holders).to.have.members(['api', 'keys', 'mail']);
   });
 
   it('docker-compose.yml gives every process valid settings', () => {
@@ -169,7 +189,7 @@ describe('docker-compose.yml', function () {
     });
     const done = { condition: 'service_completed_successfully', required: true };
     expect(service('migrate').depends_on).to.deep.equal({ 'mongo-init': done });
-    for (const name of ours.filter((one) => one !== 'migrate')) {
+    for (const name of processes) {
       expect(service(name).depends_on).to.deep.include({ migrate: done });
     }
   });

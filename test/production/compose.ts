@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
@@ -8,9 +9,11 @@ const root = path.join(import.meta.dirname, '..', '..');
 /** A service in the output of `docker compose config`: with resolved variables and normalized durations and sizes. */
 export interface ComposeService {
   image: string;
-  build?: object;
+  build?: { args?: Record<string, string> };
   pull_policy?: string;
-  command?: string[];
+  command?: string[] | null;
+  entrypoint?: string[] | null;
+  profiles?: string[];
   environment?: Record<string, string>;
   networks: Record<string, unknown>;
   ports?: object[];
@@ -34,6 +37,14 @@ export interface Compose {
   networks: Record<string, { internal?: boolean }>;
 }
 
+/** The project's .env.example, with every line that shows a value, and without the comments. */
+export async function everySetting(): Promise<string> {
+  const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
+  const lines = [...example.matchAll(/^(?:# )?([A-Z_]+=.+)$/gm)].map(([, line]) => `${line}\n`);
+  const required = Object.entries(requiredSettings).map(([name, value]) => `${name}=${value}\n`);
+  return [...required, ...lines].join('');
+}
+
 /** The required settings of .env. */
 export const requiredSettings = {
   API_DOMAIN: 'rides.example',
@@ -45,11 +56,15 @@ export const requiredSettings = {
  * docker-compose.yml as Docker Compose reads it with these variables. Debian's version of Compose needs no Docker for
  * this. Rejects with its error message.
  */
-export async function composeConfig(env: Record<string, string> = requiredSettings): Promise<Compose> {
+export async function composeConfig(
+  env: Record<string, string> = requiredSettings,
+  { envFile = '/dev/null', override = '' } = {},
+): Promise<Compose> {
   const folder = await unpackedPackages(['docker-compose'], { release: 'trixie' });
   const command = path.join(folder, 'usr/libexec/docker/cli-plugins/docker-compose');
   // Ignore the variables of this process and the .env of this checkout.
-  const args = ['--env-file', '/dev/null', 'config', '--format', 'json'];
+  const files = ['docker-compose.yml', override].flatMap((file) => (file ? ['-f', file] : []));
+  const args = [...files, '--env-file', envFile, '--profile', 'commands', 'config', '--format', 'json'];
   const { stdout } = await promisify(execFile)(command, args, { cwd: root, env: { PATH: process.env.PATH, ...env } });
   return JSON.parse(stdout);
 }

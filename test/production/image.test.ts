@@ -5,6 +5,14 @@ import { expect } from 'chai';
 const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, '../..', file), 'utf8');
 
 describe('the Docker image', () => {
+  it('the image is labelled with its version and commit, which its processes report', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).to.match(/^ARG VERSION\nARG COMMIT\n/m);
+    expect(dockerfile).to.include('org.opencontainers.image.version="$VERSION"');
+    expect(dockerfile).to.include('org.opencontainers.image.revision="$COMMIT"');
+    expect(dockerfile).to.include('npm pkg set "gitHead=$COMMIT"');
+  });
+
   it('the image contains the documentation, which the API reads at its start', () => {
     const shipped = read('Dockerfile')
       .split(/^FROM /m)

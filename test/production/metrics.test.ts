@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { registry } from '../../shared/base/metrics.ts';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { build } from '../../shared/base/version.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { measureProcess } from '../../shared/process/ops/process-metrics.ts';
 import { testConfig, testSettings } from '../support/service.ts';
@@ -49,6 +50,7 @@ describe('production metrics', function () {
         const metrics = await answer.text();
         expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
         expect(metrics).to.include('rides_queue_jobs{queue="webhooks",state="wait"} 0');
+        expect(metrics).to.include(`rides_build_info{version="${build.release}",commit="",`);
         expect(await promtool(['check', 'metrics'], metrics)).to.equal('');
         expect((await fetch(`http://127.0.0.1:${OPS_PORT}/readyz`)).status).to.equal(200);
       });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { nodeCommand } from '../../dev/servers/processes.ts';
+import { version } from '../../shared/base/version.ts';
 import { testBuild } from '../support/service-process.ts';
 
 const noSettings = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', PUBLIC_BASE_URL: '', SERVICE_ENV: '' };
@@ -25,6 +26,14 @@ describe('commands', () => {
       expect({ code, stderr }, scripts[index]).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout, scripts[index]).to.match(/^Usage: (RIDES_KEY=KEY )?npm .+\n\nExamples?\n {2}\S/s);
       expect(longestLine(stdout), scripts[index]).to.be.at.most(60);
+    }
+  });
+
+  it('every command prints its version for --version, without any setting', async () => {
+    const scripts = ['api/main', 'workers/main', 'cli/migrate', 'cli/keys', 'cli/drivers', 'cli/ops'];
+    const answers = await Promise.all(scripts.map((script) => run(script, ['--version'])));
+    for (const [index, answer] of answers.entries()) {
+      expect(answer, scripts[index]).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
     }
   });
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { RedisProblem } from '../../base/redis-problem.ts';
+import { version } from '../../base/version.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 
@@ -11,9 +12,9 @@ export type ReadinessCheck = () => Promise<unknown>;
 const checkIntervalMs = 1_000;
 
 /**
- * Answers load balancers, without a key: `/healthz` confirms that the process runs, `/readyz` answers 503 while a check
- * rejects. If Redis has a problem, the answer names it. Each check runs at most once in 1,000 ms, and requests that arrive
- * while it runs share its result. Never rejects.
+ * Answers load balancers, without a key: `/healthz` confirms that the process runs and names its version, `/readyz`
+ * answers 503 while a check rejects. If Redis has a problem, the answer names it. Each check runs at most once in 1,000
+ * ms, and requests that arrive while it runs share its result. Never rejects.
  */
 export function healthListener(
   checks: Readonly<Record<string, ReadinessCheck>>,
@@ -26,7 +27,7 @@ export function healthListener(
     if (!healthPaths.includes(path)) sendError(response, new AppError('not_found'));
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       sendError(response, new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } }));
-    } else if (path === '/healthz') send(response, 200, { status: 'ok' });
+    } else if (path === '/healthz') send(response, 200, { status: 'ok', version });
     else {
       const failures = (await Promise.all(results.map((readResult) => readResult()))).flatMap((failed) => failed ?? []);
       const message = failures.find((error) => error instanceof RedisProblem)?.message;

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, defaultMetrics, Gauge, registry } from '../../base/metrics.ts';
+import { build } from '../../base/version.ts';
 
 const nanosecondsPerSecond = 1e9;
 const resolutionMs = 20;
@@ -16,6 +17,12 @@ export function measureProcess(processName: string): void {
     labelNames: ['process'],
     registers,
   }).set({ process: processName }, 1);
+  new Gauge({
+    name: 'rides_build_info',
+    help: 'Version of this process, with the commit of its build and the version of Node',
+    labelNames: ['version', 'commit', 'node'],
+    registers,
+  }).set({ version: build.release, commit: build.commit, node: process.versions.node }, 1);
   new Gauge({
     name: 'rides_event_loop_lag_seconds',
     help: 'Event loop delay since the last scrape: median, 99th percentile and maximum',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Logger } from '../../../shared/base/logger.ts';
 import { RedisProblem } from '../../../shared/base/redis-problem.ts';
+import { version } from '../../../shared/base/version.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/process/ops/health.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 
@@ -34,6 +35,10 @@ describe('health endpoints', () => {
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(await answer.json()).to.deep.equal({ status: 'ready' });
+  });
+
+  it('/healthz names the version', async () => {
+    expect(await (await fetch(`${url}/healthz`)).json()).to.deep.equal({ status: 'ok', version });
   });
 
   it('if one check fails, /readyz answers 503, its name is logged, and /healthz stays at 200', async () => {

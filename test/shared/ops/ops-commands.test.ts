@@ -159,11 +159,12 @@ describe('ops commands', () => {
       const failing = { inRow: 7, since: new Date(0), at: new Date(), reason: 'answer', isTold: true };
       const finishedAt = new Date(1_000);
       const mailId = newMailId(Date.now());
+      const mailed = { mailIds: [mailId] };
       const expiresAt = new Date(Date.now() + 60_000);
       await mails.insertOne({ _id: mailId, state: 'sent', createdAt: new Date(0), finishedAt, expiresAt });
       const before = await countFailingKeys();
       for (const [{ keyId }, streak] of [
-        [told, { ...failing, mailIds: [mailId] }],
+        [told, { ...failing, ...mailed }],
         [untold, { ...failing, inRow: 6, isTold: undefined }],
         [well, { ...failing, inRow: 4 }],
         [revoked, failing],

@@ -1,87 +1,66 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { accountOf } from '../../shared/accounts/account.ts';
-import { createKey, type NewKey, viewSigningSecret } from '../../shared/keys/manage-keys.ts';
-import { RideModel, rides } from '../../shared/rides/ride.ts';
-import { call, validRide } from '../support/client.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startRedisGroup } from '../support/redis-group.ts';
-import { testConfig } from '../support/service.ts';
-import { until } from '../support/until.ts';
-import { type HostedService, startHosted } from './hosted-service.ts';
-import { procedures, testedMarks } from './operations-doc.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import { build } from '../../../shared/base/version.ts';
+import { createKey, type NewKey, viewSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { RideModel, rides } from '../../../shared/rides/ride.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startRedisGroup } from '../../support/redis-group.ts';
+import { testConfig } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { pageScript, scripts, testedMarks } from '../operations-doc.ts';
+import { createRideAt, createRidesDuring } from './created-rides.ts';
+import { type Form, type Host, startHost } from './host.ts';
 
 const eventsOfRide = 5;
 /** Rides last seconds: polling more often would only use CPU that the rides need. */
 const pollMs = 100;
+/** The pools that test rides need. */
+const services = ['api-1', 'api-2', 'simulator-1', 'webhooks-1', 'webhooks-slow-1'];
 
-describe('the procedures of docs/operations.md', function () {
-  this.timeout(240_000);
-
-  let host: HostedService;
+/** Tests the procedures of docs/operations.md on a host of this form. */
+export function testProcedures(form: Form): void {
+  let host: Host;
   let receiver: Receiver;
   let hanging: Receiver;
-  let scripts: Map<string, string>;
-  const hasRun = new Set<string>();
+  const tested = new Set<string>();
 
   before(async () => {
-    scripts = await procedures();
     receiver = await startReceiver();
     hanging = await startReceiver({ answer: () => {} });
-    host = await startHosted({
+    const settings = {
       WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
       // Rides last more than a second, so that some are active during each procedure.
       SIMULATION_SPEED: '12',
       // A short time, so that a stop does not wait for the attempt to the hanging receiver.
       SHUTDOWN_GRACE_MS: '3000',
-    });
+    };
+    host = await startHost(form, { settings, services });
   });
   after(async () => {
     await host?.close();
     await Promise.all([receiver?.close(), hanging?.close()]);
   });
 
-  /** Runs a procedure, with the function that the document defines for all procedures. */
-  const procedure = (name: string, variables: Record<string, string> = {}): Promise<string> => {
-    hasRun.add(name);
-    const given = Object.entries(variables).map(([variable, value]) => `${variable}='${value}'`);
-    return host.run([...given, scripts.get('restart_each'), scripts.get(name) ?? 'exit 1'].join('\n'));
-  };
+  async function procedure(name: string, variables: Record<string, string> = {}): Promise<string> {
+    tested.add(name);
+    return host.run(await pageScript(name), variables);
+  }
+  const versionsThatRun = () =>
+    Promise.all(
+      host.operatorsPorts().map(async (url) => {
+        const answer = await fetch(`${url}/healthz`);
+        return ((await answer.json()) as { version: string }).version;
+      }),
+    );
 
   async function newKey(url = receiver.url): Promise<NewKey> {
     const { _id: accountId } = await accountOf('operations@rides.example');
     const config = testConfig({ ...(await host.settings()), PORT: '0' });
     return createKey(config, { accountId, name: 'Front desk', mode: 'test', webhookUrl: url });
   }
-
-  /** Creates a ride through the first API process that answers, like a proxy. Resolves with its id. */
-  async function createRide({ key }: NewKey): Promise<string> {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    };
-    for (let tries = 0; ; tries++) {
-      const api = host.apis[tries % host.apis.length];
-      try {
-        const { status, text, body } = await call(`${api}/v1/rides`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify(validRide),
-        });
-        expect(status, text).to.equal(201);
-        return body.rideId;
-      } catch (error) {
-        if (!(error instanceof TypeError) || tries === 20) throw error;
-        await setTimeout(50);
-      }
-    }
-  }
-  const createRides = (key: NewKey, count: number) => Promise.all(Array.from({ length: count }, () => createRide(key)));
 
   const isOver = async (rideIds: readonly string[]) =>
     (await rides.countDocuments({ _id: { $in: [...rideIds] }, status: 'completed', unsettled: 0 })) === rideIds.length;
@@ -95,25 +74,11 @@ describe('the procedures of docs/operations.md', function () {
     for (const rideId of rideIds) expect(receivedOf(rideId), rideId).to.deep.equal(inOrder);
   }
 
-  /** Creates five rides per second until the work is done. Resolves with their ids. Each creation must return 201. */
-  async function loadDuring(keys: readonly NewKey[], work: Promise<unknown>): Promise<string[]> {
-    const made: string[] = [];
-    let isDone = false;
-    const end = () => {
-      isDone = true;
-    };
-    work.then(end, end);
-    // This loop stays below the limit of 30 creations per minute and key.
-    while (!isDone) {
-      const key = keys[made.length % keys.length] as NewKey;
-      if (made.length < keys.length * 25) made.push(await createRide(key));
-      await setTimeout(200);
-    }
-    await work;
-    return made;
-  }
+  const createRide = (key: NewKey) => createRideAt(host.apis, key);
+  const createRides = (key: NewKey, count: number) => Promise.all(Array.from({ length: count }, () => createRide(key)));
+  const loadDuring = (keys: readonly NewKey[], work: Promise<unknown>) => createRidesDuring(host.apis, keys, work);
 
-  it('SECRETS_KEY is rotated without downtime: rides continue, and signing secrets do not change', async () => {
+  it(`${form}: SECRETS_KEY is rotated without downtime: rides continue, and signing secrets do not change`, async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => newKey()));
     const { SECRETS_KEY: before } = await host.settings();
     const rotated = procedure('rotate');
@@ -129,7 +94,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce(made);
   });
 
-  it('a Redis that lost its data is recovered without losing a ride or an event', async () => {
+  it(`${form}: a Redis that lost its data is recovered without losing a ride or an event`, async () => {
     const made = await createRides(await newKey(), 4);
     const said = await procedure('redis');
     expect(said)
@@ -139,7 +104,7 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce(made);
   });
 
-  it('a killed MongoDB is recovered without losing a ride that was answered with 201', async () => {
+  it(`${form}: a killed MongoDB is recovered without losing a ride that was answered with 201`, async () => {
     const key = await newKey();
     const made = await createRides(key, 4);
     host.killMongo();
@@ -153,20 +118,49 @@ describe('the procedures of docs/operations.md', function () {
     await completeOnce([await createRide(key)]);
   });
 
-  it('an upgrade has no downtime: every creation returns 201, and every ride is completed', async () => {
-    // Creates an index that the previous version had.
+  it(`${form}: an upgrade and a rollback have no downtime: every creation returns 201, and every ride is completed`, async () => {
+    const [before, after] = [build.release, '99.1.0'];
+    host.publish(after);
+    const built = await procedure(`build-${form}`, { REPOSITORY: 'anywhere' });
+    expect(built.trim().split('\n').at(-1)).to.equal(after);
+    expect(new Set(await versionsThatRun())).to.deep.equal(new Set([before]));
+
+    // Creates an index that a previous version had, which migrate removes.
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
-    const keys = [await newKey(), await newKey(), await newKey()];
-    const upgraded = procedure('upgrade');
-    const made = await loadDuring(keys, upgraded);
-    const said = await upgraded;
-    expect(said).to.include('created the missing indexes and the check value of SECRETS_KEY');
-    expect(made.length).to.be.at.least(5);
-    expect(await rides.countDocuments({ keyId: { $in: keys.map(({ keyId }) => keyId) } })).to.equal(made.length);
-    await completeOnce(made);
+    // New keys for each, because a key may create 30 rides in a minute.
+    const newKeys = () => Promise.all(Array.from({ length: 8 }, () => newKey()));
+    const startsBefore = host.processes.starts.length;
+    const upgraded = procedure('upgrade', { VERSION: after });
+    const made = await loadDuring(await newKeys(), upgraded);
+    expect(await upgraded).to.include('created the missing indexes and the check value of SECRETS_KEY');
+    expect(await RideModel.collection.indexExists('trackToken_1')).to.equal(false);
+    const running = await versionsThatRun();
+    expect(running.map((version) => version.split('+')[0])).to.deep.equal(services.map(() => after));
+    // A build for Docker records its commit.
+    expect(running[0]).to.equal(form === 'compose' ? `${after}+abc1234` : after);
+
+    const isApi = () => host.processes.starts.slice(startsBefore).map((name) => /api[@-]/.test(name));
+    const [workersFirst, apiFirst] = [
+      [false, false, false, true, true],
+      [true, true, false, false, false],
+    ];
+    expect(isApi(), 'the workers restart before the API').to.deep.equal(workersFirst);
+    const back = procedure('rollback', { OLD_VERSION: before });
+    const later = await loadDuring(await newKeys(), back);
+    await back;
+    expect(new Set(await versionsThatRun())).to.deep.equal(new Set([before]));
+    expect(isApi(), 'the API restarts before the workers').to.deep.equal([...workersFirst, ...apiFirst]);
+    expect(Math.min(made.length, later.length)).to.be.at.least(5);
+    await completeOnce([...made, ...later]);
   });
 
-  it('the partner with the hanging receiver is the first in the list of waiting events', async () => {
+  it(`${form}: an upgrade to a version that was not built changes nothing`, async () => {
+    const error = await procedure('upgrade', { VERSION: '99.2.0' }).catch((reason: Error) => reason);
+    expect(error).to.be.instanceOf(Error);
+    expect(new Set(await versionsThatRun())).to.deep.equal(new Set([build.release]));
+  });
+
+  it(`${form}: the partner with the hanging receiver is the first in the list of waiting events`, async () => {
     const [slow, well] = [await newKey(hanging.url), await newKey()];
     const made = await createRides(well, 2);
     await createRides(slow, 20);
@@ -177,14 +171,16 @@ describe('the procedures of docs/operations.md', function () {
     await rides.deleteMany({ keyId: slow.keyId });
   });
 
-  it('a backup is restored: its rides are completed, and later rides do not exist', async () => {
+  it(`${form}: a backup is restored: its rides are completed, and later rides do not exist`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rides-backup-'));
+    const BACKUP = join(folder, 'rides.tgz');
     const key = await newKey();
     const [inBackup] = (await createRides(key, 1)) as [string];
-    await procedure('backup');
+    await procedure('backup', { BACKUP });
     await until(async () => (await rides.findOne({ _id: inBackup }).catch(() => null)) !== null);
     const later = await createRide(key);
     await completeOnce([inBackup, later]);
-    expect(await procedure('restore')).to.match(/Checked \d+ rides/);
+    expect(await procedure('restore', { BACKUP })).to.match(/Checked \d+ rides/);
     expect(await rides.findOne({ _id: later })).to.equal(null);
     await until(() => isOver([inBackup]), pollMs);
     const ids = receiver.receipts
@@ -192,9 +188,10 @@ describe('the procedures of docs/operations.md', function () {
       .map(({ headers }) => headers['x-service-event-id']);
     expect(new Set(ids).size, 'resent with the same ids').to.equal(eventsOfRide);
     await completeOnce([await createRide(key)]);
+    await rm(folder, { recursive: true });
   });
 
-  it('the move to a Redis Cluster has no downtime: every event is delivered once and in order', async () => {
+  it(`${form}: the move to a Redis Cluster has no downtime: every event is delivered once and in order`, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rides-cluster-'));
     const cluster = await startRedisGroup('cluster', folder);
     try {
@@ -212,14 +209,14 @@ describe('the procedures of docs/operations.md', function () {
         .to.match(/^1\n/)
         .and.match(/ 0-999 \d+-16383$/m);
     } finally {
-      await host.stopService();
+      await host.processes.stopAll();
       await cluster.stop();
       await rm(folder, { recursive: true });
     }
   });
 
-  it('this file runs every procedure that the document marks as tested', async () => {
-    expect([...hasRun, 'restart_each'].sort()).to.deep.equal([...scripts.keys()].sort());
-    expect(await testedMarks()).to.equal(hasRun.size);
+  it(`${form}: these tests run every procedure that the document marks as tested`, async () => {
+    expect([...tested].sort()).to.deep.equal([`build-${form}`, ...scripts.procedures].sort());
+    expect(await testedMarks()).to.equal(scripts.procedures.length);
   });
-});
+}

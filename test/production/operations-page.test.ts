@@ -1,0 +1,133 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import vm from 'node:vm';
+import { expect } from 'chai';
+import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
+import { readConfig } from '../../shared/base/config.ts';
+import { composeConfig, requiredSettings } from './compose.ts';
+import { type Form, type Host, startHost } from './host/host.ts';
+import { pageBlocks, pageScript, scripts } from './operations-doc.ts';
+import { opsFolder, promtool } from './prometheus.ts';
+import { readByShell, readBySystemd } from './systemd.ts';
+
+describe('docs/operations.md', function () {
+  this.timeout(300_000);
+
+  const blocksIn = async (language: string) =>
+    (await pageBlocks()).filter((block) => block.language === language).map(({ text }) => text);
+  const withFile = async <T>(name: string, text: string, use: (file: string) => Promise<T>): Promise<T> => {
+    const folder = await temporaryFolder('page');
+    try {
+      await fs.writeFile(path.join(folder, name), text);
+      return await use(path.join(folder, name));
+    } finally {
+      await fs.rm(folder, { recursive: true });
+    }
+  };
+
+  it('every block of docs/operations.md is a script that a test runs, or a text that a test checks', async () => {
+    const blocks = await pageBlocks();
+    const named = blocks.filter(({ name }) => name);
+    expect(named.map(({ name }) => name)).to.have.members(Object.values(scripts).flat());
+    expect(new Set(named.map(({ language }) => language))).to.deep.equal(new Set(['sh']));
+    const others = blocks.filter(({ name }) => !name).map(({ language }) => language);
+    // The one text is the command of another program, mongodump, which the page marks as not run.
+    expect(others.sort()).to.deep.equal(['env', 'env', 'js', 'js', 'text', 'yaml', 'yaml']);
+  });
+
+  it('every script of a procedure stops at the first command that fails', async () => {
+    for (const name of [...scripts.procedures, ...scripts.builds, ...scripts.installation]) {
+      // A backup starts MongoDB again also if it has failed.
+      const lines = (await pageScript(name)).trimEnd().split('\n');
+      const open = lines.slice(0, -1).filter((line) => !line.endsWith('&&'));
+      expect(open, name).to.deep.equal(name === 'backup' ? ['mongo_files tar -cz . >"$BACKUP"'] : []);
+    }
+  });
+
+  it('the lines for mongosh create users and add members', async () => {
+    const calls: unknown[][] = [];
+    const note =
+      (name: string) =>
+      (...args: unknown[]) =>
+        void calls.push([name, ...args]);
+    const shell = {
+      db: { createUser: note('createUser') },
+      rs: { add: note('add') },
+      passwordPrompt: () => 'secret',
+    };
+    for (const text of await blocksIn('js')) vm.runInNewContext(text, shell);
+    expect(calls.map(([name]) => name)).to.deep.equal(['createUser', 'createUser', 'add', 'add']);
+    const roles = calls.slice(0, 2).map(([, user]) => (user as { roles: unknown }).roles);
+    expect(JSON.parse(JSON.stringify(roles))).to.deep.equal([['root'], [{ role: 'readWrite', db: 'rides' }]]);
+  });
+
+  it('the lines for the environment file are read alike by a shell and by systemd, and are valid', async () => {
+    for (const text of await blocksIn('env')) {
+      const byShell = await readByShell(text);
+      expect(await readBySystemd(text)).to.deep.include(byShell);
+      const without = ['SECRETS_KEY', 'REDIS_URL', 'PUBLIC_BASE_URL'] as const;
+      const env = { SERVICE_ENV: 'development', ...byShell };
+      expect(readConfig(env, { without: [...without] }).secrets.mongoUrl).to.include('&authSource=admin');
+    }
+  });
+
+  it('Docker Compose merges the file for users of MongoDB, and Prometheus accepts the scrape job', async () => {
+    const [override = '', scrape = ''] = await blocksIn('yaml');
+    const { services } = await withFile('override.yml', override, (file) =>
+      composeConfig(requiredSettings, { override: file }),
+    );
+    expect(services.mongo?.command).to.include('--keyFile');
+    expect(services.mongo?.volumes?.map(({ target }) => target)).to.have.members(['/data/db', '/etc/mongo.key']);
+    const rules = path.join(opsFolder, 'alerts.yml');
+    const config = scrape.replace('alerts.yml', rules);
+    const complaint = await withFile('prometheus.yml', config, (file) => promtool(['check', 'config', file]));
+    expect(complaint).to.equal('');
+  });
+
+  for (const form of ['systemd', 'compose'] as Form[]) {
+    describe(`with ${form}`, () => {
+      let host: Host;
+      before(async () => {
+        host = await startHost(form, { services: ['api-1'] });
+      });
+      after(() => host?.close());
+
+      it(`${form}: the lines of a request are found by its id`, async () => {
+        const answer = await fetch(`${host.apis()[0]}/v1/rides`);
+        const REQUEST = answer.headers.get('x-request-id') ?? '';
+        await fetch(`${host.apis()[0]}/v1/rides`);
+        // The process writes lines in batches.
+        const script = `until ${await pageScript('request')}do sleep 0.1; done`.replace('\ndo ', '; do ');
+        const lines = (await host.run(script, { REQUEST })).trim().split('\n');
+        expect(lines).to.have.length(1);
+        expect(JSON.parse(lines[0] ?? '')).to.include({ msg: 'request', requestId: REQUEST, status: 401 });
+      });
+
+      it(`${form}: redis-cli signs in with the user default, and its answer reaches the operator`, async () => {
+        expect(await host.run('redis ping')).to.equal('PONG\n');
+        expect(await host.run('redis acl whoami')).to.equal('default\n');
+      });
+
+      if (form === 'systemd') return;
+
+      it('the key file of MongoDB can be read only by its owner', async () => {
+        await host.run(await pageScript('mongo-key'));
+        const { mode, size } = await fs.stat(path.join(host.root, 'etc/rides-mongo.key'));
+        expect(mode & 0o777).to.equal(0o400);
+        expect(size).to.be.within(1_000, 1_024);
+      });
+
+      it('the tunnel leads to the address of the API container', async () => {
+        expect(await host.run(await pageScript('tunnel'), { SERVER: 'server' })).to.equal('4180:127.0.0.1:4180\n');
+      });
+
+      it('the commands for Kubernetes name files that exist, each once, migrate before the processes', async () => {
+        const said = await host.run(await pageScript('kubernetes'));
+        const files = [...said.matchAll(/-f (\S+)/g)].map(([, file]) => file);
+        const existing = await fs.readdir(path.join(opsFolder, '../../deploy/kubernetes'));
+        expect(files).to.have.members(existing);
+        expect(files.indexOf('migrate.yaml')).to.be.below(files.indexOf('workers.yaml'));
+      });
+    });
+  }
+});
