@@ -65,6 +65,7 @@ const words: Record<AuditAction, string> = {
   account_resumed: 'lifted the suspension of the account',
   key_suspended: 'suspended a key',
   key_resumed: 'lifted the suspension of a key',
+  limit_changed: 'changed the limit of a key',
   offer_accepted: 'accepted an offer for a ride',
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',

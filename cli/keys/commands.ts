@@ -2,8 +2,9 @@ import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/ac
 import { type AuditAction, audit, commandLine } from '../../shared/accounts/audit.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import type { Mode } from '../../shared/base/terms.ts';
+import { contractLimit } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import { createKey, findKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
+import { createKey, findKey, limitKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
 import { assertCheck } from '../../shared/keys/secrets-check.ts';
@@ -16,6 +17,7 @@ import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedKeys, tableOf } from './list.ts';
 
 const command = commandOf<MongoContext>();
+const count = { type: 'string', value: 'N' } as const;
 const accountOption = { type: 'string', value: 'EMAIL' } as const;
 const shownWith = labelledBy({
   keyId: 'Key id',
@@ -25,6 +27,8 @@ const shownWith = labelledBy({
   webhookUrl: 'Webhook URL',
   signingSecret: 'Signing secret',
   revoked: 'Revoked',
+  perMinute: 'In 60 seconds',
+  perHour: 'In an hour',
   rekeyed: 'Rekeyed',
   remaining: 'Remaining',
   unopened: 'Unopened',
@@ -157,6 +161,31 @@ next delivery attempt is signed with it.`,
         return rolled;
       },
       print: shownWith('Keep the signing secret: it is not shown again. The next delivery attempt is signed with it.'),
+    }),
+    limit: command({
+      summary: 'sets how many rides a key can create',
+      forms: ['KEYID --per-minute N --per-hour N', 'KEYID --default'],
+      options: { 'per-minute': count, 'per-hour': count, default: { type: 'boolean' } },
+      about: `Sets how many rides a key can create in any 60 seconds and
+in any hour, from its next request on. Without an own limit
+or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perHour}.`,
+      examples: [
+        `PROGRAM limit key_1a2B3c4D5e6F7g \\
+    --per-minute 300 --per-hour 3000`,
+        'PROGRAM limit key_1a2B3c4D5e6F7g --default',
+      ],
+      read(words, { 'per-minute': perMinute, 'per-hour': perHour, default: isDefault }) {
+        const { keyId } = keyIdOf(words);
+        const isLimit = perMinute !== undefined && perHour !== undefined;
+        if (isDefault ? (perMinute ?? perHour) !== undefined : !isLimit)
+          throw new UsageError('limit needs either --per-minute N and --per-hour N, or --default');
+        return { keyId, limit: isLimit ? { perMinute: Number(perMinute), perHour: Number(perHour) } : null };
+      },
+      async run(ctx, { keyId, limit }) {
+        if (await limitKey(keyId, limit)) await recordAudit(ctx, 'limit_changed', keyId);
+        return { keyId, ...(limit ?? contractLimit) };
+      },
+      print: shownWith('It applies from the next request.'),
     }),
     rekey: command({
       summary: 're-encrypts secrets with the newest key',

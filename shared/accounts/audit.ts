@@ -18,6 +18,7 @@ const auditActions = [
   'account_resumed',
   'key_suspended',
   'key_resumed',
+  'limit_changed',
   'offer_accepted',
   'ride_cancelled',
   'ride_erased',
