@@ -201,6 +201,8 @@ export interface Ride extends RideRequest {
   status: RideStatus;
   statusAt: Date;
   offers: Offer[];
+  /** Only on an erased ride: the number of offers that it had. */
+  offersCount?: number;
   acceptedOfferId?: string;
   agreedPrice?: number;
   driver?: Driver;
