@@ -71,11 +71,21 @@ const words: Record<AuditAction, string> = {
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',
   // Only the operator's account has these, and it has no dashboard.
+  driver_created: 'created a driver',
+  driver_key_rotated: "replaced a driver's key",
   driver_suspended: 'suspended a driver',
   driver_resumed: 'lifted the suspension of a driver',
+  driver_revoked: "revoked a driver's key",
   pool_paused: 'paused a worker pool',
   pool_resumed: 'resumed a worker pool',
   swept: 'started a full sweep',
+  secrets_rekeyed: 're-encrypted the secrets',
+  token_created: 'created a token for an operator',
+  token_revoked: "revoked an operator's token",
+  operator_signed_in: "opened the operators' pages",
+  backed_up: 'made a backup',
+  restored: 'restored a backup',
+  rides_released: 'released rides after a restore',
 };
 
 function accountPage(props: AccountPageProps): string {

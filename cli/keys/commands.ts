@@ -1,5 +1,5 @@
 import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/account.ts';
-import { type AuditAction, audit, commandLine } from '../../shared/accounts/audit.ts';
+import { type AuditAction, commandLine } from '../../shared/accounts/audit.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { contractLimit } from '../../shared/keys/api-key.ts';
@@ -12,7 +12,8 @@ import { type KeyNews, keyMail } from '../../shared/mail/key-mails.ts';
 import { canSendMail, storeMail } from '../../shared/mail/mail.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { labelledBy } from '../columns.ts';
-import { commandOf, type Program, type Words } from '../program.ts';
+import { recordAudit } from '../operator.ts';
+import { commandOf, type Program, recordedUnder, type Words } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedKeys, tableOf } from './list.ts';
 
@@ -38,6 +39,8 @@ const keyIdOf = (words: Words) => ({ keyId: words.need('a KEYID') });
 /** `npm run keys`: manages the partners' keys. */
 export const keys: Program<MongoContext> = {
   name: 'keys',
+  common: `
+${recordedUnder}`,
   examples: ['PROGRAM create --name Desk --mode test', 'PROGRAM set-webhook --help'],
   connect: connectTo({ needsSecretsKey: true }),
   commands: {
@@ -58,6 +61,7 @@ Neither is shown again.`,
         '--account EMAIL': 'owner of the key; default: the operator',
         '--json': 'prints one line of JSON',
       },
+      recorded: 'by name',
       examples: [
         'PROGRAM create --name Desk --mode test',
         `PROGRAM create --name Desk --mode live --json \\
@@ -69,11 +73,11 @@ Neither is shown again.`,
         if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
         return { name, mode: mode as Mode, email: checkedEmail(email), webhookUrl };
       },
-      async run(ctx, { name, mode, email, webhookUrl }) {
+      async run(ctx, { name, mode, email, webhookUrl }, by) {
         await assertCheck(ctx.config.secrets.keys);
         const { _id: accountId } = await accountOf(email ?? operatorEmail);
         const made = await createKey(ctx.config, { accountId, name, mode, webhookUrl });
-        await recordAndMail(ctx, 'created', made.keyId);
+        await recordAndMail(ctx, 'created', made.keyId, by);
         return made;
       },
       print: shownWith('Keep the secret key and the signing secret: neither is shown again.'),
@@ -94,11 +98,12 @@ the last characters of each secret key.`,
       about: `Replaces the secret key and prints the new one once. The old
 one stops working at once. Rides, webhook URL and signing
 secret do not change.`,
+      recorded: 'by name',
       examples: ['PROGRAM rotate key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         const rotated = await rotateKey(keyId, 'anyone');
-        await recordAndMail(ctx, 'rotated', keyId);
+        await recordAndMail(ctx, 'rotated', keyId, by);
         return rotated;
       },
       print: shownWith('Keep the secret key: it is not shown again. The old one no longer works.'),
@@ -108,11 +113,12 @@ secret do not change.`,
       forms: ['KEYID'],
       about: `Revokes a key permanently, from its next request on. Its
 rides continue, and their events are still sent.`,
+      recorded: 'by name',
       examples: ['PROGRAM revoke key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         await revokeKey(keyId, 'anyone');
-        await recordAudit(ctx, 'key_revoked', keyId);
+        await recordOnKey(ctx, 'key_revoked', keyId, by);
         return { keyId, revoked: true };
       },
       print: shownWith('The key stops working on its next request. Its rides continue.'),
@@ -124,6 +130,7 @@ rides continue, and their events are still sent.`,
       about: `Sets the webhook URL for the rides of a key that have no
 webhookUrl of their own. With --none, only rides that have
 one send events.`,
+      recorded: 'by name',
       examples: [
         `PROGRAM set-webhook key_1a2B3c4D5e6F7g \\
     https://partner.example/events`,
@@ -134,8 +141,8 @@ one send events.`,
         if (none) words.end('with --none');
         return { keyId, url: none ? null : words.need('a URL, or --none') };
       },
-      async run(ctx, { keyId, url }) {
-        if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordAudit(ctx, 'webhook_url_set', keyId);
+      async run(ctx, { keyId, url }, by) {
+        if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordOnKey(ctx, 'webhook_url_set', keyId, by);
         await untilSettingsApply(keyId);
         return { keyId, webhookUrl: url };
       },
@@ -151,12 +158,13 @@ one send events.`,
       forms: ['KEYID'],
       about: `Gives a key a new signing secret and prints it once. The
 next delivery attempt is signed with it.`,
+      recorded: 'by name',
       examples: ['PROGRAM roll-secret key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         await assertCheck(ctx.config.secrets.keys);
         const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
-        await recordAudit(ctx, 'signing_secret_rolled', keyId);
+        await recordOnKey(ctx, 'signing_secret_rolled', keyId, by);
         await untilSettingsApply(keyId);
         return rolled;
       },
@@ -169,6 +177,7 @@ next delivery attempt is signed with it.`,
       about: `Sets how many rides a key can create in any 60 seconds and
 in any hour, from its next request on. Without an own limit
 or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perHour}.`,
+      recorded: 'by name',
       examples: [
         `PROGRAM limit key_1a2B3c4D5e6F7g \\
     --per-minute 300 --per-hour 3000`,
@@ -181,8 +190,8 @@ or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perH
           throw new UsageError('limit needs either --per-minute N and --per-hour N, or --default');
         return { keyId, limit: isLimit ? { perMinute: Number(perMinute), perHour: Number(perHour) } : null };
       },
-      async run(ctx, { keyId, limit }) {
-        if (await limitKey(keyId, limit)) await recordAudit(ctx, 'limit_changed', keyId);
+      async run(ctx, { keyId, limit }, by) {
+        if (await limitKey(keyId, limit)) await recordOnKey(ctx, 'limit_changed', keyId, by);
         return { keyId, ...(limit ?? contractLimit) };
       },
       print: shownWith('It applies from the next request.'),
@@ -192,11 +201,14 @@ or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perH
       about: `Re-encrypts the secrets under older keys of SECRETS_KEY with
 its first key, while the service runs. Repeat it until none
 remain.`,
+      recorded: 'if known',
       examples: ['SECRETS_KEY=new,old PROGRAM rekey'],
       read: () => null,
-      async run({ config }) {
+      async run({ config, nowMs }, _args, by) {
         await assertCheck(config.secrets.keys);
-        return rekeySecrets(config.secrets.keys);
+        const answer = await rekeySecrets(config.secrets.keys);
+        await recordAudit(nowMs, by, { action: 'secrets_rekeyed' });
+        return answer;
       },
       print: (answer) => shownWith(afterRekey(answer))(answer),
     }),
@@ -214,19 +226,19 @@ function afterRekey({ unopened, remaining }: { unopened?: string[]; remaining: n
 }
 
 /** Records the operator's action in the audit log of the key's account, which its dashboard shows. */
-async function recordAudit({ nowMs }: MongoContext, action: AuditAction, keyId: string): Promise<void> {
+async function recordOnKey({ nowMs }: MongoContext, action: AuditAction, keyId: string, by: string): Promise<void> {
   const { accountId } = await findKey(keyId, 'anyone');
-  await audit({ accountId, action, keyId, from: commandLine }, nowMs);
+  await recordAudit(nowMs, by, { accountId, action, keyId });
 }
 
 /**
  * Records a new or rotated key in the audit log, and reports it by mail unless it belongs to the operator. Never fails,
  * because the new secret already exists and must be printed.
  */
-async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string): Promise<void> {
+async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string, by: string): Promise<void> {
   const { config, nowMs } = ctx;
   try {
-    await recordAudit(ctx, `key_${what}`, keyId);
+    await recordOnKey(ctx, `key_${what}`, keyId, by);
     const { accountId, name, mode } = await findKey(keyId, 'anyone');
     const account = await AccountModel.findById(accountId).lean();
     if (!account || account.email === operatorEmail || !canSendMail(config)) return;

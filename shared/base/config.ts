@@ -46,7 +46,7 @@ export interface Config {
   shutdownGraceMs: number;
   logLevel: string;
   /** The address of health checks and metrics. Without a port they are off; port 0 picks a free port. */
-  ops: { host: string; port?: number };
+  ops: { host: string; port?: number; auth: 'shared' | 'personal' };
   /** The trace collector; without it the process records no traces. */
   traces?: TraceSettings;
   concurrency: {
@@ -133,7 +133,11 @@ export function readConfig(
     }),
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
-    ops: Object.freeze({ host: value.OPS_HOST, ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }) }),
+    ops: Object.freeze({
+      host: value.OPS_HOST,
+      auth: value.OPS_AUTH,
+      ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }),
+    }),
     ...(value.OTEL_EXPORTER_OTLP_ENDPOINT && {
       traces: Object.freeze({
         endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -158,6 +162,9 @@ export function readConfig(
     }),
   });
 }
+
+/** The user who started this process with `sudo`. */
+export const sudoUser = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.SUDO_USER || undefined;
 
 function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
   if (phone) return { help: Object.freeze({ url: `tel:${phone.replace(/[^\d+]/g, '')}`, phone }) };
