@@ -15,6 +15,7 @@ import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
 import { commandOf, type Program, readTime, recordedUnder, type Words } from '../program.ts';
 import { accessCommands } from './access.ts';
+import { backupCommands } from './backup.ts';
 import { queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
 import { assertRedis, kinds, resendAll, type Suspendable, setPaused, setSuspended } from './work.ts';
 
@@ -53,6 +54,7 @@ ${recordedUnder}`,
   },
   commands: {
     ...accessCommands,
+    ...backupCommands,
     queues: command({
       summary: 'shows waiting jobs and how late they are',
       about: `Shows the jobs of each queue in Redis and, from MongoDB, how

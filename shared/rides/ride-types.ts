@@ -246,6 +246,9 @@ export interface Ride extends RideRequest {
   /** The last time that an event of the ride was not delivered: its attempt failed, or no attempt was made. */
   undeliveredAt?: Date;
   claim?: Claim;
+  /** Only on a held ride (ride.ts): when it was restored, and what runs again once it is released. */
+  heldAt?: Date;
+  held?: { timers: Timer[]; nextDueAt?: Date };
   /** The time at which its personal data was erased (retention/erase-rides.ts). */
   erasedAt?: Date;
 }

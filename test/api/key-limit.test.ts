@@ -1,26 +1,17 @@
 import { expect } from 'chai';
 import { keys } from '../../cli/keys/commands.ts';
-import { runProgram } from '../../cli/run-program.ts';
 import { AuditModel } from '../../shared/accounts/audit.ts';
 import { createKey, listKeys } from '../../shared/keys/manage-keys.ts';
 import { chargesOf } from '../support/charges.ts';
+import { runCommand } from '../support/command-line.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { textOf } from '../support/pages.ts';
-import { testSettings, usePartner, useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe("a key's own limit on creations", () => {
   const api = useTestApi();
   const partner = usePartner(api);
-  const { log, error } = console;
-  afterEach(() => Object.assign(console, { log, error }));
-
-  async function run(...argv: string[]): Promise<{ code: number; out: string }> {
-    const lines: string[] = [];
-    Object.assign(console, { log: (line: string) => lines.push(line), error: (line: string) => lines.push(line) });
-    const code = await runProgram(keys, argv, testSettings());
-    Object.assign(console, { log, error });
-    return { code, out: lines.join('\n') };
-  }
+  const run = (...argv: string[]) => runCommand(keys, argv, { config: api.ctx.config, nowMs: api.ctx.now() });
   const limitTo = (perMinute: number, perHour: number) =>
     run('limit', partner.keyId, '--per-minute', String(perMinute), '--per-hour', String(perHour));
   const headersOf = ({ headers }: { headers: Headers }) => [
@@ -47,7 +38,7 @@ describe("a key's own limit on creations", () => {
     const refused = await partner.createRide();
     expect(refused.status).to.equal(429);
     expect(refused.body.error).to.match(/at most 2 rides in an hour for this key$/);
-    expect((await run('limit', partner.keyId, '--default')).out).to.match(/In 60 seconds +30\nIn an hour +300\n/);
+    expect((await run('limit', partner.keyId, '--default')).text).to.match(/In 60 seconds +30\nIn an hour +300\n/);
     expect(headersOf(await partner.createRide())[1]).to.equal('"minute";r=27, "hour";r=297');
   });
 
@@ -64,7 +55,7 @@ describe("a key's own limit on creations", () => {
     }
     expect(await AuditModel.countDocuments({ accountId, keyId, action: 'limit_changed' })).to.equal(1);
     expect(await page()).to.include('300 rides in 60 seconds, 3,000 in an hour, set by the operator');
-    expect((await run('list', '--account', visitor.account.email)).out).to.include(
+    expect((await run('list', '--account', visitor.account.email)).text).to.include(
       'at most 300 rides in 60 seconds, 3000 in an hour',
     );
     expect((await listKeys({ accountId })).map(({ limit }) => limit)).to.deep.equal([

@@ -3,39 +3,30 @@ import { drivers } from '../../../cli/drivers/commands.ts';
 import { keys } from '../../../cli/keys/commands.ts';
 import { operatorName } from '../../../cli/operator.ts';
 import { ops } from '../../../cli/ops/commands.ts';
-import { runProgram } from '../../../cli/run-program.ts';
 import { OperatorTokenModel } from '../../../shared/accounts/operator-token.ts';
 import { randomBase62, sha256 } from '../../../shared/base/ids.ts';
 import { UsageError } from '../../../shared/process/command-line.ts';
-import { testSettings, useTestContext } from '../../support/service.ts';
-
-const programs = { keys, drivers, ops } as const;
+import { type CommandResult, runCommand } from '../../support/command-line.ts';
+import { useTestContext } from '../../support/service.ts';
 
 describe('who did what on the command line', () => {
-  useTestContext();
-  const { log, error } = console;
-  afterEach(() => Object.assign(console, { log, error }));
+  const ctx = useTestContext();
+  const mongo = () => ({ config: ctx.config, nowMs: ctx.now() });
 
-  /** Runs a command line with --json. */
-  async function run(program: keyof typeof programs, ...argv: string[]) {
-    const out: string[] = [];
-    const collect = (line: unknown) => void out.push(String(line));
-    Object.assign(console, { log: collect, error: collect });
-    // biome-ignore lint/suspicious/noExplicitAny: each program has a different context.
-    const code = await runProgram(programs[program] as any, [...argv, '--json'], testSettings());
-    Object.assign(console, { log, error });
-    return { code, out: out.join('\n'), json: () => JSON.parse(out[0] ?? '') };
-  }
+  const run = (program: 'keys' | 'drivers' | 'ops', ...argv: string[]): Promise<CommandResult> => {
+    if (program === 'ops') return runCommand(ops, argv, ctx);
+    return runCommand(program === 'keys' ? keys : drivers, argv, mongo());
+  };
   type Entry = { by?: string; action: string; keyId?: string; about?: string };
-  const entriesOf = async (...options: string[]): Promise<Entry[]> => (await run('ops', 'audit', ...options)).json();
+  const entriesOf = async (...options: string[]): Promise<Entry[]> => (await run('ops', 'audit', ...options)).answer;
 
   it('ops audit lists the changes of all three programs, newest first, by operator and by action', async () => {
     const by = `Grace ${randomBase62(8)}`;
-    const { keyId } = (await run('keys', 'create', '--name', 'Desk', '--mode', 'test', '--by', by)).json();
+    const { keyId } = (await run('keys', 'create', '--name', 'Desk', '--mode', 'test', '--by', by)).answer;
     await run('keys', 'limit', keyId, '--per-minute', '5', '--per-hour', '50', '--by', by);
     const driver = ['--name', 'Dana', '--phone', '+12025550100', '--vehicle', 'Prius', '--plate', 'T 1'];
     const more = ['--car-type', 'regular', '--seats', '4', '--by', by];
-    const { driverId } = (await run('drivers', 'create', ...driver, ...more)).json();
+    const { driverId } = (await run('drivers', 'create', ...driver, ...more)).answer;
     for (const command of ['rotate', 'suspend', 'resume', 'revoke'])
       await run('drivers', command, driverId, '--by', by);
     await run('ops', 'suspend', 'key', keyId, '--by', by);
@@ -67,11 +58,11 @@ describe('who did what on the command line', () => {
 
   it('a token is shown once, stored as a hash, listed with its owner, and revoked once', async () => {
     const owner = `anna ${randomBase62(8)}`;
-    const { tokenId, token } = (await run('ops', 'tokens', 'create', '--owner', owner, '--by', 'Grace')).json();
+    const { tokenId, token } = (await run('ops', 'tokens', 'create', '--owner', owner, '--by', 'Grace')).answer;
     expect(token).to.match(/^ops_\w{32}$/);
     expect(await OperatorTokenModel.findById(tokenId).lean()).to.include({ hash: sha256(token), owner });
-    const { out } = await run('ops', 'tokens', 'list');
-    expect(out).to.include(tokenId).and.include(owner).and.not.include(token).and.not.include(sha256(token));
+    const { text } = await run('ops', 'tokens', 'list');
+    expect(text).to.include(tokenId).and.include(owner).and.not.include(token).and.not.include(sha256(token));
     expect((await run('ops', 'tokens', 'revoke', tokenId, '--by', 'Grace')).code).to.equal(0);
     expect((await run('ops', 'tokens', 'revoke', tokenId, '--by', 'Grace')).code).to.equal(1);
     const about = `${tokenId} of ${owner}`;
