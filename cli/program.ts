@@ -50,18 +50,30 @@ interface CommandRow<Ctx, O extends Options, Args, Answer> {
    * known.
    */
   run(ctx: Ctx, args: Args, by: string): Promise<Answer>;
+  /** True if the exit code is 1 although the command has an answer. */
+  hasFailed?(answer: Answer): boolean;
   /** Renders the answer as lines for people. */
   print(answer: Answer, ctx: Ctx): string[];
+  /** True if the command connects on its own: it then gets only the `Environment`. */
+  connectsAlone?: true;
+}
+
+/** What a command gets that connects on its own. */
+export interface Environment {
+  config: Pick<Config, 'environment'>;
+  /** The settings; undefined means those of the process. */
+  env: NodeJS.ProcessEnv | undefined;
 }
 
 interface Result {
   answer: object;
+  hasFailed: boolean;
   lines(): string[];
 }
 
 export type Command<Ctx> = Pick<
   CommandRow<Ctx, Options, unknown, object>,
-  'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples'
+  'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples' | 'connectsAlone'
 > & {
   /** Reads the command line, and returns the function that executes the command. */
   prepare(words: Words, values: Readonly<Record<string, unknown>>): (ctx: Ctx) => Promise<Result>;
@@ -84,7 +96,7 @@ export function commandOf<Ctx extends { config: Pick<Config, 'environment'> }>()
         const howRecorded = typeof recorded === 'function' ? recorded(args) : recorded;
         const by = operatorName(ctx.config, given as string | undefined, howRecorded);
         const answer = await row.run(ctx, args, by);
-        return { answer, lines: () => row.print(answer, ctx) };
+        return { answer, hasFailed: row.hasFailed?.(answer) ?? false, lines: () => row.print(answer, ctx) };
       };
     },
   });
@@ -93,7 +105,8 @@ export function commandOf<Ctx extends { config: Pick<Config, 'environment'> }>()
 /** A program of several commands. */
 export interface Program<Ctx> {
   name: string;
-  commands: Readonly<Record<string, Command<Ctx>>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a command that connects on its own has another context.
+  commands: Readonly<Record<string, Command<any>>>;
   /** Help text about the options of all commands. */
   common?: string;
   examples: readonly string[];
@@ -105,7 +118,7 @@ export interface Program<Ctx> {
 export function readCommandLine<Ctx>(
   program: Program<Ctx>,
   argv: readonly string[],
-): { run(ctx: Ctx): Promise<Result>; asJson: boolean } {
+): { run(ctx: Ctx | Environment): Promise<Result>; asJson: boolean; connectsAlone: boolean } {
   const ofCommands = Object.values(program.commands).flatMap(({ options = {} }) => Object.entries(options));
   const { values, positionals } = parseCommandLine({
     args: [...argv],
@@ -122,10 +135,11 @@ export function readCommandLine<Ctx>(
   const words = wordsOf(name, rest);
   const run = command.prepare(words, given);
   words.end();
-  return { run, asJson: json === true };
+  return { run, asJson: json === true, connectsAlone: command.connectsAlone === true };
 }
 
-export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<Ctx> | undefined =>
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<any> | undefined =>
   name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
 
 function wordsOf(command: string, words: string[]): Words {

@@ -81,18 +81,13 @@ to it: the service would send these events again.`,
         await recordAudit(ctx.now(), by, { action: 'restored' });
         return { restored: summaryOf(manifest), conflicts, ...(await state()) };
       }
-      if (check) {
-        const found = await state();
-        const { broken } = found;
-        if (broken.length > 0)
-          throw new AppError('invalid_request', { message: [...brokenLines(broken), ...heldLines(found)].join('\n') });
-        return found;
-      }
+      if (check) return state();
       const released = await releaseAll();
       const others = await releaseHeldWork(mongoUrl);
       await recordAudit(ctx.now(), by, { action: 'rides_released', about: `${released} rides` });
       return { released, others };
     },
+    hasFailed: (answer) => 'broken' in answer && answer.broken.length > 0,
     print: restoreLines,
   }),
 };
@@ -149,14 +144,15 @@ function restoreLines(answer: RestoreAnswer): string[] {
       'Run sweep, which adds their jobs.',
     ];
   }
-  if (!('restored' in answer)) return ['No reference is broken.', ...heldLines(answer)];
-  const { restored, conflicts, broken } = answer;
+  const references = answer.broken.length > 0 ? brokenLines(answer.broken) : ['No reference is broken.'];
+  if (!('restored' in answer)) return [...references, ...heldLines(answer)];
+  const { restored, conflicts } = answer;
   return [
     `Restored ${restored.documents} documents of the backup that was begun at ${restored.startedAt}.`,
     ...Object.entries(conflicts).map(
       ([name, ids]) => `Not restored, because they conflict, in ${name}: ${ids.join(' ')}`,
     ),
-    ...(broken.length > 0 ? brokenLines(broken) : ['No reference is broken.']),
+    ...references,
     ...heldLines(answer),
     'What was sent or changed after the backup is unknown to it. Ask partners which rides they have continued.',
   ];

@@ -16,6 +16,7 @@ import { recordAudit } from '../operator.ts';
 import { commandOf, type Program, readTime, recordedUnder, type Words } from '../program.ts';
 import { accessCommands } from './access.ts';
 import { backupCommands } from './backup.ts';
+import { doctorCommands } from './doctor.ts';
 import { queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
 import { assertRedis, kinds, resendAll, type Suspendable, setPaused, setSuspended } from './work.ts';
 
@@ -55,6 +56,7 @@ ${recordedUnder}`,
   commands: {
     ...accessCommands,
     ...backupCommands,
+    ...doctorCommands,
     queues: command({
       summary: 'shows waiting jobs and how late they are',
       about: `Shows the jobs of each queue in Redis and, from MongoDB, how

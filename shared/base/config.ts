@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import type { SecretsKeys } from './encryption.ts';
-import { settings } from './settings.ts';
+import { settings, settingTopics } from './settings.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -97,6 +97,46 @@ export function readConfig(
   const needed = settings.fork([...without], (setting) => setting.optional());
   const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
   if (error) throw new ConfigError(problemsOf(error).join('\n'));
+  return configOf(value);
+}
+
+/**
+ * Like `readConfig` of a process that needs no SECRETS_KEY, but never throws: a setting that is missing or invalid
+ * counts as unset, and `problems` has a line for each. Unset addresses are empty.
+ */
+export function readValidSettings(env: NodeJS.ProcessEnv = process.env): {
+  config: Readonly<Config>;
+  problems: string[];
+} {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const rules = { stripUnknown: true, abortEarly: false, errors: { label: 'key' } } as const;
+  const { error } = settings.fork(['SECRETS_KEY'], (setting) => setting.optional()).validate(given, rules);
+  const invalid = new Set(error?.details.map(({ path }) => String(path[0])));
+  const valid = Object.fromEntries(Object.entries(given).filter(([name]) => !invalid.has(name)));
+  const { value } = settings.fork(settingNames, (setting) => setting.optional()).validate(valid, rules);
+  return { config: configOf({ ...value, MONGO_URL: value.MONGO_URL ?? '' }), problems: error ? problemsOf(error) : [] };
+}
+
+const settingNames = Object.values(settingTopics).flatMap(Object.keys);
+
+/**
+ * The known settings of an environment. The value is shown only if it is a number or one of a few words: all others may
+ * contain a secret, an address or a name.
+ */
+export function shownSettings(env: NodeJS.ProcessEnv = process.env): { name: string; value?: string }[] {
+  return Object.entries(Object.assign({}, ...Object.values(settingTopics)) as Record<string, Joi.Schema>).flatMap(
+    ([name, rule]) => {
+      const given = env[name];
+      if (!given) return [];
+      const { type, flags } = rule.describe() as { type: string; flags?: { only?: boolean } };
+      const isPlain = (type === 'number' || flags?.only === true) && /^[\w.-]{1,40}$/.test(given);
+      return [{ name, ...(isPlain && { value: given }) }];
+    },
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: Joi does not infer the types of validated values.
+function configOf(value: any): Readonly<Config> {
   return Object.freeze({
     environment: value.SERVICE_ENV,
     host: value.HOST,

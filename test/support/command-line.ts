@@ -21,8 +21,8 @@ export async function runCommand<Ctx>(
   ctx: Ctx,
 ): Promise<CommandResult> {
   try {
-    const { answer, lines } = await readCommandLine(program, argv).run(ctx);
-    return { code: 0, answer, text: lines().join('\n') };
+    const { answer, hasFailed, lines } = await readCommandLine(program, argv).run(ctx);
+    return { code: hasFailed ? 1 : 0, answer, text: lines().join('\n') };
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof AppError)) throw error;
     return { code: error instanceof UsageError ? 2 : 1, answer: null, text: error.message };
