@@ -41,7 +41,7 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
   const options: OpenLoad = { port: api.ready as number, connections: 16, requests, phases };
   const loaded = load.ask<LoadResult[]>('open', options);
   let redisMost = 0;
-  const isOver = { status: 'completed', unsettled: 0 };
+  const isOver = { status: 'completed', unsettled: 0 } as const;
   for (let over = 0; over < count; over = await rides.countDocuments(isOver)) {
     await setTimeout(1_000);
     redisMost = Math.max(redisMost, await usedBytes(stack.redis));

@@ -199,7 +199,7 @@ describe('ops doctor', () => {
     const planted = [
       ...['Ada', 'Lovelace', '+12025550111', '12025550111', 'ada@partner.example', 'Ward 7', 'Grace', 'Hopper'],
       ...[newApiKey('live'), newApiKey('test'), newDriverKey(), newSigningSecret(), 'ops_0123456789abcdefghij'],
-      ...['4kDq0ZrT8mXw2LpNc7VbYa', 'eyJhbGciOiJIUzI1NiJ9.e30.abc', secrets.OPS_TOKEN, secrets.SECRETS_KEY, '0177'],
+      ...['4kDq0ZrT8mXw2LpNc7VbYa', 'eyJhbGciOiJIUzI1NiJ9.e30.abc', secrets.OPS_TOKEN, secrets.SECRETS_KEY, '555 0177'],
     ];
 
     async function bundled(argv: readonly string[], more: Record<string, string>) {

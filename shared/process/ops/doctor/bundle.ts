@@ -9,7 +9,7 @@ const lastBytes = 5_000_000;
 
 /**
  * The last lines of a log, with the fields that log lines may have. Leaves out every line that is no JSON object, every
- * value that looks like a key, an address of a person, or a phone, and the words of a message that may be names.
+ * value that is no id, code, number, time or route, and the words of a message that may be names or keys.
  */
 export async function safeLogLines(file: string): Promise<string[]> {
   const handle = await fs.open(file);
@@ -25,10 +25,21 @@ export async function safeLogLines(file: string): Promise<string[]> {
   }
 }
 
-const secretLike = /svc_|whsec_|drv_|ops_|bearer|@|:\/\/|\+?\d{9,}|[A-Za-z0-9+/_-]{40,}/i;
-/** Ids of the service, words from fixed sets, routes, addresses of code, and times. */
-const plainValue = /^(?:[A-Z]+ )?[\w./:()-]{1,60}$/;
-/** Fields that may be paths of requests, which contain tokens of live maps. */
+/** The values that may be shown; any other text may be a name, a key or an address. */
+const plainValues: readonly RegExp[] = [
+  /^(?:ride|key|acct|driver|offer|att|attempt|mail|evt|audit)_[\dA-Za-z]{8,40}(?:_\d+)?$/,
+  /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+  // Codes: `delivered`, `webhooks-slow`, `claimed by another run`, `ECONNREFUSED`, `EENVELOPE 550`, `MongoNetworkError`.
+  /^[a-z_]+(?:[ -][a-z_]+)*$/,
+  /^[A-Z][A-Z\d_]+(?: \d{3})?$/,
+  /^(?:[A-Z][a-z]+){2,}$|^[a-z]+(?:[A-Z][a-z]+)+$|^Error$/,
+];
+const plainValuesOf: Partial<Record<string, RegExp>> = {
+  route: /^(?:[A-Z]+ )?(?:\/(?:v\d|[a-z.-]+|:\w+)?)+$/,
+  at: /^(?:at )?[\w.<> ]{0,80}\(?[\w./:-]{1,200}:\d+:\d+\)?$/,
+};
+/** Fields that may contain the path of a request, and so the token of a live map, or an address. */
 const unsafeFields: readonly string[] = ['path', 'host'];
 
 function safeLine(line: string): string[] {
@@ -36,10 +47,10 @@ function safeLine(line: string): string[] {
   if (!fields) return [];
   const { time, level, process, msg, ...others } = fields;
   const safe = Object.entries(onlyAllowed(others)).flatMap(([name, value]): [string, unknown][] =>
-    unsafeFields.includes(name) || !isSafe(value) ? [] : [[name, value]],
+    unsafeFields.includes(name) || !isSafe(name, value) ? [] : [[name, value]],
   );
   const head = Object.fromEntries(
-    Object.entries({ time, level, process }).filter(([, value]) => value !== undefined && isSafe(value)),
+    Object.entries({ time, level, process }).filter(([name, value]) => value !== undefined && isSafe(name, value)),
   );
   return [
     JSON.stringify({ ...head, ...(typeof msg === 'string' && { msg: safeMessage(msg) }), ...Object.fromEntries(safe) }),
@@ -55,16 +66,14 @@ function parsed(line: string): Record<string, unknown> | null {
   }
 }
 
-function isSafe(value: unknown): boolean {
-  if (typeof value === 'string') return plainValue.test(value) && !secretLike.test(value) && !isName(value);
-  if (Array.isArray(value)) return value.every(isSafe);
-  if (typeof value === 'object' && value !== null) return Object.values(value).every(isSafe);
-  // A phone number without signs is a number, too.
+function isSafe(name: string, value: unknown): boolean {
+  if (typeof value === 'string')
+    return plainValuesOf[name]?.test(value) ?? plainValues.some((plain) => plain.test(value));
+  if (Array.isArray(value)) return value.every((one) => isSafe(name, one));
+  if (typeof value === 'object' && value !== null) return Object.entries(value).every((entry) => isSafe(...entry));
+  // A phone number can be a number.
   return typeof value !== 'number' || Math.abs(value) < 1e8;
 }
-
-/** True for a single word that begins with a capital letter and continues in small ones, unless it is an error's name. */
-const isName = (text: string): boolean => /^\p{Lu}\p{Ll}+$/u.test(text) && text !== 'Error';
 
 const knownWords: readonly string[] = [
   'MongoDB',
