@@ -37,7 +37,9 @@ const plainValues: readonly RegExp[] = [
 ];
 const plainValuesOf: Partial<Record<string, RegExp>> = {
   route: /^(?:[A-Z]+ )?(?:\/(?:v\d|[a-z.-]+|:\w+)?)+$/,
-  at: /^(?:at )?[\w.<> ]{0,80}\(?[\w./:-]{1,200}:\d+:\d+\)?$/,
+  // Without the folders of a person.
+  at: /^(?!.*\/(?:home|Users)\/)(?:(?: \| )?at [\w.<> [\]]{0,80}\(?[\w@+./:-]{1,200}:\d+:\d+\)?)+$/,
+  name: /^(?:[A-Z][a-z]+){2,}$|^(?:[A-Z][A-Za-z]+)?Error(?: <- (?:[A-Z][A-Za-z]+)?Error)?$/,
 };
 /** Fields that may contain the path of a request, and so the token of a live map, or an address. */
 const unsafeFields: readonly string[] = ['path', 'host'];
@@ -75,16 +77,7 @@ function isSafe(name: string, value: unknown): boolean {
   return typeof value !== 'number' || Math.abs(value) < 1e8;
 }
 
-const knownWords: readonly string[] = [
-  'MongoDB',
-  'MongoDBs',
-  'Redis',
-  'Prometheus',
-  'API',
-  'URL',
-  'HTTPS',
-  'SECRETS_KEY',
-];
+const knownWords: readonly string[] = ['MongoDB', 'Redis', 'Prometheus', 'API', 'URL', 'HTTPS', 'SECRETS_KEY'];
 
 /** Replaces each word that does not begin with a small letter, and each word with digits, by `…`. */
 function safeMessage(msg: string): string {
