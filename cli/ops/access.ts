@@ -71,7 +71,11 @@ most ${shownEntries}. Entries are kept for 365 days
       '--by NAME': 'only the entries of this operator',
       '--action ACTION': 'only these entries, such as key_revoked',
     },
-    examples: ['PROGRAM audit --by anna', 'PROGRAM audit --since 2026-11-05T09:30Z --action pool_paused'],
+    examples: [
+      'PROGRAM audit --by anna',
+      `PROGRAM audit \\
+    --since 2026-11-05T09:30Z --action pool_paused`,
+    ],
     read(_words, { since, action, by }) {
       const known = auditActions.find((one) => one === action);
       if (action !== undefined && !known) throw new UsageError(`unknown action ${action}`);

@@ -26,9 +26,12 @@ checksums. With --key-file, the files are encrypted. Redis
 and SECRETS_KEY are not part of a backup.`,
     rows: {
       '--to DIR': 'a folder that is empty or does not exist',
-      '--key-file FILE': '32 bytes in base64; encrypts with AES-256-GCM',
+      '--key-file FILE': '32 bytes in base64; encrypts the files\nwith AES-256-GCM',
     },
-    examples: ['PROGRAM backup --to /backup/2026-11-05 --key-file backup.key'],
+    examples: [
+      `PROGRAM backup \\
+    --to /backup/2026-11-05 --key-file backup.key`,
+    ],
     read(words, { to, 'key-file': file }) {
       words.end();
       if (!to) throw new UsageError('backup needs --to DIR');
@@ -48,7 +51,7 @@ and SECRETS_KEY are not part of a backup.`,
   }),
   restore: command({
     summary: 'restores a backup, checks it or resumes its rides',
-    forms: ['--from DIR [--key-file FILE]', '--check', '--resume'],
+    forms: ['--from DIR', '--check', '--resume'],
     options: {
       from: { type: 'string', value: 'DIR' },
       'key-file': keyFile,
@@ -61,8 +64,8 @@ under way are held: nothing changes them, and their timers
 and events wait. What was sent after the backup is unknown
 to it: the service would send these events again.`,
     rows: {
-      '--check':
-        'reports references to missing documents, and\nthe held rides; exits with code 1 if any\nreference is broken',
+      '--key-file FILE': 'the key of an encrypted backup',
+      '--check': 'lists references to missing documents and\nheld rides; exits with code 1 if a\nreference is broken',
       '--resume': 'releases the held rides',
     },
     examples: ['PROGRAM restore --from /backup/2026-11-05', 'PROGRAM restore --check', 'PROGRAM restore --resume'],

@@ -54,9 +54,6 @@ ${recordedUnder}`,
     }
   },
   commands: {
-    ...accessCommands,
-    ...backupCommands,
-    ...doctorCommands,
     queues: command({
       summary: 'shows waiting jobs and how late they are',
       about: `Shows the jobs of each queue in Redis and, from MongoDB, how
@@ -204,6 +201,9 @@ pending events, instead of 30 days after its end
       },
       print: shownWith('Erased the personal data in the ride, its events and its attempts.'),
     }),
+    ...doctorCommands,
+    ...backupCommands,
+    ...accessCommands,
   },
 };
 

@@ -16,8 +16,8 @@ const checked = {
   disk: { type: 'string', value: 'DIR' },
 } as const;
 const checkedRows = {
-  '--https-target URL': 'an https address of your choice, which gets a\nHEAD request; default: none is contacted',
-  '--disk DIR': 'a folder on the disk to check; default: here',
+  '--https-target URL': 'an https address, which gets a HEAD\nrequest; default: none',
+  '--disk DIR': 'a folder on the disk to check;\ndefault: here',
 };
 
 /** The commands that work while a server or a setting is at fault: they connect on their own. */
@@ -26,11 +26,14 @@ export const doctorCommands = {
     summary: 'checks settings, servers and network',
     options: checked,
     about: `Checks the settings of this command, the indexes, clocks,
-replica set, Redis, DNS, outgoing HTTPS, the mail server, the
-disk and the certificate of PUBLIC_BASE_URL. Each check takes
-at most 3 seconds. Exits with code 1 if a check is red.`,
+replica set, Redis, DNS, outgoing HTTPS, the mail server,
+the disk and the certificate of PUBLIC_BASE_URL. Each check
+takes at most 3 seconds. Exits with code 1 if one is red.`,
     rows: checkedRows,
-    examples: ['PROGRAM doctor --https-target https://partner.example'],
+    examples: [
+      `PROGRAM doctor \\
+    --https-target https://partner.example`,
+    ],
     connectsAlone: true,
     read: readChecked,
     run: async ({ env }, { httpsTarget, disk }) => ({ findings: await examine(env, { httpsTarget, disk }) }),
@@ -50,7 +53,10 @@ Contains no keys, names, phones, addresses or other personal
 data: of the settings only numbers and words from a list, of
 the logs only known fields.`,
     rows: { '--log FILES': 'log files, separated by commas', ...checkedRows },
-    examples: ['PROGRAM bundle --to report.tar.gz --log /var/log/rides/api.log'],
+    examples: [
+      `PROGRAM bundle --to report.tar.gz \\
+    --log /var/log/rides/api.log`,
+    ],
     connectsAlone: true,
     read(words, values) {
       if (!values.to) throw new UsageError('bundle needs --to FILE.tar.gz');
