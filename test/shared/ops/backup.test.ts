@@ -160,7 +160,7 @@ describe('backup and restore', () => {
       const found = await sweep(ctx, { everything: true });
       expect(found).to.include({ timers: 0, deliveries: 0, attempts: 0, mails: 0, failed: 0 });
       expect(await mails.countDocuments({ dueAt: { $exists: true } })).to.equal(0);
-      expect((await runCommand(ops, ['restore', '--check'], ctx)).text).to.match(/1 rides refer to missing drivers/);
+      expect((await runCommand(ops, ['restore', '--check'], ctx)).text).to.match(/2 rides refer to missing drivers/);
 
       const resumed = await runCommand(ops, ['restore', '--resume', '--by', 'Grace'], ctx);
       expect(resumed.answer).to.deep.equal({ released: 2, others: 2 });
