@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { readConfig, shownSettings } from '../../shared/base/config.ts';
+import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
@@ -102,7 +103,9 @@ const lineOf = ({ check, state, found, todo }: Finding): string[] => [
 /** The queues and the backlog, without the names of keys. */
 async function queueStates(env: NodeJS.ProcessEnv | undefined): Promise<object> {
   const config = readConfig(env, { without: ['SECRETS_KEY'] });
-  const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
+  // Without keys, the start does not compare SECRETS_KEY with the database: a wrong one must not prevent the bundle.
+  const secrets = { ...config.secrets, keys: [] as unknown as SecretsKeys };
+  const ctx = await openContext({ ...config, secrets, logLevel: 'silent', traces: undefined }, 'ops');
   try {
     const { waitingByKey, ...backlog } = await readBacklogReport();
     const keys = waitingByKey.map(({ keyId, rides, failuresInRow, reason }) => ({

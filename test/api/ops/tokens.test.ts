@@ -17,8 +17,6 @@ import { useStarted } from '../../support/use-started.ts';
 
 describe('personal tokens of operators', () => {
   const forget = () => LimitModel.deleteMany({ _id: /^operator-token:/ });
-  before(forget);
-  afterEach(forget);
 
   for (const [auth, OPS_TOKEN] of [
     ['shared', opsToken],
@@ -26,6 +24,7 @@ describe('personal tokens of operators', () => {
   ] as const) {
     describe(`with OPS_AUTH=${auth}`, () => {
       const operators = useStarted(() => startTestOperators({ OPS_AUTH: auth, OPS_TOKEN }));
+      beforeEach(forget);
       const newToken = () => createToken(`anna ${randomBase62(6)}`, operators.ctx.now());
 
       it('a personal token is exchanged for a cookie, which opens the queue board until the token is revoked', async () => {
@@ -72,6 +71,7 @@ describe('personal tokens of operators', () => {
 
   describe('and the metrics', () => {
     const operators = useStarted(() => startTestOperators({ OPS_AUTH: 'personal', OPS_TOKEN: opsToken }));
+    beforeEach(forget);
     const scrape = (token?: string) =>
       operators.ask('/metrics', token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
 

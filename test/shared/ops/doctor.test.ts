@@ -79,7 +79,8 @@ describe('ops doctor', () => {
     const found = await examined({}, { httpsTarget: site.url });
     expect(reds(found)).to.deep.equal([]);
     expect(Object.keys(found)).to.deep.equal([
-      ...['settings', 'MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'Redis', "Redis's clock"],
+      ...['settings', 'MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'SECRETS_KEY'],
+      ...['Redis', "Redis's clock"],
       ...['Redis persistence', 'Redis eviction', 'DNS', 'outgoing HTTPS', 'certificate', 'mail', 'disk'],
     ]);
     expect(found.DNS).to.deep.include({ state: 'ok', found: 'resolves localhost' });
@@ -165,6 +166,12 @@ describe('ops doctor', () => {
     expect(found.settings?.found).to.include('Setting PORT').and.include('Setting REDIS_URL').and.not.include('s3cret');
     expect(found.Redis).to.deep.equal({ state: 'skipped', found: 'REDIS_URL is not valid' });
     expect(found.MongoDB?.state).to.equal('ok');
+  });
+
+  it('a SECRETS_KEY of another database is red, and without one the check is skipped', async () => {
+    const found = await examined({ SECRETS_KEY: Buffer.alloc(32, 8).toString('base64') });
+    expect(reds(found)).to.deep.equal(['SECRETS_KEY']);
+    expect((await examined({ SECRETS_KEY: '' })).SECRETS_KEY?.state).to.equal('skipped');
   });
 
   it('without --https-target, no address outside the settings is contacted, and the check is skipped', async () => {

@@ -1,10 +1,13 @@
 import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
+import { ConfigError } from '../../../base/config.ts';
+import type { SecretsKeys } from '../../../base/encryption.ts';
 import { createLogger } from '../../../base/logger.ts';
 import { mongoNow } from '../../../base/mongo/clock.ts';
 import { addressProblem, connectMongo, database, disconnectMongo } from '../../../base/mongo/connection.ts';
 import { connectRedis, redisReady } from '../../../base/redis/redis.ts';
 import { pingRedis, primariesOf } from '../../../base/redis/redis-nodes.ts';
+import { assertSecretsKeys } from '../../../keys/secrets-check.ts';
 import { missingIndexes } from '../../migrate.ts';
 import { redisSettings } from '../watch.ts';
 import { type Finding, finding, type Outcome, ok, red, skipped, stepLimitMs } from './findings.ts';
@@ -22,9 +25,9 @@ async function checkClock(read: () => Promise<number>): Promise<Outcome> {
   return apartMs > maxClockMs ? red(found, setClocks) : ok(found);
 }
 
-/** Checks MongoDB, its indexes, its clock and its replica set. Disconnects afterwards. */
-export async function checkMongo(url: string): Promise<Finding[]> {
-  const names = ['MongoDB', 'indexes', "MongoDB's clock", 'replica set'] as const;
+/** Checks MongoDB, its indexes, its clock, its replica set, and whether these keys decrypt its secrets. Disconnects afterwards. */
+export async function checkMongo(url: string, secretsKeys: SecretsKeys): Promise<Finding[]> {
+  const names = ['MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'SECRETS_KEY'] as const;
   if (!url) return names.map((check) => ({ check, ...skipped('MONGO_URL is not valid') }));
   const start = 'Start MongoDB, or correct MONGO_URL (docs/operations.md, Losing MongoDB).';
   const server = await finding(names[0], start, () => connect(url, start));
@@ -41,6 +44,7 @@ export async function checkMongo(url: string): Promise<Finding[]> {
         }),
         finding(names[2], setClocks, () => checkClock(async () => (await mongoNow()).getTime())),
         finding(names[3], 'Look at rs.status() in mongosh.', checkReplicaSet),
+        finding(names[4], useKey, () => checkSecretsKey(secretsKeys)),
       ])),
     ];
   } finally {
@@ -63,6 +67,19 @@ async function connect(url: string, todo: string): Promise<Outcome> {
     return red(`MONGO_URL${addressProblem(error)}`, todo);
   } finally {
     await client.close();
+  }
+}
+
+const useKey = 'Use the SECRETS_KEY with which the secrets were encrypted (docs/operations.md, Rotating SECRETS_KEY).';
+
+async function checkSecretsKey(secretsKeys: SecretsKeys): Promise<Outcome> {
+  if (secretsKeys.length === 0) return skipped('not set for this command');
+  try {
+    await assertSecretsKeys(secretsKeys);
+    return ok('decrypts the stored secrets');
+  } catch (error) {
+    if (error instanceof ConfigError) return red(error.message, useKey);
+    throw error;
   }
 }
 

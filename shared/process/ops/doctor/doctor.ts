@@ -24,7 +24,7 @@ export async function examine(
   const settings = { check: 'settings', ...(problems.length > 0 ? red(problems.join('; '), fix) : ok('all valid')) };
   const isHttps = publicBaseUrl.startsWith('https:');
   const [mongo, redis, ...others] = await Promise.all([
-    checkMongo(secrets.mongoUrl),
+    checkMongo(secrets.mongoUrl, secrets.keys),
     checkRedis(secrets.redisUrl),
     checkDns([...(isHttps ? [publicBaseUrl] : []), ...(httpsTarget ? [httpsTarget] : [])]),
     checkHttps(httpsTarget, trust),
