@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
@@ -12,6 +13,7 @@ import { startReceiver } from '../delivery/receiver.ts';
 import type { LoadResult, OpenLoad } from '../load/load.ts';
 import { usesOfEach } from '../paths/create.ts';
 import type { Figure } from '../report.ts';
+import type { Stack } from '../stack.ts';
 
 const eventsOfEach = 5;
 const perSecond = 25;
@@ -26,7 +28,7 @@ const millions = { full: 1, erased: 12 };
  */
 export const cost: Measurement = async ({ stack, say, quick }) => {
   const count = quick ? 1_000 : 10_000;
-  const connectionsBefore = await connectionsOf(stack.redis);
+  const connectionsBefore = await connectionsOf(stack);
   const receiver = await startReceiver(stack);
   const load = await stack.start('load', 'test/bench/load/load.js');
   const env = { ...receiver.senderEnv, SIMULATION_SPEED: '10' };
@@ -48,7 +50,7 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
   }
   const [result] = await loaded;
   assertCount(count, result?.statuses[201] ?? 0, 'creations answered 201');
-  const connections = await connectionsOf(stack.redis);
+  const connections = await connectionsOf(stack);
   // The log is written every 100 ms.
   await setTimeout(500);
   const logs = (await stack.logBytes(services)) - logsBefore;
@@ -92,12 +94,20 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
 const usedBytes = async (redis: Redis): Promise<number> =>
   Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
 
-async function connectionsOf(redis: Redis): Promise<{ mongo: number; redis: number }> {
-  const { connections } = await db().admin().serverStatus();
-  return {
-    mongo: connections.current,
-    redis: Number(/connected_clients:(\d+)/.exec(await redis.info('clients'))?.[1]),
+/** The connections that servers on this machine have accepted, by the system's own table. */
+async function connectionsOf({ mongo, redisServer }: Stack): Promise<{ mongo: number; redis: number }> {
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((table) => fs.readFile(table, 'utf8')));
+  const lines = tables.join('\n').split('\n');
+  const established = '01';
+  const acceptedAt = (url: string) => {
+    const port = Number(/:(\d+)/.exec(url.replace(/^\w+:/, ''))?.[1])
+      .toString(16)
+      .toUpperCase()
+      .padStart(4, '0');
+    const fields = lines.map((line) => line.trim().split(/\s+/));
+    return fields.filter(([, local = '', , state]) => local.endsWith(`:${port}`) && state === established).length;
   };
+  return { mongo: acceptedAt(mongo.url), redis: acceptedAt(redisServer.url) };
 }
 
 const db = (): mongoose.mongo.Db => mongoose.connection.db as mongoose.mongo.Db;
