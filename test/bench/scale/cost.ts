@@ -94,20 +94,15 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
 const usedBytes = async (redis: Redis): Promise<number> =>
   Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
 
-/** The connections that servers on this machine have accepted, by the system's own table. */
-async function connectionsOf({ mongo, redisServer }: Stack): Promise<{ mongo: number; redis: number }> {
-  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((table) => fs.readFile(table, 'utf8')));
-  const lines = tables.join('\n').split('\n');
-  const established = '01';
-  const acceptedAt = (url: string) => {
-    const port = Number(/:(\d+)/.exec(url.replace(/^\w+:/, ''))?.[1])
-      .toString(16)
-      .toUpperCase()
-      .padStart(4, '0');
-    const fields = lines.map((line) => line.trim().split(/\s+/));
-    return fields.filter(([, local = '', , state]) => local.endsWith(`:${port}`) && state === established).length;
+/** The connections that the servers have accepted, by the system's tables: MongoDB at a socket, Redis at a port. */
+async function connectionsOf({ mongo, redis }: Stack): Promise<{ mongo: number; redis: number }> {
+  const socket = await fs.realpath(decodeURIComponent(/\/\/([^/]+)/.exec(mongo.url)?.[1] ?? ''));
+  const connected = '03';
+  const sockets = (await fs.readFile('/proc/net/unix', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
+  return {
+    mongo: sockets.filter(([, , , , , state, , path]) => path === socket && state === connected).length,
+    redis: Number(/connected_clients:(\d+)/.exec(await redis.info('clients'))?.[1]),
   };
-  return { mongo: acceptedAt(mongo.url), redis: acceptedAt(redisServer.url) };
 }
 
 const db = (): mongoose.mongo.Db => mongoose.connection.db as mongoose.mongo.Db;
