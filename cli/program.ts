@@ -1,4 +1,6 @@
+import type { Config } from '../shared/base/config.ts';
 import { parseCommandLine, UsageError } from '../shared/process/command-line.ts';
+import { operatorName, type Recorded } from './operator.ts';
 
 interface Option {
   type: 'string' | 'boolean';
@@ -9,6 +11,8 @@ interface Option {
   /** True if the option has no effect. It is accepted, but not shown in the usage. */
   isHidden?: true;
 }
+
+const byOption = { type: 'string', value: 'NAME' } as const;
 
 type Options = Readonly<Record<string, Option>>;
 
@@ -37,38 +41,62 @@ interface CommandRow<Ctx, O extends Options, Args, Answer> {
   /** The rows below the help text: an explanation for each option. */
   rows?: Readonly<Record<string, string>>;
   examples: readonly string[];
+  /** How the command is recorded. Default: never. A command that can be recorded shows the option `--by`. */
+  recorded?: Recorded | ((args: Args) => Recorded);
   /** Reads the arguments of the command. Throws UsageError if they are invalid. */
   read(words: Words, values: Values<O>): Args;
-  /** Executes the command. Resolves with the answer that `--json` prints. */
-  run(ctx: Ctx, args: Args): Promise<Answer>;
+  /**
+   * Executes the command. Resolves with the answer that `--json` prints. `by` is the operator's name, '' if it is not
+   * known.
+   */
+  run(ctx: Ctx, args: Args, by: string): Promise<Answer>;
+  /** True if the exit code is 1 although the command has an answer. */
+  hasFailed?(answer: Answer): boolean;
   /** Renders the answer as lines for people. */
   print(answer: Answer, ctx: Ctx): string[];
+  /** True if the command connects on its own: it then gets only the `Environment`. */
+  connectsAlone?: true;
+}
+
+/** What a command gets that connects on its own. */
+export interface Environment {
+  config: Pick<Config, 'environment'>;
+  /** The settings; undefined means those of the process. */
+  env: NodeJS.ProcessEnv | undefined;
 }
 
 interface Result {
   answer: object;
+  hasFailed: boolean;
   lines(): string[];
 }
 
 export type Command<Ctx> = Pick<
   CommandRow<Ctx, Options, unknown, object>,
-  'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples'
+  'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples' | 'connectsAlone'
 > & {
   /** Reads the command line, and returns the function that executes the command. */
   prepare(words: Words, values: Readonly<Record<string, unknown>>): (ctx: Ctx) => Promise<Result>;
 };
 
 /** Defines a command of a program that works on a `Ctx`. Infers the types of options, arguments and answer. */
-export function commandOf<Ctx>() {
+export function commandOf<Ctx extends { config: Pick<Config, 'environment'> }>() {
   return <const O extends Options, Args, Answer extends object>(
     row: CommandRow<Ctx, O, Args, Answer>,
   ): Command<Ctx> => ({
     ...row,
+    options: { by: row.recorded ? byOption : { ...byOption, isHidden: true }, ...row.options },
     prepare(words, values) {
-      const args = row.read(words, values as Values<O>);
+      const { by: given, ...others } = values;
+      // A command can have an option `by` of its own.
+      const isOwn = row.options !== undefined && 'by' in row.options;
+      const args = row.read(words, (isOwn ? values : others) as Values<O>);
+      const { recorded = 'never' } = row;
       return async (ctx) => {
-        const answer = await row.run(ctx, args);
-        return { answer, lines: () => row.print(answer, ctx) };
+        const howRecorded = typeof recorded === 'function' ? recorded(args) : recorded;
+        const by = operatorName(ctx.config, given as string | undefined, howRecorded);
+        const answer = await row.run(ctx, args, by);
+        return { answer, hasFailed: row.hasFailed?.(answer) ?? false, lines: () => row.print(answer, ctx) };
       };
     },
   });
@@ -77,7 +105,8 @@ export function commandOf<Ctx>() {
 /** A program of several commands. */
 export interface Program<Ctx> {
   name: string;
-  commands: Readonly<Record<string, Command<Ctx>>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a command that connects on its own has another context.
+  commands: Readonly<Record<string, Command<any>>>;
   /** Help text about the options of all commands. */
   common?: string;
   examples: readonly string[];
@@ -89,7 +118,7 @@ export interface Program<Ctx> {
 export function readCommandLine<Ctx>(
   program: Program<Ctx>,
   argv: readonly string[],
-): { run(ctx: Ctx): Promise<Result>; asJson: boolean } {
+): { run(ctx: Ctx | Environment): Promise<Result>; asJson: boolean; connectsAlone: boolean } {
   const ofCommands = Object.values(program.commands).flatMap(({ options = {} }) => Object.entries(options));
   const { values, positionals } = parseCommandLine({
     args: [...argv],
@@ -106,10 +135,11 @@ export function readCommandLine<Ctx>(
   const words = wordsOf(name, rest);
   const run = command.prepare(words, given);
   words.end();
-  return { run, asJson: json === true };
+  return { run, asJson: json === true, connectsAlone: command.connectsAlone === true };
 }
 
-export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<Ctx> | undefined =>
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<any> | undefined =>
   name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
 
 function wordsOf(command: string, words: string[]): Words {
@@ -127,4 +157,18 @@ function wordsOf(command: string, words: string[]): Words {
         throw new UsageError([command, 'does not accept', surplus, condition].filter(Boolean).join(' '));
     },
   };
+}
+
+/** The help text of a program whose changes are recorded. */
+export const recordedUnder = `Changes are recorded under --by NAME; the default is your
+user name on this system.`;
+
+/** Reads a time with its zone, such as 2026-11-05T09:30Z. Throws UsageError for any other text. */
+export function readTime(option: string, given: string): Date {
+  const hasZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(given);
+  const at = new Date(given);
+  if (!hasZone || Number.isNaN(at.getTime())) {
+    throw new UsageError(`--${option} needs a time with a zone, such as 2026-11-05T09:30Z`);
+  }
+  return at;
 }

@@ -1,18 +1,18 @@
-import { type Config, ConfigError, readConfig } from '../shared/base/config.ts';
+import { type Config, ConfigError, readConfig, readValidSettings } from '../shared/base/config.ts';
 import { AppError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
 import { version } from '../shared/base/version.ts';
 import { asksForVersion, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { helpFor, usageInShort, wantsHelp } from './help.ts';
-import { type Program, readCommandLine } from './program.ts';
+import { type Environment, type Program, readCommandLine } from './program.ts';
 
 /** The settings, or a function that finds them when they are needed. Undefined means the environment of the process. */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
 /**
  * Runs a command line, prints its answer and resolves with the exit code. It is 0 on success, 1 for an error, which is
- * printed as one line per problem, and 2 for an invalid command line.
+ * printed as one line per problem, or for an answer that reports a fault, and 2 for an invalid command line.
  */
 export async function runProgram<Ctx>(
   program: Program<Ctx>,
@@ -28,12 +28,16 @@ export async function runProgram<Ctx>(
       console.log(helpFor(program, argv));
       return 0;
     }
-    const { run, asJson } = readCommandLine(program, argv);
-    await program.connect(typeof settings === 'function' ? await settings() : settings, async (ctx) => {
-      const { answer, lines } = await run(ctx);
+    const { run, asJson, connectsAlone } = readCommandLine(program, argv);
+    const env = typeof settings === 'function' ? await settings() : settings;
+    let code = 0;
+    const work = async (ctx: Ctx | Environment) => {
+      const { answer, hasFailed, lines } = await run(ctx);
       console.log(asJson ? JSON.stringify(answer) : lines().join('\n'));
-    });
-    return 0;
+      if (hasFailed) code = 1;
+    };
+    await (connectsAlone ? work({ env, config: readValidSettings(env).config }) : program.connect(env, work));
+    return code;
   } catch (error) {
     console.error(prefixLines(program.name, problemOf(error)));
     if (!(error instanceof UsageError)) return 1;

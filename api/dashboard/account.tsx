@@ -69,14 +69,18 @@ const words: Record<AuditAction, string> = {
   account_resumed: 'lifted the suspension of the account',
   key_suspended: 'suspended a key',
   key_resumed: 'lifted the suspension of a key',
+  limit_changed: 'changed the limit of a key',
   offer_accepted: 'accepted an offer for a ride',
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',
   desk_key_chosen: 'chose the key of the desk',
   // Only the operator's account has these, and it has no dashboard.
+  driver_created: 'created a driver',
+  driver_key_rotated: "replaced a driver's key",
   driver_suspended: 'suspended a driver',
   driver_resumed: 'lifted the suspension of a driver',
+  driver_revoked: "revoked a driver's key",
   pool_paused: 'paused a worker pool',
   pool_resumed: 'resumed a worker pool',
   swept: 'started a full sweep',
@@ -88,6 +92,13 @@ const words: Record<AuditAction, string> = {
   member_left: 'left the account',
   account_handed_over: 'handed the account over to',
   account_renamed: 'renamed the account',
+  secrets_rekeyed: 're-encrypted the secrets',
+  token_created: 'created a token for an operator',
+  token_revoked: "revoked an operator's token",
+  operator_signed_in: "opened the operators' pages",
+  backed_up: 'made a backup',
+  restored: 'restored a backup',
+  rides_released: 'released rides after a restore',
 };
 
 function accountPage(props: AccountPageProps): string {

@@ -162,7 +162,7 @@ export const readFields = {
   biddingEndsAt: 1,
   statusAt: 1,
   ...stepFields,
-  offersCount: { $size: '$offers' },
+  offersCount: { $ifNull: ['$offersCount', { $size: '$offers' }] },
 } as const;
 
 export type ReadRide = Pick<Ride, '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'statusesAt'>> &

@@ -1,5 +1,6 @@
 import type { Result } from 'ioredis';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
+import { type CreationLimit, contractLimit } from '../../shared/keys/api-key.ts';
 
 /** A window of a limit: at most `limit` creations in any `lengthMs`. */
 export interface LimitWindow {
@@ -14,13 +15,22 @@ export interface LimitWindow {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /**
- * At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest window must
- * be last.
+ * The windows of a key: the contract's (section 8), or those of the limit that the operator has set for this key. The
+ * longest window must be last.
  */
-export const keyWindows: readonly LimitWindow[] = [
-  { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
-  { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
-];
+export function keyWindows(ownLimit?: CreationLimit): readonly LimitWindow[] {
+  const { perMinute, perHour } = ownLimit ?? contractLimit;
+  const which = ownLimit ? 'this key' : 'each key';
+  return [
+    {
+      name: 'minute',
+      limit: perMinute,
+      lengthMs: minuteMs,
+      words: `at most ${perMinute} rides in 60 seconds for ${which}`,
+    },
+    { name: 'hour', limit: perHour, lengthMs: hourMs, words: `at most ${perHour} rides in an hour for ${which}` },
+  ];
+}
 
 /** The optional limit for all keys of an account together, set by the operator. */
 export const accountWindows = (limit: number): readonly LimitWindow[] => [
@@ -50,9 +60,10 @@ export interface Creation {
   isRepeatable: boolean;
 }
 
-/** A log of creations for each key or account id. A creation is added only if all windows have room. */
+/** A log of creations for each key or account id. */
 interface SlidingLog {
-  charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
+  /** Adds a creation if all windows have room. */
+  charge(id: string, creation: Creation, windows: readonly LimitWindow[]): Promise<WindowCounts> | WindowCounts;
   /** Call it when a charged request has failed. Removes the creation, unless another request shares its charge. */
   refund(id: string, creation: Creation): Promise<unknown> | unknown;
 }
@@ -113,19 +124,18 @@ declare module 'ioredis' {
 }
 
 /** A log in Redis, which counts exactly over all processes, by Redis's clock. Rejects while Redis is unavailable. */
-export function redisLog(redis: RedisClient, windows: readonly LimitWindow[]): SlidingLog {
+export function redisLog(redis: RedisClient): SlidingLog {
   if (!('chargeCreation' in redis)) {
     (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
     (redis as RedisClient).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
   }
-  const limits = windows.flatMap(({ limit, lengthMs }) => [limit, lengthMs]);
   return {
-    async charge(id, creation) {
+    async charge(id, creation, windows) {
       const [result, ...numbers] = await redis.chargeCreation(
         ...keysOf(id, creation),
         creation.id,
         repeatable(creation),
-        ...limits,
+        ...windows.flatMap(({ limit, lengthMs }) => [limit, lengthMs]),
       );
       const counts = windows.map((_, index) => {
         const [count = 0, freesMs = 0] = numbers.slice(2 * index);
@@ -152,10 +162,10 @@ interface LoggedCreation {
 }
 
 /** A log of this process only, for use while Redis is unavailable. */
-export function localLog(now: () => number, windows: readonly LimitWindow[]): SlidingLog {
+export function localLog(now: () => number): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {
-    charge(of, { id }) {
+    charge(of, { id }, windows) {
       const at = now();
       removeOld(logs, at);
       const log = logs.get(of) ?? [];

@@ -49,27 +49,27 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8). The count is exact across all processes. While Redis is unavailable, each process
+ * Counts a key's creations (contract, section 8, or the key's own limit). The count is exact across all processes. While Redis is unavailable, each process
  * counts only its own. If the operator has set a limit for accounts, all keys of an account are also counted together.
  * Requests with the same Idempotency-Key count as one creation, even if concurrent. Failed creations are refunded.
  *
  * Throws `rate_limited`. Retry-After is the number of seconds until all exhausted windows have room.
  */
 function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
-  const chargeKey = chargeCreations(service, keyWindows);
+  const chargeKey = chargeCreations(service);
   const { ridesPerAccountMinute } = service.config;
-  const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
+  const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service);
 
   /**
    * Charges the account, then the key. If the key has reached its limit, refunds the account. The two charges are not
    * atomic, because their logs can be on two nodes of a Redis Cluster.
    */
-  async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
+  async function charge({ key: { keyId, accountId, limit }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
     const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
-    const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
+    const account = chargeAccount && (await chargeAccount(accountId, accountWindows(ridesPerAccountMinute), ofAccount));
     try {
-      const charged = await chargeKey(keyId, idempotencyKey);
+      const charged = await chargeKey(keyId, keyWindows(limit), idempotencyKey);
       return account ? combineCharges(charged, account) : charged;
     } catch (error) {
       if (account) await account.refund();
@@ -110,15 +110,12 @@ async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged:
   if (input.idempotencyKey === undefined && !(await error.wasCreated())) await charged.refund();
 }
 
-function chargeCreations(
-  { redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>,
-  windows: readonly LimitWindow[],
-) {
-  const shared = redisLog(redis, windows);
-  const local = localLog(now, windows);
+function chargeCreations({ redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>) {
+  const shared = redisLog(redis);
+  const local = localLog(now);
   let isShared = true;
 
-  return async function charge(id: string, idempotencyKey?: string): Promise<Charge> {
+  return async function charge(id: string, windows: readonly LimitWindow[], idempotencyKey?: string): Promise<Charge> {
     const creation: Creation =
       idempotencyKey === undefined
         ? { id: randomBase62(16), isRepeatable: false }
@@ -126,7 +123,7 @@ function chargeCreations(
     let log = shared;
     let charged: WindowCounts;
     try {
-      charged = await shared.charge(id, creation);
+      charged = await shared.charge(id, creation, windows);
       isShared = true;
     } catch (error) {
       // An outage of Redis is logged elsewhere. Any other failure is logged here, once until it is over.
@@ -134,7 +131,7 @@ function chargeCreations(
         logger.warn({ error: describeError(error) }, 'limit counted in this process only');
       isShared = false;
       log = local;
-      charged = await local.charge(id, creation);
+      charged = await local.charge(id, creation, windows);
     }
     const counted = countsOf(windows, charged);
     if (charged.result === 'refused') throw refusal(counted);

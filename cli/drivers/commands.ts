@@ -9,7 +9,8 @@ import {
 import { UsageError } from '../../shared/process/command-line.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { labelledBy } from '../columns.ts';
-import { commandOf, type Program, type Words } from '../program.ts';
+import { recordAudit } from '../operator.ts';
+import { commandOf, type Program, recordedUnder, type Words } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedDrivers, tableOf } from './list.ts';
 
@@ -26,6 +27,8 @@ const needed = (value: string) => ({ type: 'string', value, isNeeded: true }) as
 /** `npm run drivers`: manages drivers and their keys. */
 export const drivers: Program<MongoContext> = {
   name: 'drivers',
+  common: `
+${recordedUnder}`,
   examples: ['PROGRAM list', 'PROGRAM create --help'],
   connect: connectTo({ needsSecretsKey: false }),
   commands: {
@@ -55,6 +58,7 @@ not shown again.`,
           'needs that the driver can serve:\nwheelchair, child_seat, pet,\nlarge_luggage, assistance,\nseparated by commas',
         '--json': 'prints { driverId, key } in one line',
       },
+      recorded: 'by name',
       examples: [
         `PROGRAM create --name "Dana Okoye" \\
     --phone +12025550100 --vehicle "Toyota Prius, blue" \\
@@ -73,7 +77,11 @@ not shown again.`,
           ...(equipment !== undefined && { equipment: listOption(equipment) as Need[] }),
         };
       },
-      run: (_ctx, driver) => createDriver(driver),
+      async run({ nowMs }, driver, by) {
+        const made = await createDriver(driver);
+        await recordAudit(nowMs, by, { action: 'driver_created', about: made.driverId });
+        return made;
+      },
       print: shownWith('Keep the secret key: it is not shown again.'),
     }),
     list: command({
@@ -91,10 +99,12 @@ each secret key.`,
       about: `Refuses the driver's key from its next request on. Within
 seconds the driver's offers are withdrawn and the ride that
 the driver is on is cancelled.`,
+      recorded: 'by name',
       examples: ['PROGRAM suspend driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_ctx, { driverId }) {
+      async run({ nowMs }, { driverId }, by) {
         await suspendDriver(driverId);
+        await recordAudit(nowMs, by, { action: 'driver_suspended', about: driverId });
         return { driverId, suspended: true };
       },
       print: shownWith('The key stops working on the next request. Offers and ride end within seconds.'),
@@ -103,10 +113,12 @@ the driver is on is cancelled.`,
       summary: 'accepts a suspended key again',
       forms: ['DRIVERID'],
       about: 'Accepts the key of a suspended driver again.',
+      recorded: 'by name',
       examples: ['PROGRAM resume driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_ctx, { driverId }) {
+      async run({ nowMs }, { driverId }, by) {
         await resumeDriver(driverId);
+        await recordAudit(nowMs, by, { action: 'driver_resumed', about: driverId });
         return { driverId, suspended: false };
       },
       print: shownWith('The key is accepted again. The driver is offline.'),
@@ -116,19 +128,26 @@ the driver is on is cancelled.`,
       forms: ['DRIVERID'],
       about: `Gives a driver a new secret key and prints it once. The old
 key stops working at once. An active ride continues.`,
+      recorded: 'by name',
       examples: ['PROGRAM rotate driver_1a2B3c4D5e6F7g --json'],
       read: driverIdOf,
-      run: (_ctx, { driverId }) => rotateDriverKey(driverId),
+      async run({ nowMs }, { driverId }, by) {
+        const rotated = await rotateDriverKey(driverId);
+        await recordAudit(nowMs, by, { action: 'driver_key_rotated', about: driverId });
+        return rotated;
+      },
       print: shownWith('Keep the secret key: it is not shown again. The old key no longer works.'),
     }),
     revoke: command({
       summary: "revokes a driver's key permanently",
       forms: ['DRIVERID'],
       about: 'Like suspend, but permanent: resume is not possible.',
+      recorded: 'by name',
       examples: ['PROGRAM revoke driver_1a2B3c4D5e6F7g'],
       read: driverIdOf,
-      async run(_ctx, { driverId }) {
+      async run({ nowMs }, { driverId }, by) {
         await revokeDriver(driverId);
+        await recordAudit(nowMs, by, { action: 'driver_revoked', about: driverId });
         return { driverId, revoked: true };
       },
       print: shownWith('The key stops working on the next request. Offers and ride end within seconds.'),

@@ -1,11 +1,12 @@
 import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/account.ts';
-import { type AuditAction, audit, commandLine } from '../../shared/accounts/audit.ts';
+import { type AuditAction, commandLine } from '../../shared/accounts/audit.ts';
 import { addressesOf, mailedRoles } from '../../shared/accounts/members.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { derivedMailId } from '../../shared/base/ids.ts';
 import type { Mode } from '../../shared/base/terms.ts';
+import { contractLimit } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import { createKey, findKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
+import { createKey, findKey, limitKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
 import { assertCheck } from '../../shared/keys/secrets-check.ts';
@@ -13,11 +14,13 @@ import { type KeyNews, keyMail } from '../../shared/mail/key-mails.ts';
 import { canSendMail, storeMail } from '../../shared/mail/mail.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { labelledBy } from '../columns.ts';
-import { commandOf, type Program, type Words } from '../program.ts';
+import { recordAudit } from '../operator.ts';
+import { commandOf, type Program, recordedUnder, type Words } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
 import { accountFor, listedKeys, tableOf } from './list.ts';
 
 const command = commandOf<MongoContext>();
+const count = { type: 'string', value: 'N' } as const;
 const accountOption = { type: 'string', value: 'EMAIL' } as const;
 const shownWith = labelledBy({
   keyId: 'Key id',
@@ -27,6 +30,8 @@ const shownWith = labelledBy({
   webhookUrl: 'Webhook URL',
   signingSecret: 'Signing secret',
   revoked: 'Revoked',
+  perMinute: 'In 60 seconds',
+  perHour: 'In an hour',
   rekeyed: 'Rekeyed',
   remaining: 'Remaining',
   unopened: 'Unopened',
@@ -36,6 +41,8 @@ const keyIdOf = (words: Words) => ({ keyId: words.need('a KEYID') });
 /** `npm run keys`: manages the partners' keys. */
 export const keys: Program<MongoContext> = {
   name: 'keys',
+  common: `
+${recordedUnder}`,
   examples: ['PROGRAM create --name Desk --mode test', 'PROGRAM set-webhook --help'],
   connect: connectTo({ needsSecretsKey: true }),
   commands: {
@@ -56,6 +63,7 @@ Neither is shown again.`,
         '--account EMAIL': 'owner of the key; default: the operator',
         '--json': 'prints one line of JSON',
       },
+      recorded: 'by name',
       examples: [
         'PROGRAM create --name Desk --mode test',
         `PROGRAM create --name Desk --mode live --json \\
@@ -67,11 +75,11 @@ Neither is shown again.`,
         if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
         return { name, mode: mode as Mode, email: checkedEmail(email), webhookUrl };
       },
-      async run(ctx, { name, mode, email, webhookUrl }) {
+      async run(ctx, { name, mode, email, webhookUrl }, by) {
         await assertCheck(ctx.config.secrets.keys);
         const { _id: accountId } = (await accountFor(email)) ?? (await accountOf(email ?? operatorEmail));
         const made = await createKey(ctx.config, { accountId, name, mode, webhookUrl });
-        await recordAndMail(ctx, 'created', made.keyId);
+        await recordAndMail(ctx, 'created', made.keyId, by);
         return made;
       },
       print: shownWith('Keep the secret key and the signing secret: neither is shown again.'),
@@ -92,11 +100,12 @@ the last characters of each secret key.`,
       about: `Replaces the secret key and prints the new one once. The old
 one stops working at once. Rides, webhook URL and signing
 secret do not change.`,
+      recorded: 'by name',
       examples: ['PROGRAM rotate key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         const rotated = await rotateKey(keyId, 'anyone');
-        await recordAndMail(ctx, 'rotated', keyId);
+        await recordAndMail(ctx, 'rotated', keyId, by);
         return rotated;
       },
       print: shownWith('Keep the secret key: it is not shown again. The old one no longer works.'),
@@ -106,11 +115,12 @@ secret do not change.`,
       forms: ['KEYID'],
       about: `Revokes a key permanently, from its next request on. Its
 rides continue, and their events are still sent.`,
+      recorded: 'by name',
       examples: ['PROGRAM revoke key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         await revokeKey(keyId, 'anyone');
-        await recordAudit(ctx, 'key_revoked', keyId);
+        await recordOnKey(ctx, 'key_revoked', keyId, by);
         return { keyId, revoked: true };
       },
       print: shownWith('The key stops working on its next request. Its rides continue.'),
@@ -122,6 +132,7 @@ rides continue, and their events are still sent.`,
       about: `Sets the webhook URL for the rides of a key that have no
 webhookUrl of their own. With --none, only rides that have
 one send events.`,
+      recorded: 'by name',
       examples: [
         `PROGRAM set-webhook key_1a2B3c4D5e6F7g \\
     https://partner.example/events`,
@@ -132,8 +143,8 @@ one send events.`,
         if (none) words.end('with --none');
         return { keyId, url: none ? null : words.need('a URL, or --none') };
       },
-      async run(ctx, { keyId, url }) {
-        if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordAudit(ctx, 'webhook_url_set', keyId);
+      async run(ctx, { keyId, url }, by) {
+        if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordOnKey(ctx, 'webhook_url_set', keyId, by);
         await untilSettingsApply(keyId);
         return { keyId, webhookUrl: url };
       },
@@ -149,27 +160,57 @@ one send events.`,
       forms: ['KEYID'],
       about: `Gives a key a new signing secret and prints it once. The
 next delivery attempt is signed with it.`,
+      recorded: 'by name',
       examples: ['PROGRAM roll-secret key_1a2B3c4D5e6F7g'],
       read: keyIdOf,
-      async run(ctx, { keyId }) {
+      async run(ctx, { keyId }, by) {
         await assertCheck(ctx.config.secrets.keys);
         const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
-        await recordAudit(ctx, 'signing_secret_rolled', keyId);
+        await recordOnKey(ctx, 'signing_secret_rolled', keyId, by);
         await untilSettingsApply(keyId);
         return rolled;
       },
       print: shownWith('Keep the signing secret: it is not shown again. The next delivery attempt is signed with it.'),
+    }),
+    limit: command({
+      summary: 'sets how many rides a key can create',
+      forms: ['KEYID', 'KEYID --default'],
+      options: { 'per-minute': count, 'per-hour': count, default: { type: 'boolean' } },
+      about: `Sets how many rides a key can create in any 60 seconds and
+in any hour, from its next request on. Without an own limit
+or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perHour}.`,
+      recorded: 'by name',
+      examples: [
+        `PROGRAM limit key_1a2B3c4D5e6F7g \\
+    --per-minute 300 --per-hour 3000`,
+        'PROGRAM limit key_1a2B3c4D5e6F7g --default',
+      ],
+      read(words, { 'per-minute': perMinute, 'per-hour': perHour, default: isDefault }) {
+        const { keyId } = keyIdOf(words);
+        const isLimit = perMinute !== undefined && perHour !== undefined;
+        if (isDefault ? (perMinute ?? perHour) !== undefined : !isLimit)
+          throw new UsageError('limit needs either --per-minute N and --per-hour N, or --default');
+        return { keyId, limit: isLimit ? { perMinute: Number(perMinute), perHour: Number(perHour) } : null };
+      },
+      async run(ctx, { keyId, limit }, by) {
+        if (await limitKey(keyId, limit)) await recordOnKey(ctx, 'limit_changed', keyId, by);
+        return { keyId, ...(limit ?? contractLimit) };
+      },
+      print: shownWith('It applies from the next request.'),
     }),
     rekey: command({
       summary: 're-encrypts secrets with the newest key',
       about: `Re-encrypts the secrets under older keys of SECRETS_KEY with
 its first key, while the service runs. Repeat it until none
 remain.`,
+      recorded: 'if known',
       examples: ['SECRETS_KEY=new,old PROGRAM rekey'],
       read: () => null,
-      async run({ config }) {
+      async run({ config, nowMs }, _args, by) {
         await assertCheck(config.secrets.keys);
-        return rekeySecrets(config.secrets.keys);
+        const answer = await rekeySecrets(config.secrets.keys);
+        await recordAudit(nowMs, by, { action: 'secrets_rekeyed' });
+        return answer;
       },
       print: (answer) => shownWith(afterRekey(answer))(answer),
     }),
@@ -187,19 +228,19 @@ function afterRekey({ unopened, remaining }: { unopened?: string[]; remaining: n
 }
 
 /** Records the operator's action in the audit log of the key's account, which its dashboard shows. */
-async function recordAudit({ nowMs }: MongoContext, action: AuditAction, keyId: string): Promise<void> {
+async function recordOnKey({ nowMs }: MongoContext, action: AuditAction, keyId: string, by: string): Promise<void> {
   const { accountId } = await findKey(keyId, 'anyone');
-  await audit({ accountId, action, keyId, from: commandLine }, nowMs);
+  await recordAudit(nowMs, by, { accountId, action, keyId });
 }
 
 /**
  * Records a new or rotated key in the audit log, and reports it by mail to the account's owners and developers. Never fails,
  * because the new secret already exists and must be printed.
  */
-async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string): Promise<void> {
+async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: string, by: string): Promise<void> {
   const { config, nowMs } = ctx;
   try {
-    await recordAudit(ctx, `key_${what}`, keyId);
+    await recordOnKey(ctx, `key_${what}`, keyId, by);
     const { accountId, name, mode } = await findKey(keyId, 'anyone');
     const account = await AccountModel.findById(accountId).lean();
     if (!account || !canSendMail(config)) return;

@@ -1,4 +1,5 @@
 import { type Account, accountsWith } from '../../shared/accounts/account.ts';
+import type { CreationLimit } from '../../shared/keys/api-key.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { aligned, printable, truncate } from '../columns.ts';
@@ -10,6 +11,8 @@ type ListedKey = {
   mode: string;
   key: string;
   webhookUrl: string | null;
+  /** Null: the contract's limit. */
+  limit: CreationLimit | null;
   createdAt: string;
   lastUsedAt: string | null;
   revokedAt: string | null;
@@ -37,13 +40,14 @@ export async function listedKeys(email?: string): Promise<ListedKey[]> {
     mode: key.mode,
     key: key.hint,
     webhookUrl: key.webhookUrl ?? null,
+    limit: key.limit ?? null,
     createdAt: key.createdAt.toISOString(),
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     revokedAt: key.revokedAt?.toISOString() ?? null,
   }));
 }
 
-/** Lists each key on two lines, so that its id and webhook URL are never truncated. A long name is truncated. */
+/** Lists each key on two lines, so that its id and webhook URL are never truncated. A third line shows its own limit. A long name is truncated. */
 export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80): string[] {
   if (keys.length === 0) return [`No keys. Make one: ${invocation('keys')} create --name NAME --mode test`];
   const rows = keys.map((key) => [
@@ -55,13 +59,19 @@ export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80)
   ]);
   const [head = '', ...lines] = aligned([['KEY ID', 'MODE', 'ENDS IN', 'LAST USED', 'NAME'], ...rows]);
   const width = Math.min(80, Math.max(60, columns));
-  return [head, ...keys.flatMap((key, index) => [truncate(lines[index] ?? '', width), `  ${destinationOf(key)}`])];
+  return [
+    head,
+    ...keys.flatMap((key, index) => [truncate(lines[index] ?? '', width), `  ${destinationOf(key)}`, ...limitOf(key)]),
+  ];
 }
 
 function destinationOf({ revokedAt, webhookUrl }: ListedKey): string {
   if (revokedAt) return `revoked on ${revokedAt.slice(0, 10)}`;
   return webhookUrl ? `events to ${webhookUrl}` : 'no webhook URL';
 }
+
+const limitOf = ({ revokedAt, limit }: ListedKey): string[] =>
+  limit && !revokedAt ? [`  at most ${limit.perMinute} rides in 60 seconds, ${limit.perHour} in an hour`] : [];
 
 function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000);

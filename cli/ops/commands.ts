@@ -1,4 +1,3 @@
-import os from 'node:os';
 import { readConfig } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
@@ -12,22 +11,16 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';
-import { commandOf, type Program, type Words } from '../program.ts';
+import { recordAudit } from '../operator.ts';
+import { commandOf, type Program, readTime, recordedUnder, type Words } from '../program.ts';
+import { accessCommands } from './access.ts';
+import { backupCommands } from './backup.ts';
+import { doctorCommands } from './doctor.ts';
 import { resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
 import { waitingCommands } from './waiting.ts';
-import {
-  assertRedis,
-  kinds,
-  recordAudit,
-  resendAll,
-  type Suspendable,
-  setPaused,
-  setSuspended,
-  waitForRedis,
-} from './work.ts';
+import { assertRedis, kinds, resendAll, type Suspendable, setPaused, setSuspended, waitForRedis } from './work.ts';
 
 const command = commandOf<Context>();
-const by = { type: 'string', value: 'NAME' } as const;
 const time = { type: 'string', value: 'TIME', isNeeded: true } as const;
 const shownWith = labelledBy({
   accountId: 'Account id',
@@ -47,8 +40,7 @@ const sweepLimitMs = 60_000;
 export const ops: Program<Context> = {
   name: 'ops',
   common: `
-Changes are recorded under --by NAME; the default is your
-user name on this system.`,
+${recordedUnder}`,
   examples: ['PROGRAM queues', 'PROGRAM suspend --help'],
   async connect(env, work) {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
@@ -68,43 +60,44 @@ user name on this system.`,
     pause: command({
       summary: 'stops the workers of a pool from starting jobs',
       forms: ['POOL'],
-      options: { by },
+      recorded: 'by name',
       about: `Pauses the workers of a pool: they finish their active jobs
 and start no new ones. Jobs wait until resume. If Redis
 loses its data, the pause ends.`,
       examples: ['PROGRAM pause webhooks'],
-      read(words, values) {
+      read(words) {
         const word = words.next();
         const pool = poolNamed(word);
         if (!pool) throw unknownWord(word, 'pool', `pause needs a POOL: ${poolNames.join(' ')}`);
-        return { pool, by: nameOf(values) };
+        return { pool };
       },
-      run: (ctx, args) => setPaused(ctx, args, true),
+      run: (ctx, args, by) => setPaused(ctx, { ...args, by }, true),
       print: shownWith('Its workers start no new jobs until resume.'),
     }),
     resume: command({
       summary: 'ends a pause or a suspension',
       forms: ['POOL', 'account|key|driver ID'],
-      options: { by },
+      recorded: 'by name',
       about: 'Resumes a paused pool, or ends a suspension.',
       examples: ['PROGRAM resume webhooks', 'PROGRAM resume key key_1a2B3c4D5e6F7g'],
-      read(words, values) {
+      read(words) {
         const word = words.next();
         const pool = poolNamed(word);
-        return { by: nameOf(values), ...(pool ? { pool } : parseSuspendable('resume', word, words)) };
+        return pool ? { pool } : parseSuspendable('resume', word, words);
       },
-      run: (ctx, args) => ('pool' in args ? setPaused(ctx, args, false) : setSuspended(ctx, args, false)),
+      run: (ctx, args, by) =>
+        'pool' in args ? setPaused(ctx, { ...args, by }, false) : setSuspended(ctx, { ...args, by }, false),
       print: (answer) => shownWith(afterResume(answer))(answer),
     }),
     sweep: command({
       summary: 'finds and adds all missing jobs now',
-      options: { by },
+      recorded: 'if known',
       about: `Makes the workers check every ride, event and mail that has
 pending work, and add the missing jobs. They do so
 automatically after Redis has lost its data.`,
       examples: ['PROGRAM sweep'],
-      read: (_words, values) => ({ by: nameOf(values) }),
-      async run(ctx, args): Promise<SweepAnswer> {
+      read: () => null,
+      async run(ctx, _args, by): Promise<SweepAnswer> {
         await assertRedis(ctx);
         const startedAt = performance.now();
         const found = await sweepFully(ctx.redis, sweepLimitMs);
@@ -113,7 +106,7 @@ automatically after Redis has lost its data.`,
             message: `No sweep ended within ${sweepLimitMs / 1_000} s: it is still running, or no worker process is`,
           });
         }
-        await recordAudit(ctx, args.by, { action: 'swept' });
+        await recordAudit(ctx.now(), by, { action: 'swept' });
         return { swept: true, seconds: Math.round((performance.now() - startedAt) / 100) / 10, ...found };
       },
       print: sweepLines,
@@ -121,19 +114,19 @@ automatically after Redis has lost its data.`,
     ride: command({
       summary: 'shows the history of a ride, or cancels it',
       forms: ['RIDEID'],
-      options: { cancel: { type: 'boolean' }, by },
+      options: { cancel: { type: 'boolean' } },
       about: `Shows the history of a ride and the deliveries of its
 events, without names, phone numbers or addresses.`,
       rows: { '--cancel': 'cancels the ride; the partner is notified as for\na ride that the partner cancels' },
       examples: ['PROGRAM ride ride_1a2B3c4D5e6F7g', 'PROGRAM ride ride_1a2B3c4D5e6F7g --cancel'],
-      read: (words, values) => ({ rideId: words.need('a RIDEID'), cancel: values.cancel, by: nameOf(values) }),
-      async run(ctx, args): Promise<RideHistory & { cancelled?: true }> {
-        const { rideId, cancel } = args;
+      read: (words, { cancel }) => ({ rideId: words.need('a RIDEID'), cancel }),
+      recorded: ({ cancel }) => (cancel ? 'by name' : 'never'),
+      async run(ctx, { rideId, cancel }, by): Promise<RideHistory & { cancelled?: true }> {
         if (!cancel) return rideHistory(rideId);
         const origin = { by: 'operator' } as const;
         await waitForRedis(ctx);
         const { accountId } = await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone', origin);
-        await recordAudit(ctx, args.by, { action: 'ride_cancelled', accountId, about: rideId });
+        await recordAudit(ctx.now(), by, { action: 'ride_cancelled', accountId, about: rideId });
         return { cancelled: true, ...(await rideHistory(rideId)) };
       },
       print: rideLines,
@@ -141,20 +134,20 @@ events, without names, phone numbers or addresses.`,
     suspend: command({
       summary: 'suspends an account, a key or a driver',
       forms: ['account|key|driver ID'],
-      options: { by },
+      recorded: 'by name',
       about: `Refuses a key, all keys of an account, or a driver's key
 from the next request on. Rides of partners continue and
 their events are sent; a driver's ride and offers end. Users
 of a suspended account can view their dashboard, but change
 nothing.`,
       examples: ['PROGRAM suspend key key_1a2B3c4D5e6F7g', 'PROGRAM suspend account acct_1a2B3c4D5e6F7g'],
-      read: (words, values) => ({ by: nameOf(values), ...parseSuspendable('suspend', words.next(), words) }),
-      run: (ctx, args) => setSuspended(ctx, args, true),
+      read: (words) => parseSuspendable('suspend', words.next(), words),
+      run: (ctx, args, by) => setSuspended(ctx, { ...args, by }, true),
       print: (answer) => shownWith(afterSuspension(answer))(answer),
     }),
     resend: command({
       summary: 'lists or resends the events that failed in a\nperiod',
-      options: { since: time, until: time, key: { type: 'string', value: 'KEYID' }, send: { type: 'boolean' }, by },
+      options: { since: time, until: time, key: { type: 'string', value: 'KEYID' }, send: { type: 'boolean' } },
       about: `Lists the events whose attempt failed or timed out in a
 period and that have not been delivered since, for example
 after an outage of this service's network. With --send,
@@ -168,34 +161,40 @@ only events that are neither pending nor delivered.`,
       ],
       read(words, { key, send, ...values }) {
         words.end();
-        const stretch = { since: timeOf('since', values.since), until: timeOf('until', values.until) };
+        const stretch = {
+          since: readTime('since', needed('since', values.since)),
+          until: readTime('until', needed('until', values.until)),
+        };
         if (stretch.since >= stretch.until) throw new UsageError('--since must be before --until');
-        return { stretch, keyId: key, send, by: nameOf(values) };
+        return { stretch, keyId: key, send };
       },
-      async run(ctx, args) {
-        const { stretch, keyId, send } = args;
+      recorded: ({ send }) => (send ? 'by name' : 'never'),
+      async run(ctx, { stretch, keyId, send }, by) {
         if (keyId) await findKey(keyId, 'anyone');
         const keys = await countUndelivered(stretch, keyId);
-        return { ...stretch, keys, sent: send ? await resendAll(ctx, keys, stretch, args.by) : 0 };
+        return { ...stretch, keys, sent: send ? await resendAll(ctx, keys, stretch, by) : 0 };
       },
       print: resendLines,
     }),
     erase: command({
       summary: 'erases the personal data of a ride',
       forms: ['RIDEID'],
-      options: { by },
+      recorded: 'by name',
       about: `Erases the personal data of a ride that has ended and has no
 pending events, instead of 30 days after its end
 (ERASE_AFTER_DAYS). This cannot be undone.`,
       examples: ['PROGRAM erase ride_1a2B3c4D5e6F7g'],
-      read: (words, values) => ({ rideId: words.need('a RIDEID'), by: nameOf(values) }),
-      async run(ctx, args) {
-        const accountId = await eraseRide(args.rideId);
-        await recordAudit(ctx, args.by, { action: 'ride_erased', accountId, about: args.rideId });
-        return { rideId: args.rideId, erased: true };
+      read: (words) => ({ rideId: words.need('a RIDEID') }),
+      async run(ctx, { rideId }, by) {
+        const accountId = await eraseRide(rideId);
+        await recordAudit(ctx.now(), by, { action: 'ride_erased', accountId, about: rideId });
+        return { rideId, erased: true };
       },
       print: shownWith('Erased the personal data in the ride, its events and its attempts.'),
     }),
+    ...doctorCommands,
+    ...backupCommands,
+    ...accessCommands,
   },
 };
 
@@ -212,28 +211,9 @@ function parseSuspendable(name: string, word: string | undefined, words: Words):
   return { kind, id };
 }
 
-/** Reads a time with its zone, such as 2026-11-05T09:30Z. */
-function timeOf(option: string, given: string | undefined): Date {
+function needed(option: string, given: string | undefined): string {
   if (given === undefined) throw new UsageError(`resend needs --${option} TIME`);
-  const hasZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(given);
-  const at = new Date(given);
-  if (!hasZone || Number.isNaN(at.getTime())) {
-    throw new UsageError(`--${option} needs a time with a zone, such as 2026-11-05T09:30Z`);
-  }
-  return at;
-}
-
-/**
- * The operator's name for the audit log: the option --by, or else the system user. In a container that user may have no
- * name.
- */
-function nameOf({ by }: { by?: string }): string {
-  if (by !== undefined) return by;
-  try {
-    return os.userInfo().username;
-  } catch {
-    return `user ${process.getuid?.()}`;
-  }
+  return given;
 }
 
 type Subject = { accountId?: string; driverId?: string; pool?: string };

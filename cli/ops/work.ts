@@ -1,5 +1,3 @@
-import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
-import { type AuditEntry, audit, commandLine } from '../../shared/accounts/audit.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
@@ -12,6 +10,7 @@ import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
 import { maxResends, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
+import { type AuditFields, recordAudit } from '../operator.ts';
 
 export async function setPaused(
   ctx: Context,
@@ -21,7 +20,7 @@ export async function setPaused(
   await assertRedis(ctx);
   const queue = ctx.queues[pool];
   await (paused ? queue.pause() : queue.resume());
-  await recordAudit(ctx, by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
+  await recordAudit(ctx.now(), by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
   return { pool, paused };
 }
 
@@ -38,7 +37,7 @@ export async function setSuspended(
   suspended: boolean,
 ): Promise<object> {
   await waitForRedis(ctx);
-  const answer = await suspensions[kind](id, suspended, (entry) => recordAudit(ctx, by, entry));
+  const answer = await suspensions[kind](id, suspended, (entry) => recordAudit(ctx.now(), by, entry));
   return { ...answer, suspended };
 }
 
@@ -75,7 +74,7 @@ export async function resendAll(
   for (const { keyId, accountId } of keys) {
     const sentOfKey = await resendOfKey(ctx, keyId, stretch, accountId);
     sent += sentOfKey;
-    if (sentOfKey > 0) await recordAudit(ctx, by, { action: 'events_resent', accountId, keyId });
+    if (sentOfKey > 0) await recordAudit(ctx.now(), by, { action: 'events_resent', accountId, keyId });
   }
   return sent;
 }
@@ -90,17 +89,6 @@ async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, acco
     sent += batch;
     if (batch < maxResends) return sent;
   }
-}
-
-type AuditFields = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
-
-/**
- * Records the operator's name in the audit log of the affected account, or of the operator's account if none is
- * affected.
- */
-export async function recordAudit(ctx: Context, by: string, { accountId, ...entry }: AuditFields): Promise<void> {
-  const ofAccount = accountId ?? (await accountOf(operatorEmail))._id;
-  await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());
 }
 
 /** Waits for Redis, at most 2 s: the sweeper adds the jobs of a command that continues without Redis. */

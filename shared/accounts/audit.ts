@@ -2,8 +2,8 @@ import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
 import { collection, insertOnce } from '../base/mongo/collection.ts';
 
-/** The actions in an account that the dashboard's audit list shows. */
-const auditActions = [
+/** The actions in an account that the dashboard's audit list shows, and those of operators. */
+export const auditActions = [
   'key_created',
   'key_renamed',
   'key_rotated',
@@ -18,13 +18,17 @@ const auditActions = [
   'account_resumed',
   'key_suspended',
   'key_resumed',
+  'limit_changed',
   'offer_accepted',
   'ride_cancelled',
   'ride_erased',
   'events_resent',
   'desk_key_chosen',
+  'driver_created',
+  'driver_key_rotated',
   'driver_suspended',
   'driver_resumed',
+  'driver_revoked',
   'pool_paused',
   'pool_resumed',
   'swept',
@@ -36,6 +40,13 @@ const auditActions = [
   'member_left',
   'account_handed_over',
   'account_renamed',
+  'secrets_rekeyed',
+  'token_created',
+  'token_revoked',
+  'operator_signed_in',
+  'backed_up',
+  'restored',
+  'rides_released',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -102,6 +113,19 @@ export async function auditOf(
   return entries
     .find({ accountId, ...older })
     .sort({ at: -1, _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** The entries of operators since a time, of all accounts, newest first, at most `limit`. */
+export async function auditOfOperators(
+  { since, by, action }: { since: Date; by?: string; action?: AuditAction },
+  limit: number,
+): Promise<AuditEntry[]> {
+  const ofOperators = by === undefined ? { $or: [{ from: commandLine }, { by: { $exists: true } }] } : { by };
+  return entries
+    .find({ at: { $gte: since }, ...ofOperators, ...(action && { action }) }, { hint: { at: 1 } })
+    .sort({ at: -1 })
     .limit(limit)
     .toArray();
 }

@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import type { SecretsKeys } from './encryption.ts';
-import { settings } from './settings.ts';
+import { settings, settingTopics } from './settings.ts';
 import { findSimilar, type UnknownSetting } from './similar-settings.ts';
 
 export interface Config {
@@ -47,7 +47,7 @@ export interface Config {
   shutdownGraceMs: number;
   logLevel: string;
   /** The address of health checks and metrics. Without a port they are off; port 0 picks a free port. */
-  ops: { host: string; port?: number };
+  ops: { host: string; port?: number; auth: 'shared' | 'personal' };
   /** The trace collector; without it the process records no traces. */
   traces?: TraceSettings;
   concurrency: {
@@ -108,6 +108,50 @@ export function readConfig(
   const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
   const unknownSettings = findSimilar(Object.keys(given));
   if (error) throw new ConfigError([...problemsOf(error), ...unknownSettings.map(questionAbout)].join('\n'));
+  return configOf(value, unknownSettings);
+}
+
+/**
+ * Like `readConfig` of a process that needs no SECRETS_KEY, but never throws: a setting that is missing or invalid
+ * counts as unset, and `problems` has a line for each. Unset addresses are empty.
+ */
+export function readValidSettings(env: NodeJS.ProcessEnv = process.env): {
+  config: Readonly<Config>;
+  problems: string[];
+} {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const rules = { stripUnknown: true, abortEarly: false, errors: { label: 'key' } } as const;
+  const { error } = settings.fork(['SECRETS_KEY'], (setting) => setting.optional()).validate(given, rules);
+  const invalid = new Set(error?.details.map(({ path }) => String(path[0])));
+  const valid = Object.fromEntries(Object.entries(given).filter(([name]) => !invalid.has(name)));
+  const { value } = settings.fork(settingNames, (setting) => setting.optional()).validate(valid, rules);
+  const unknownSettings = findSimilar(Object.keys(given));
+  return {
+    config: configOf({ ...value, MONGO_URL: value.MONGO_URL ?? '' }, unknownSettings),
+    problems: [...(error ? problemsOf(error) : []), ...unknownSettings.map(questionAbout)],
+  };
+}
+
+const settingNames = Object.values(settingTopics).flatMap(Object.keys);
+
+/**
+ * The known settings of an environment. The value is shown only if it is a number or one of a few words: all others may
+ * contain a secret, an address or a name.
+ */
+export function shownSettings(env: NodeJS.ProcessEnv = process.env): { name: string; value?: string }[] {
+  return Object.entries(Object.assign({}, ...Object.values(settingTopics)) as Record<string, Joi.Schema>).flatMap(
+    ([name, rule]) => {
+      const given = env[name];
+      if (!given) return [];
+      const { type, flags } = rule.describe() as { type: string; flags?: { only?: boolean } };
+      const isPlain = (type === 'number' || flags?.only === true) && /^[\w.-]{1,40}$/.test(given);
+      return [{ name, ...(isPlain && { value: given }) }];
+    },
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: Joi does not infer the types of validated values.
+function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Readonly<Config> {
   return Object.freeze({
     environment: value.SERVICE_ENV,
     host: value.HOST,
@@ -144,7 +188,11 @@ export function readConfig(
     }),
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
-    ops: Object.freeze({ host: value.OPS_HOST, ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }) }),
+    ops: Object.freeze({
+      host: value.OPS_HOST,
+      auth: value.OPS_AUTH,
+      ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }),
+    }),
     ...(value.OTEL_EXPORTER_OTLP_ENDPOINT && {
       traces: Object.freeze({
         endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -171,6 +219,9 @@ export function readConfig(
     }),
   });
 }
+
+/** The user who started this process with `sudo`. */
+export const sudoUser = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.SUDO_USER || undefined;
 
 function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
   if (phone) return { help: Object.freeze({ url: `tel:${phone.replace(/[^\d+]/g, '')}`, phone }) };

@@ -407,8 +407,17 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
       })
       .description("The token for [the queues](operations.md#the-queues) at `/ops` on the API's operators' port.")
-      .note('20 to 200 characters without spaces.', 'Without it, the queue pages are off.')
+      .note(
+        '20 to 200 characters without spaces.',
+        'Without it, the queue pages are off, unless `OPS_AUTH` is `personal`.',
+      )
       .tag('API'),
+    OPS_AUTH: Joi.valid('shared', 'personal')
+      .default('shared')
+      .description(
+        'With `shared`, `/ops` accepts `OPS_TOKEN` and [personal tokens](operations.md#tokens-of-operators), and `/metrics` needs no token. With `personal`, both need a personal token.',
+      )
+      .tag('API', 'workers'),
     OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
       .custom(withoutUser)
       .messages({

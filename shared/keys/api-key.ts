@@ -29,6 +29,8 @@ export interface ApiKey {
   accountSuspendedAt?: Date;
   /** The key's slot within the account's key limit (places.ts). Keys from the command line have none. */
   place?: number;
+  /** The key's own limit on creations, set by the operator. Missing: `contractLimit`. */
+  limit?: CreationLimit;
   /** The current streak of failed deliveries; removed by the next success (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
   /** When the account got mails about this key's failing deliveries, within the last 24 hours. */
@@ -40,6 +42,14 @@ export interface ApiKey {
   /** The dashboard forms that created or changed the key, newest last. */
   forms?: AppliedForm[];
 }
+
+/** The most rides that a key can create in any 60 s and in any 3,600 s. */
+export interface CreationLimit {
+  perMinute: number;
+  perHour: number;
+}
+/** The contract's limit for each key (section 8). */
+export const contractLimit: CreationLimit = { perMinute: 30, perHour: 300 };
 
 export interface FailureStreak {
   inRow: number;
@@ -95,6 +105,7 @@ export interface Caller {
   keyId: string;
   accountId: string;
   mode: Mode;
+  limit?: CreationLimit;
 }
 
 /** The fields of a key that authentication reads. */
@@ -106,6 +117,7 @@ export const callerFields = {
   suspendedAt: 1,
   accountSuspendedAt: 1,
   lastUsedAt: 1,
+  limit: 1,
 } as const;
 
 /** True if the operator has suspended the key or its account. */
@@ -133,7 +145,8 @@ export function toActiveCaller(
 ): Caller | null {
   if (!found || found.revokedAt || isSuspended(found)) return null;
   if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
-  return { keyId: found._id, accountId: found.accountId, mode: found.mode };
+  const { _id: keyId, accountId, mode, limit } = found;
+  return { keyId, accountId, mode, ...(limit && { limit }) };
 }
 
 /**

@@ -6,7 +6,7 @@ import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
-import { type ApiKey, KeyModel, keys } from './api-key.ts';
+import { type ApiKey, type CreationLimit, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 import { insertWithinLimit } from './places.ts';
@@ -159,6 +159,29 @@ export async function suspendKey(keyId: string): Promise<void> {
 /** Accepts a suspended key again, unless its account is suspended. */
 export async function resumeKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', () => ({ unset: { suspendedAt: 1 } }));
+}
+
+/** The largest limit of a key, because Redis remembers each creation of the last hour. */
+export const maxPerHour = 100_000;
+
+/**
+ * Sets the key's own limit on creations, from its next request on; null restores the contract's. Resolves with false if
+ * the key already had this limit. Throws `invalid_request` unless 1 <= perMinute <= perHour <= maxPerHour.
+ */
+export async function limitKey(keyId: string, limit: CreationLimit | null): Promise<boolean> {
+  if (limit !== null) assertLimit(limit);
+  const change = limit === null ? { unset: { limit: 1 as const } } : { set: { limit } };
+  const isSame = (key: ApiKey) => key.limit?.perMinute === limit?.perMinute && key.limit?.perHour === limit?.perHour;
+  const { applied } = await changeKey(keyId, 'anyone', (key) => ({ ...change, on: ['limit'], isSame: isSame(key) }));
+  return applied.isChange;
+}
+
+function assertLimit({ perMinute, perHour }: CreationLimit): void {
+  const isValid = [perMinute, perHour].every(Number.isInteger) && perMinute >= 1 && perHour <= maxPerHour;
+  if (!isValid || perMinute > perHour) {
+    const message = `The limits must be whole numbers from 1 to ${maxPerHour}, and the hour's not below the minute's`;
+    throw new AppError('invalid_request', { message });
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import { AccountModel, fillMembers } from '../accounts/account.ts';
 import { AuditModel } from '../accounts/audit.ts';
 import { LimitModel } from '../accounts/limit.ts';
+import { OperatorTokenModel } from '../accounts/operator-token.ts';
 import { SessionModel } from '../accounts/session.ts';
 import { SignInModel } from '../accounts/sign-in-row.ts';
 import { SubmissionModel } from '../accounts/submission.ts';
@@ -31,6 +32,7 @@ const models = [
   AttemptModel,
   AuditModel,
   LimitModel,
+  OperatorTokenModel,
   SessionModel,
   SignInModel,
   SubmissionModel,

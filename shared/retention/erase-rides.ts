@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
-import { erasable, erasedWithTerms, rides } from '../rides/ride.ts';
+import { erasable, erasedWithNames, erasedWithTerms, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
 import { attempts } from '../webhooks/attempts.ts';
@@ -10,28 +10,49 @@ const rounded = (place: string) => ({
   lat: { $round: [`$${place}.lat`, 2] },
   lng: { $round: [`$${place}.lng`, 2] },
 });
-const withoutPhone = (driver: string) => ({ $mergeObjects: [driver, { phone: '' }] });
+/** An erased driver keeps the id, for the driver's own trips, and the rating. */
+const withoutPerson = (driver: string) => ({
+  $mergeObjects: [driver, { name: '', phone: '', vehicle: '', plate: '' }],
+});
+
+/** The events of a ride's offers, in the order of the offers (ride-history.ts). */
+const offerEvents = { $filter: { input: '$events', cond: { $eq: ['$$this.event', 'offer.received'] } } };
+/** The number of the accepted offer's event; missing if no offer was accepted. */
+const acceptedSeq = {
+  $let: {
+    vars: { place: { $indexOfArray: ['$offers.offerId', '$acceptedOfferId'] }, ofOffers: offerEvents },
+    in: { $cond: [{ $gte: ['$$place', 0] }, { $arrayElemAt: ['$$ofOffers.seq', '$$place'] }, '$$REMOVE'] },
+  },
+};
+const keptEvents = {
+  $filter: {
+    input: '$events',
+    cond: { $or: [{ $ne: ['$$this.event', 'offer.received'] }, { $eq: ['$$this.seq', acceptedSeq] }] },
+  },
+};
+const keptOffers = { $filter: { input: '$offers', cond: { $eq: ['$$this.offerId', '$acceptedOfferId'] } } };
 
 /**
  * `reference` and `metadata` are erased too, because the partner's own text may name a person. `needs` may describe a
- * person's health.
+ * person's health. A ride can have 50 offers, which are about drivers who had nothing to do with the trip.
  */
 const erasure = [
   {
     $set: {
       pickup: rounded('pickup'),
       destination: rounded('destination'),
-      driver: { $cond: ['$driver', withoutPhone('$driver'), '$$REMOVE'] },
+      driver: { $cond: ['$driver', withoutPerson('$driver'), '$$REMOVE'] },
       offers: {
         $map: {
-          input: '$offers',
+          input: keptOffers,
           as: 'offer',
-          in: { $mergeObjects: ['$$offer', { driver: withoutPhone('$$offer.driver') }] },
+          in: { $mergeObjects: ['$$offer', { driver: withoutPerson('$$offer.driver') }] },
         },
       },
-      events: { $map: { input: '$events', as: 'event', in: { $mergeObjects: ['$$event', { body: '' }] } } },
+      offersCount: { $ifNull: ['$offersCount', { $size: '$offers' }] },
+      events: { $map: { input: keptEvents, as: 'event', in: { $mergeObjects: ['$$event', { body: '' }] } } },
       rev: { $add: ['$rev', 1] },
-      erasedAt: '$$NOW',
+      erasedAt: { $ifNull: ['$erasedAt', '$$NOW'] },
     },
   },
   {
@@ -50,15 +71,18 @@ const erasure = [
       'searchTerms',
       'leg',
       'lastPosition',
+      'asked',
+      'excludedDrivers',
     ],
   },
 ];
 
 /**
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
- * passenger, notes, needs, addresses, drivers' phones, the partner's reference and metadata, search terms, webhook URL,
- * track token, last position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a
- * kilometre). Price, `autoAccept`, times and outcomes stay.
+ * passenger, notes, needs, addresses, drivers' names, phones and cars, the drivers who were asked, all offers except the
+ * accepted one with their events, the partner's reference and metadata, search terms, webhook URL, track token, last
+ * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
+ * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as
  * erased only when all of it is. Idempotent. Resolves with the number of erased rides.
@@ -76,6 +100,16 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   // The attempts are erased again: one that was inserted late, after its event was settled, may have been missed above.
   await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
+}
+
+/**
+ * Erases rides again that an earlier version has erased: it kept names and cars of drivers, and all offers. Resolves
+ * with the number of these rides. Idempotent.
+ */
+export async function eraseAgain(rideIds: readonly string[]): Promise<number> {
+  const options = { writeConcern: durableWrites(), ...timeLimit() };
+  const earlier = { _id: { $in: [...rideIds] }, ...erasedWithNames };
+  return (await rides.updateMany(earlier, erasure, options)).modifiedCount;
 }
 
 /**

@@ -49,8 +49,8 @@ export class DriverBusy extends AppError {
  * Repeats this if another process was first. Resolves with null if the ride is unknown or belongs to another owner;
  * otherwise with the result of the last decision and the ride after it.
  *
- * An error thrown by `decision` is rethrown, and nothing is written. Throws DriverBusy, and `unavailable` after 200
- * lost races. `origin` is stored with the change's event.
+ * An error thrown by `decision` is rethrown, and nothing is written. Throws DriverBusy, and `unavailable` for a held
+ * ride and after 200 lost races. `origin` is stored with the change's event.
  *
  * A result or error never reports a state that a failover could roll back: this function waits until the majority has
  * that state, and throws NotYetCommitted after one second. A repeated change adds its jobs and wake-ups again, because
@@ -67,6 +67,7 @@ export async function changeRide<Result>(
     const [read, mark] = await Promise.all([readRide({ rideId, owner }), feedMark()]);
     if (!read) return null;
     const { ride, now } = read;
+    if (ride.heldAt) throw new AppError('unavailable');
     const at = new Date(Math.max(now.getTime(), lastEventTime(ride) + 1));
     const decided = tryDecision(() => decision(ride, at, now));
     if ('refusal' in decided || !decided.change || decided.change === 'not yet') {

@@ -8,15 +8,15 @@ import { isDuplicate } from '../base/mongo/collection.ts';
 import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
-import type { Mode } from '../base/terms.ts';
 import { publishNewRide } from '../base/wake.ts';
+import type { Caller } from '../keys/api-key.ts';
 import { newDocument } from './new-document.ts';
 import { rides } from './ride.ts';
 import { enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario } from './ride-types.ts';
 
 export interface NewRide {
-  key: { keyId: string; accountId: string; mode: Mode };
+  key: Caller;
   request: RideRequest;
   scenario?: TestScenario;
   idempotencyKey?: string;

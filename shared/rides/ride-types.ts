@@ -201,6 +201,8 @@ export interface Ride extends RideRequest {
   status: RideStatus;
   statusAt: Date;
   offers: Offer[];
+  /** Only on an erased ride: the number of offers that it had. */
+  offersCount?: number;
   acceptedOfferId?: string;
   agreedPrice?: number;
   driver?: Driver;
@@ -244,6 +246,9 @@ export interface Ride extends RideRequest {
   /** The last time that an event of the ride was not delivered: its attempt failed, or no attempt was made. */
   undeliveredAt?: Date;
   claim?: Claim;
+  /** Only on a held ride (ride.ts): when it was restored, and what runs again once it is released. */
+  heldAt?: Date;
+  held?: { timers: Timer[]; nextDueAt?: Date };
   /** The time at which its personal data was erased (retention/erase-rides.ts). */
   erasedAt?: Date;
 }

@@ -34,6 +34,9 @@ rideSchema.index(searchIndex, { partialFilterExpression: { searchTerms: { $exist
 /** Erased rides with search terms: a process of an earlier version erased them. Normally there are none. */
 export const erasedWithTerms = { erasedAt: { $exists: true }, searchTerms: { $exists: true } };
 rideSchema.index({ erasedAt: 1 }, { partialFilterExpression: erasedWithTerms });
+/** Erased rides with drivers' names: an earlier version erased them. The retention erases them again. */
+export const erasedWithNames = { erasedAt: { $exists: true }, 'offers.driver.name': { $gt: '' } };
+rideSchema.index({ erasedAt: 1, _id: 1 }, { partialFilterExpression: erasedWithNames });
 // The sweeper walks these two indexes, oldest first. They are partial, so they contain only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
@@ -41,6 +44,14 @@ rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueA
 export const waitingToOpen = { 'timers.name': 'open' } as const;
 // The opener walks this index, earliest opening first.
 rideSchema.index({ biddingOpensAt: 1, _id: 1 }, { partialFilterExpression: waitingToOpen });
+/**
+ * A ride that was under way in a restored backup is held until an operator releases it, because its partner and driver
+ * may have continued it after the backup (held-rides.ts). Its timers and due time are set aside in `held`, and
+ * `unsettled` is negative, so the sweeper and the retention do not find it. `changeRide` refuses to change it.
+ */
+export const heldRides = { heldAt: { $exists: true } } as const;
+export const heldIndex = { heldAt: 1, _id: 1 } as const;
+rideSchema.index(heldIndex, { partialFilterExpression: heldRides });
 /** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
 export const erasable = {
   status: { $in: endedStatuses },

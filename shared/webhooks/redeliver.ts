@@ -47,11 +47,13 @@ export async function redeliver(
   { rideId, seq }: { rideId: string; seq: number },
   { accountId, requestId, form, isSpaced }: Requester & { isSpaced?: true },
 ): Promise<string> {
-  const ride = await rides.findOne<RideWithEvents>(
+  const ride = await rides.findOne<RideWithEvents & Pick<Ride, 'seq' | 'erasedAt'>>(
     { _id: rideId, accountId },
-    { projection: rideFields, ...timeLimit() },
+    { projection: { ...rideFields, seq: 1, erasedAt: 1 }, ...timeLimit() },
   );
   const event = ride?.events.find((one) => one.seq === seq);
+  // An erased ride no longer has all of its events.
+  if (ride?.erasedAt && seq >= 1 && seq <= ride.seq) throw new AppError('body_erased');
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');

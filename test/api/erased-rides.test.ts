@@ -37,20 +37,21 @@ describe('an erased ride', () => {
       fare: before.fare,
       agreedPrice: before.agreedPrice,
       pickup: { lat: 40.71, lng: -74.01 },
-      driver: { ...body.driver, name: before.driver?.name, phone: '' },
+      offersCount: before.offers.length,
+      driver: { name: '', phone: '', vehicle: '', plate: '', rating: before.driver?.rating },
     });
     const offers = await client.get(`/rides/${rideId}/offers`);
     expect(offers.status).to.equal(200);
     withoutPersonal(JSON.stringify([body, offers.body]));
   });
 
-  it('the events of an erased ride stay in the feed with body null, and a search for its reference finds nothing', async () => {
+  it('the events of an erased ride stay in the feed with body null, except those of offers that were not accepted, and a search for its reference finds nothing', async () => {
     const { client, before, rideId } = await erased();
     await ageEvents(rideId);
     const { events } = (await client.get(`/rides/${rideId}/events`)).body;
     expect(await readFeedOf(client)).to.deep.equal(events);
     expect(events.map(({ seq, body }: ShownEvent) => [seq, body])).to.deep.equal(
-      before.events.map(({ seq }) => [seq, null]),
+      [1, 3, 4, 5, 6].map((seq) => [seq, null]),
     );
     for (const { delivery } of events) expect(delivery).to.include({ outcome: 'delivered' });
     const listed = async (query: string) =>
@@ -87,6 +88,7 @@ describe('an erased ride', () => {
     }
     expect(textOf(pages[1]?.html ?? '')).to.include('The body of this event is no longer kept.');
     expect(textOf(pages[2]?.html ?? '')).to.include('The request and the answer are no longer kept.');
+    expect((await visitor.post(`${path}/events/2/send-again`)).status).to.equal(410);
     const sent = await visitor.post(`${path}/events/3/send-again`);
     expect(sent.status).to.equal(410);
     const attempt = await attempts.findOne({ rideId, seq: 3 });

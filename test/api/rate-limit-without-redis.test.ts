@@ -65,10 +65,10 @@ describe('creations while Redis is unavailable', () => {
 
     it('a creation counts for exactly 60,000 ms in the local limit per minute, and 3,600,000 ms per hour', async () => {
       let nowMs = 0;
-      const log = localLog(() => nowMs, keyWindows);
+      const log = localLog(() => nowMs);
       const chargeAt = async (atMs: number, id: string) => {
         nowMs = atMs;
-        return (await log.charge('key_of_tests', { id, isRepeatable: false })).result;
+        return (await log.charge('key_of_tests', { id, isRepeatable: false }, keyWindows())).result;
       };
       const chargeMinute = async (atMs: number) => {
         for (let made = 0; made < 30; made++) expect(await chargeAt(atMs, `${atMs} ${made}`)).to.equal('charged');
@@ -81,15 +81,15 @@ describe('creations while Redis is unavailable', () => {
     });
 
     it('the local charge of an Idempotency-Key stays until all of its requests have failed', async () => {
-      const log = localLog(() => 0, keyWindows);
+      const log = localLog(() => 0);
       const creation = { id: 'shared', isRepeatable: true };
       for (const result of ['charged', 'known']) {
-        expect(await log.charge('key_of_tests', creation)).to.include({ result });
+        expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result });
       }
       await log.refund('key_of_tests', creation);
-      expect(await log.charge('key_of_tests', creation)).to.include({ result: 'known' });
+      expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result: 'known' });
       for (let failed = 0; failed < 2; failed++) await log.refund('key_of_tests', creation);
-      expect(await log.charge('key_of_tests', creation)).to.include({ result: 'charged' });
+      expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result: 'charged' });
     });
 
     it('the local limit charges repeats with an Idempotency-Key once', async () => {

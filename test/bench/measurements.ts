@@ -22,6 +22,7 @@ import { retention } from './rides/retention.ts';
 import { timerLag } from './rides/timer-lag.ts';
 import { wholeRides } from './rides/whole-rides.ts';
 import { backlog } from './scale/backlog.ts';
+import { cost } from './scale/cost.ts';
 import { million } from './scale/million.ts';
 
 /** All measurements, by their names for `--only`, in the order of a full run. */
@@ -51,6 +52,7 @@ export const measurements = {
   'idle-drivers': idleDrivers,
   polls,
   'redis-memory': redisMemory,
+  cost,
   'two-processes': twoProcesses,
   start: apiStart,
   memory: idleMemory,

@@ -35,6 +35,8 @@ export interface Stack {
   startApi(env?: NodeJS.ProcessEnv): Promise<Program>;
   /** Stops all programs, and empties MongoDB and Redis for the next measurement. */
   clean(): Promise<void>;
+  /** The size of the logs of these programs, in bytes. */
+  logBytes(names: readonly string[]): Promise<number>;
   /** Stops all running programs. */
   stopPrograms(): Promise<void>;
   /** Calls `watchOthers` of machine-cpu.ts with the ids of this process and of all processes that it has started. */
@@ -82,6 +84,10 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
       const port = await freePort();
       const api = await start('api', 'api/main.js', { env: { ...env, PORT: String(port) } });
       return { ...api, ready: port };
+    },
+    async logBytes(names) {
+      const sizes = names.map(async (name) => (await fs.stat(path.join(folder, `${name}.log`))).size);
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     },
     stopPrograms,
     async clean() {

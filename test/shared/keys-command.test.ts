@@ -207,20 +207,23 @@ describe('the command line of keys', () => {
       mode: 'test',
       key: 'svc_test_...a1B2',
       webhookUrl: null,
+      limit: null,
       createdAt: ago(9_000),
       lastUsedAt: null,
       revokedAt: null,
     };
 
-    it('the list has labelled, aligned columns, and a second line with the webhook URL of each key', () => {
+    it('the list has labelled, aligned columns, and lines with the webhook URL and the limit of each key', () => {
       const webhookUrl = 'https://partner.example/events';
-      const used = { ...key, mode: 'live', name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl };
+      const limit = { perMinute: 300, perHour: 3_000 };
+      const used = { ...key, mode: 'live', name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl, limit };
       expect(tableOf([key, used, { ...key, revokedAt: ago(0) }], now)).to.deep.equal([
         'KEY ID              MODE  ENDS IN  LAST USED  NAME',
         'key_1a2B3c4D5e6F7g  test  a1B2     never      Front desk',
         '  no webhook URL',
         'key_1a2B3c4D5e6F7g  live  a1B2     47 h ago   Night',
         '  events to https://partner.example/events',
+        '  at most 300 rides in 60 seconds, 3000 in an hour',
         'key_1a2B3c4D5e6F7g  test  a1B2     never      Front desk',
         '  revoked on 2026-03-04',
       ]);

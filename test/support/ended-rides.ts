@@ -17,6 +17,9 @@ export const personal = [
   'Ward 7',
   'Main entrance',
   '+12025550122',
+  'Grace Hopper',
+  'Saab 900, green',
+  'GH 1906',
   'booking-4711',
   'bed 12',
   '/hook-of-ward-7',
@@ -28,6 +31,7 @@ export const personal = [
   'booking4711',
 ];
 
+const person = { name: 'Grace Hopper', phone: '+12025550122', vehicle: 'Saab 900, green', plate: 'GH 1906' };
 const hook = 'https://partner.example/hook-of-ward-7';
 
 /** A completed live ride with every possible field, which ended `daysAgo` with all events delivered. */
@@ -38,7 +42,7 @@ export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = 
     pickup: { lat: 40.7128, lng: -74.006, address: 'Ward 7' },
     destination: { lat: 40.758, lng: -73.9855, address: 'Main entrance' },
     webhookUrl: hook,
-    offers: [{ driver: newDriver({ phone: '+12025550122' }) }, { driver: newDriver({ phone: '+12025550122' }) }],
+    offers: [{ driver: newDriver(person) }, { driver: newDriver(person) }],
     ...wish,
   });
   const ride = await storedRide(rideId);

@@ -50,7 +50,7 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
     };
     if (!scenario || Object.keys(faults).length > 0) return again(422, { faults });
 
-    const caller = { keyId: key._id, accountId: account._id, mode: key.mode };
+    const caller = { keyId: key._id, accountId: account._id, mode: key.mode, limit: key.limit };
     try {
       // The form id is the Idempotency-Key: a repeated form returns the same ride.
       const asked: NewRide = {

@@ -48,7 +48,7 @@ function State({ ride }: { ride: ConsoleRide }) {
         <strong>{moneyText(agreedPrice ?? fare)}</strong>{' '}
         <span class="quiet">{agreedPrice === undefined ? 'proposed' : 'agreed'}</span>
       </p>
-      {driver && (
+      {driver?.name && (
         <p id="driver">
           {driver.name}, {driver.vehicle}, {driver.plate}
         </p>

@@ -12,9 +12,11 @@ export function detailOf({ kind, status, offer }: HistoryEntry, ride: DetailedRi
     case 'created':
       return `${moneyText(ride.firstFare ?? ride.fare)} for ${ride.distanceKm.toFixed(1)} km`;
     case 'offer':
-      return offer ? `${offer.driver.name} for ${moneyText(offer.price)}, ${offer.etaMinutes} min away` : '';
+      return offer
+        ? `${offer.driver.name || 'A driver'} for ${moneyText(offer.price)}, ${offer.etaMinutes} min away`
+        : '';
     case 'withdrawal':
-      return offer ? `${offer.driver.name}, ${moneyText(offer.price)}` : '';
+      return offer ? `${offer.driver.name || 'A driver'}, ${moneyText(offer.price)}` : '';
     case 'raise':
       return `To ${moneyText(ride.fare)}`;
     case 'status':

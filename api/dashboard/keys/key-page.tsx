@@ -1,4 +1,5 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
+import { type CreationLimit, contractLimit } from '../../../shared/keys/api-key.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { Fact, LinkButton, Secret } from '../blocks.tsx';
 import { Id, ModePill, Time } from '../facts.tsx';
@@ -134,12 +135,19 @@ function KeyCard({ apiKey, ridesCreated }: PartProps) {
       <Fact name="Last used">
         <TimeOrNever at={apiKey.lastUsedAt} />
       </Fact>
+      <Fact name="Limit">
+        {limitWords(apiKey.limit ?? contractLimit)}
+        {apiKey.limit && ', set by the operator'}
+      </Fact>
       <Fact name="Rides created">
         <RideCount keyId={apiKey._id} count={ridesCreated} />
       </Fact>
     </dl>
   );
 }
+
+const limitWords = ({ perMinute, perHour }: CreationLimit): string =>
+  `${perMinute.toLocaleString('en')} rides in 60 seconds, ${perHour.toLocaleString('en')} in an hour`;
 
 function Webhook({ apiKey, faults, typed, egressAddresses = [] }: PartProps) {
   return (

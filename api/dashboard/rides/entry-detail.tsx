@@ -44,7 +44,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
       <div class="detail-head">
         <h2 id="detail-title">
           <code>{eventText({ event: event.event, rideStatus: entry.status })}</code>{' '}
-          {entry.offer && <span class="quiet">{`from ${entry.offer.driver.name}`}</span>}
+          {entry.offer?.driver.name && <span class="quiet">{`from ${entry.offer.driver.name}`}</span>}
         </h2>
         <OutcomePill outcome={outcome} />
       </div>
@@ -107,6 +107,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
 
 /** The phone is shown only for the driver of the ride. */
 function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
+  if (!driver.name) return <Fact name="Driver">erased</Fact>;
   return (
     <>
       <Fact name="Driver">{`${driver.name}, rated ${driver.rating.toFixed(1)}`}</Fact>

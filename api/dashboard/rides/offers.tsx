@@ -65,7 +65,7 @@ function OfferTable({ ride }: { ride: Ride }) {
           <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'withdrawn' : undefined}>
             <td class="driver">
               <span>
-                {offer.driver.name} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
+                {offer.driver.name || 'Driver'} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
               </span>
             </td>
             <td class="car">

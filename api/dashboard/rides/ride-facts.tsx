@@ -47,7 +47,7 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
       )}
       {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
-      {driver && (
+      {driver?.name && (
         <>
           <Fact name="Driver">
             <Person name={`${driver.name} ${ratingText(driver.rating)}`} phone={driver.phone} />

@@ -105,8 +105,8 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
         <p class="notice" id="erased">
           <span>
             The personal data of this ride was erased on <Time at={ride.erasedAt} form="date" />: passenger, notes,
-            reference, metadata, addresses, phone numbers, and the contents of requests and answers. Coordinates are
-            kept to about a kilometre.
+            reference, metadata, addresses, drivers with their cars, offers that were not accepted, and the contents of
+            requests and answers. Coordinates are kept to about a kilometre.
           </span>
         </p>
       )}

@@ -28,7 +28,7 @@ export const titleOf = ({ kind, status }: Pick<HistoryEntry, 'kind' | 'status'>)
 
 /** An entry in one sentence, for screen readers. */
 export const entryWords = (entry: HistoryEntry): string =>
-  [titleOf(entry), entry.offer && `${entry.offer.driver.name}, ${moneyText(entry.offer.price)}`]
+  [titleOf(entry), entry.offer && [entry.offer.driver.name, moneyText(entry.offer.price)].filter(Boolean).join(', ')]
     .filter(Boolean)
     .join(': ');
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type OperatorTokens, operatorTokens } from '../../accounts/operator-token.ts';
 import { ConfigError } from '../../base/config.ts';
 import type { Context } from '../../base/context.ts';
 import { describeError, errorCodeHeader, publicErrorOf } from '../../base/errors.ts';
@@ -31,7 +32,7 @@ const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeou
  * is unset. Throws ConfigError if it cannot listen there.
  */
 export async function startOpsServer(
-  ctx: Pick<Context, 'config' | 'log' | 'queues' | 'redis'>,
+  ctx: Pick<Context, 'config' | 'log' | 'queues' | 'redis' | 'now'>,
   { processName, checks, beforeScrape, pages }: OpsOptions,
 ): Promise<OpsServer | null> {
   const { host, port: wanted } = ctx.config.ops;
@@ -39,8 +40,10 @@ export async function startOpsServer(
   measureProcess(processName);
   const health = healthListener(checks, ctx.log);
   const scrape = scraper(ctx);
-  const metrics: RequestListener = async (_request, response) => {
+  const tokens = operatorTokens(ctx.now);
+  const metrics: RequestListener = async (request, response) => {
     try {
+      if (ctx.config.ops.auth === 'personal' && !(await admit(request, response, tokens))) return;
       beforeScrape?.();
       const text = await scrape();
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
@@ -71,4 +74,15 @@ export async function startOpsServer(
       await closed;
     },
   };
+}
+
+/** Answers a request for the metrics that has no valid personal token. Resolves with true if it has one. */
+async function admit(request: IncomingMessage, response: ServerResponse, tokens: OperatorTokens): Promise<boolean> {
+  const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const checked = given ? await tokens.check(given, request.socket.remoteAddress ?? 'unknown', () => false) : 'wrong';
+  if (checked === 'wrong') response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
+  else if (typeof checked === 'object' && 'tooMany' in checked) {
+    response.writeHead(429, { 'Retry-After': String(Math.ceil(checked.tooMany / 1_000)) }).end();
+  } else return true;
+  return false;
 }

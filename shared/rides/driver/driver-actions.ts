@@ -140,10 +140,13 @@ export async function applyDriverStep(
 }
 
 /** True if the step was already applied to this ride. */
-function wasApplied(ride: Pick<RideState, 'seq' | 'offers' | 'status' | 'cancelledBy'>, step: DriverStep): boolean {
+function wasApplied(
+  ride: Pick<RideState, 'seq' | 'offers' | 'offersCount' | 'status' | 'cancelledBy'>,
+  step: DriverStep,
+): boolean {
   if (step === 'cancel') return ride.cancelledBy === 'driver';
   // Each offer and each change of status has exactly one event, so this is the number of changes of status.
-  const changes = ride.seq - ride.offers.length;
+  const changes = ride.seq - (ride.offersCount ?? ride.offers.length);
   const steps = ride.status === 'cancelled' ? changes - 1 : changes;
   return inOrder.indexOf(step) < steps;
 }

@@ -1,6 +1,6 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
-import { operatorsCookie } from '../../../api/ops/operators-pages.tsx';
+import { operatorsCookie } from '../../../api/ops/operators-access.ts';
 import type { RequestContext } from '../../../api/part.ts';
 import { eventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
 import { charge } from '../../../shared/accounts/limit.ts';
@@ -7,7 +8,7 @@ import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../../shared/accounts/submission.ts';
-import { newMailId } from '../../../shared/base/ids.ts';
+import { newDriverId, newMailId } from '../../../shared/base/ids.ts';
 import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
@@ -19,6 +20,7 @@ import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { Driver } from '../../../shared/rides/ride-types.ts';
 import { dayMs, monthOf, startOfMonth, summableUntil } from '../../../shared/usage/days.ts';
 import { isSumDue, noteSummed, requestSums, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
@@ -31,10 +33,13 @@ import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { plansOf } from '../../support/plans.ts';
-import { newRide, rideIn } from '../../support/rides.ts';
+import { newDriver, newRide, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
+
+const { BSON } = mongoose.mongo;
+const erasedPerson = { name: '', phone: '', vehicle: '', plate: '' };
 
 describe('retention', () => {
   const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase('retention')).url }));
@@ -62,22 +67,24 @@ describe('retention', () => {
       expect(await personalIn(_id)).to.deep.equal([]);
     });
 
-    it('an erased ride keeps prices, times, outcomes, driver names, and locations to two decimals', async () => {
+    it('an erased ride keeps prices, times, outcomes, the accepted offer, and locations to two decimals', async () => {
       const before = await endedRide(ctx, 31);
       await retain();
       const after = await storedRide(before._id);
       const { _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice, seq, distanceKm, autoAccept } =
         before;
       expect(after).to.deep.include({ _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice });
-      expect(after).to.deep.include({ seq, distanceKm, autoAccept, rev: before.rev + 1 });
+      expect(after).to.deep.include({ seq, distanceKm, autoAccept, rev: before.rev + 1, offersCount: 2 });
       expect(after.pickup).to.deep.equal({ lat: 40.71, lng: -74.01 });
       expect(after.destination).to.deep.equal({ lat: 40.76, lng: -73.99 });
-      expect(after.driver).to.deep.equal({ ...before.driver, phone: '' });
-      expect(after.offers).to.deep.equal(
-        before.offers.map((offer) => ({ ...offer, driver: { ...offer.driver, phone: '' } })),
-      );
-      expect(after.events.map(({ body }) => body)).to.deep.equal(before.events.map(() => ''));
-      expect(after.events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(before.events.map(() => 'delivered'));
+      const { driverId, rating } = before.driver as Driver;
+      const driver = { driverId, rating, name: '', phone: '', vehicle: '', plate: '' };
+      expect(after.driver).to.deep.equal(driver);
+      expect(after.offers).to.deep.equal([{ ...before.offers[0], driver }]);
+      // Event 2 is the offer that was not accepted.
+      const kept = before.events.filter(({ seq }) => seq !== 2);
+      expect(after.events.map(({ seq, body }) => [seq, body])).to.deep.equal(kept.map(({ seq }) => [seq, '']));
+      expect(after.events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(kept.map(() => 'delivered'));
       expect(after.erasedAt).to.be.instanceOf(Date);
       const erased = await attempts.find({ rideId: _id }).toArray();
       expect(erased).to.have.length(before.events.length);
@@ -101,6 +108,46 @@ describe('retention', () => {
       await rides.updateOne({ _id }, { $set: { searchTerms: ['lovelace'] } });
       expect(await retain()).to.include({ ridesErased: 0, failed: 0 });
       expect(await storedRide(_id)).not.to.have.property('searchTerms');
+    });
+
+    it('an erased ride that had 50 offers takes less than 2 kB', async () => {
+      const offers = Array.from({ length: 50 }, () => ({ driver: newDriver() }));
+      const { _id, events } = await endedRide(ctx, 31, { offers });
+      const delivery = { httpStatus: 200, outcome: 'delivered', durationMs: 123.4, at: daysAgo(31) };
+      const asked = Array.from({ length: 200 }, () => ({ driverId: newDriverId(), pickupKm: 1.25 }));
+      const requestId = 'desk-7f31c0a2-0b1c-4d5e-8f90-123456789abc';
+      await rides.updateOne(
+        { _id },
+        { $set: { asked, rounds: 5, 'events.$[].delivery': { ...delivery, url: 'https://partner.example/events' } } },
+      );
+      await rides.updateOne({ _id }, { $set: { 'events.50.requestId': requestId, 'origin.requestId': requestId } });
+      expect(events).to.have.length(54);
+      const before = BSON.calculateObjectSize(await storedRide(_id));
+      await retain();
+      expect(before).to.be.above(30_000);
+      expect(BSON.calculateObjectSize(await storedRide(_id))).to.be.below(2_000);
+    });
+
+    it('a ride that an earlier version erased, with names of drivers and all offers, is erased again', async () => {
+      const { _id, offers, events, driver } = await endedRide(ctx, 31, { offers: [{}, {}, {}] });
+      await retain();
+      const { erasedAt } = await storedRide(_id);
+      await rides.updateOne({ _id }, { $set: { offers, events, driver }, $unset: { offersCount: 1 } });
+      expect(await retain()).to.include({ ridesErased: 1, failed: 0 });
+      const again = await storedRide(_id);
+      expect(again).to.deep.include({ erasedAt, offersCount: 3, driver: { ...driver, ...erasedPerson } });
+      expect(again.offers).to.have.length(1);
+      expect(again.events.map(({ seq }) => seq)).to.deep.equal([1, 4, 5, 6, 7]);
+      expect(await personalIn(_id)).to.deep.equal([]);
+      expect(await retain()).to.include({ ridesErased: 0 });
+    });
+
+    it('a cancelled ride whose offers were not accepted keeps their number, but none of them', async () => {
+      const { rideId } = await rideIn(ctx, 'cancelled', { offers: [{}, {}] });
+      await rides.updateOne({ _id: rideId }, { $set: { statusAt: daysAgo(31), settledSeq: 3, unsettled: 0 } });
+      expect((await retain()).ridesErased).to.equal(1);
+      expect(await storedRide(rideId)).to.deep.include({ offers: [], offersCount: 2, seq: 3 });
+      expect((await storedRide(rideId)).events.map(({ seq }) => seq)).to.deep.equal([3]);
     });
 
     it('several rides can be erased although the index on track tokens is unique', async () => {

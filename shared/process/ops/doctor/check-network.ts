@@ -1,0 +1,105 @@
+import dns from 'node:dns/promises';
+import fs from 'node:fs/promises';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import tls from 'node:tls';
+import type { Config } from '../../../base/config.ts';
+import { codeOf, type Finding, finding, type Outcome, ok, red, skipped, stepLimitMs } from './findings.ts';
+
+/** Trusted certificates besides those of Node. Only tests set it. */
+export interface Trust {
+  ca?: string;
+}
+
+const hostOf = (address: string): string => new URL(address).hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** Resolves the names in these addresses. */
+export function checkDns(addresses: readonly string[]): Promise<Finding> {
+  const todo = "Check the host's name servers (/etc/resolv.conf) and the DNS record.";
+  return finding('DNS', todo, async () => {
+    const names = [...new Set(addresses.map(hostOf))].filter((name) => !isIP(name));
+    if (names.length === 0) return skipped('no name to resolve');
+    const failed: string[] = [];
+    await Promise.all(names.map((name) => dns.lookup(name).catch((error) => failed.push(`${name}: ${codeOf(error)}`))));
+    return failed.length > 0 ? red(failed.join(', '), todo) : ok(`resolves ${names.join(', ')}`);
+  });
+}
+
+/** Sends a HEAD request to an address that the operator names. Any answer is fine. */
+export function checkHttps(target: string | undefined, { ca }: Trust = {}): Promise<Finding> {
+  const todo = 'Allow outgoing connections to port 443, and install the CA certificates (ca-certificates).';
+  return finding('outgoing HTTPS', todo, async () => {
+    if (!target) return skipped('name an address with --https-target');
+    return new Promise<Outcome>((resolve) => {
+      const request = https.request(target, { method: 'HEAD', timeout: stepLimitMs, agent: false, ca }, (answer) => {
+        answer.resume();
+        resolve(ok(`${hostOf(target)} answers ${answer.statusCode}`));
+        request.destroy();
+      });
+      request.on('timeout', () => request.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
+      request.on('error', (error) => resolve(red(`${hostOf(target)}: ${codeOf(error)}`, todo)));
+      request.end();
+    });
+  });
+}
+
+const renewDays = 14;
+const dayMs = 86_400_000;
+
+/** The certificate that the service's public address shows. */
+export function checkCertificate(publicUrl: string, nowMs: number, { ca }: Trust = {}): Promise<Finding> {
+  const todo = "Look at the proxy's log (Caddy renews certificates 30 days before they expire).";
+  return finding('certificate', todo, async () => {
+    if (!publicUrl.startsWith('https:')) return skipped('PUBLIC_BASE_URL is not an https address');
+    const { port } = new URL(publicUrl);
+    const host = hostOf(publicUrl);
+    return new Promise<Outcome>((resolve) => {
+      const name = isIP(host) ? {} : { servername: host };
+      const options = { host, port: Number(port || 443), rejectUnauthorized: false, timeout: stepLimitMs, ca, ...name };
+      const socket = tls.connect(options, () => {
+        const { valid_to: until } = socket.getPeerCertificate();
+        const days = Math.floor((Date.parse(until) - nowMs) / dayMs);
+        const problem = socket.authorized ? null : String(socket.authorizationError);
+        socket.destroy();
+        const found = `${days < 0 ? 'expired' : `expires in ${days} days`}${problem ? `, ${problem}` : ''}`;
+        resolve(problem || days < renewDays ? red(found, todo) : ok(found));
+      });
+      socket.on('timeout', () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
+      socket.on('error', (error) => resolve(red(`${host}: ${codeOf(error)}`, todo)));
+    });
+  });
+}
+
+/** Signs in to the mail server, and sends nothing. */
+export function checkMail({ secrets, environment }: Pick<Config, 'secrets' | 'environment'>): Promise<Finding> {
+  const todo = 'Check SMTP_URL: host, port, user and password, and whether the firewall allows this port.';
+  return finding('mail', todo, async () => {
+    if (!secrets.smtpUrl) return skipped('SMTP_URL is not set: nobody can sign in to the dashboard');
+    const { createTransport } = await import('nodemailer');
+    const transport = createTransport({
+      url: secrets.smtpUrl,
+      ...(environment === 'production' && new URL(secrets.smtpUrl).password !== '' && { requireTLS: true }),
+      ...{ dnsTimeout: stepLimitMs, connectionTimeout: stepLimitMs, greetingTimeout: stepLimitMs },
+      socketTimeout: stepLimitMs,
+    });
+    try {
+      await transport.verify();
+      return ok('the mail server accepts us');
+    } finally {
+      transport.close();
+    }
+  });
+}
+
+const leastFree = { bytes: 1_000_000_000, share: 0.1 };
+
+/** The free space on the disk of a folder. */
+export function checkDisk(folder: string): Promise<Finding> {
+  const todo = 'Delete old backups and logs, or enlarge the disk.';
+  return finding('disk', todo, async () => {
+    const { bavail, blocks, bsize } = await fs.statfs(folder);
+    const free = bavail * bsize;
+    const found = `${(free / 1e9).toFixed(1)} GB free (${Math.round((100 * bavail) / blocks)} %) at ${folder}`;
+    return free < leastFree.bytes || bavail / blocks < leastFree.share ? red(found, todo) : ok(found);
+  });
+}
