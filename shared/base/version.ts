@@ -11,7 +11,7 @@ const { version: release, gitHead: commit = '' } = JSON.parse(
 /** The version of package.json, and the commit of the build; the commit is empty if the build did not record it. */
 export const build = Object.freeze({ release, commit });
 
-/** The running version in one word, for people and logs: `1.8.0`, or `1.8.0+COMMIT`. */
+/** The running version in one word, for people and logs: `1.9.0`, or `1.9.0+COMMIT`. */
 export const version = commit ? `${release}+${commit}` : release;
 
 function findProjectFolder(): string {
