@@ -114,7 +114,7 @@ async function queueStates(env: NodeJS.ProcessEnv | undefined): Promise<object> 
       failuresInRow,
       reason,
     }));
-    return { queues: await orError(() => readQueues(ctx)), backlog: { ...backlog, waitingByKey: keys } };
+    return { ...(await readQueues(ctx)), backlog: { ...backlog, waitingByKey: keys } };
   } finally {
     await ctx.close();
   }

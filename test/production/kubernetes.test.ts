@@ -91,7 +91,7 @@ describe('deploy/kubernetes', function () {
       const environment = environmentOf(workload);
       const holds = 'SECRETS_KEY' in environment;
       const config = readConfig({ ...environment, ...(holds && { SECRETS_KEY }) }, { without: ['SECRETS_KEY'] });
-      expect(config.ops, workload.metadata.name).to.deep.equal({ host: '0.0.0.0', port: 4180 });
+      expect(config.ops, workload.metadata.name).to.deep.equal({ host: '0.0.0.0', port: 4180, auth: 'shared' });
       return holds;
     });
     const names = holders.map(({ metadata }) => metadata.name.replace(/rides-|-\d.*/g, ''));
