@@ -33,10 +33,12 @@ export async function pageScript(name: string): Promise<string> {
 /** The names of the scripts, by the tests that run them. */
 export const scripts = {
   forms: ['systemd', 'compose'],
-  procedures: ['backup', 'mongo', 'move', 'redis', 'restore', 'rollback', 'rotate', 'slow', 'spread', 'upgrade'],
+  procedures: [
+    ...['backup', 'mongo', 'move', 'redis', 'restore', 'resume', 'rollback', 'rotate', 'slow', 'spread', 'upgrade'],
+  ],
   builds: ['build-systemd', 'build-compose'],
   installation: ['settings', 'start'],
-  others: ['kubernetes', 'mongo-key', 'request', 'tunnel'],
+  others: ['backup-key', 'kubernetes', 'mongo-key', 'request', 'tunnel'],
 };
 
 /** The number of procedures that the document marks as tested. */

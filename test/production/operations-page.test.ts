@@ -31,16 +31,14 @@ describe('docs/operations.md', function () {
     expect(named.map(({ name }) => name)).to.have.members(Object.values(scripts).flat());
     expect(new Set(named.map(({ language }) => language))).to.deep.equal(new Set(['sh']));
     const others = blocks.filter(({ name }) => !name).map(({ language }) => language);
-    // The one text is the command of another program, mongodump, which the page marks as not run.
-    expect(others.sort()).to.deep.equal(['env', 'env', 'js', 'js', 'text', 'yaml', 'yaml']);
+    expect(others.sort()).to.deep.equal(['env', 'env', 'js', 'js', 'yaml', 'yaml', 'yaml']);
   });
 
   it('every script of a procedure stops at the first command that fails', async () => {
     for (const name of [...scripts.procedures, ...scripts.builds, ...scripts.installation]) {
-      // A backup starts MongoDB again also if it has failed.
       const lines = (await pageScript(name)).trimEnd().split('\n');
       const open = lines.slice(0, -1).filter((line) => !line.endsWith('&&'));
-      expect(open, name).to.deep.equal(name === 'backup' ? ['mongo_files tar -cz . >"$BACKUP"'] : []);
+      expect(open, name).to.deep.equal([]);
     }
   });
 
@@ -71,8 +69,8 @@ describe('docs/operations.md', function () {
     }
   });
 
-  it('Docker Compose merges the file for users of MongoDB, and Prometheus accepts the scrape job', async () => {
-    const [override = '', scrape = ''] = await blocksIn('yaml');
+  it('Docker Compose merges the file for users of MongoDB, and Prometheus accepts the scrape job, with and without a token', async () => {
+    const [override = '', scrape = '', token = ''] = await blocksIn('yaml');
     const { services } = await withFile('override.yml', override, (file) =>
       composeConfig(requiredSettings, { override: file }),
     );
@@ -80,8 +78,12 @@ describe('docs/operations.md', function () {
     expect(services.mongo?.volumes?.map(({ target }) => target)).to.have.members(['/data/db', '/etc/mongo.key']);
     const rules = path.join(opsFolder, 'alerts.yml');
     const config = scrape.replace('alerts.yml', rules);
-    const complaint = await withFile('prometheus.yml', config, (file) => promtool(['check', 'config', file]));
-    expect(complaint).to.equal('');
+    const withToken = config.replace('  - job_name: rides\n', (job) => job + token.replace(/\/etc\S+token/, rules));
+    expect(withToken).to.include('authorization:').and.include(`credentials_file: ${rules}`);
+    for (const text of [config, withToken]) {
+      const complaint = await withFile('prometheus.yml', text, (file) => promtool(['check', 'config', file]));
+      expect(complaint).to.equal('');
+    }
   });
 
   for (const form of ['systemd', 'compose'] as Form[]) {

@@ -33,12 +33,13 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
   }
   const versionOf = ({ image }: ComposeService) => image.split(':')[1] ?? '';
 
-  async function planOf(name: string, call: Call, instance = name): Promise<Plan> {
+  async function planOf(name: string, call: Call, instance?: string): Promise<Plan> {
     const service = await serviceOf(name, call);
     const { environment = {}, command, entrypoint } = service;
     // The names of the network `data`.
     const ofServers = { REDIS_URL: environment.REDIS_URL?.replace('@redis:6379', `@127.0.0.1:${servers.redisPort}`) };
-    const env = { ...environment, ...ofServers, ...(await overrides(instance)) } as Record<string, string>;
+    const ofInstance = instance && (await overrides(instance));
+    const env = { ...environment, ...ofServers, ...ofInstance } as Record<string, string>;
     const words = [...(entrypoint ?? []), ...(command ?? [])];
     return {
       folder: versionFolder(versionOf(service)),
@@ -49,43 +50,46 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
 
   const instancesOf = (service: string) => processes.names().filter((name) => name.replace(/-\d+$/, '') === service);
 
-  /** `up -d --no-deps --no-recreate [--wait] --scale SERVICE=COUNT SERVICE` */
+  /** `up -d --no-deps [--no-recreate] [--wait] --scale SERVICE=COUNT SERVICE`. Without `--no-recreate`, none runs. */
   async function up(words: string[], call: Call): Promise<string> {
     const [, service = '', count] = /^([\w-]+)=(\d+)$/.exec(words.find((word) => word.includes('=')) ?? '') ?? [];
-    if (!words.includes('--no-recreate') || words.at(-1) !== service) throw new Error(`no stand-in for up ${words}`);
-    const missing = Number(count) - instancesOf(service).filter(processes.isRunning).length;
-    const names = Array.from({ length: Math.max(0, missing) }, () => `${service}-${++started}`);
+    const running = instancesOf(service).filter(processes.isRunning);
+    const isNew = words.includes('--no-recreate');
+    if (words.at(-1) !== service || (!isNew && running.length > 0)) throw new Error(`no stand-in for up ${words}`);
+    const missing = Math.max(0, Number(count) - running.length);
+    const names = isNew
+      ? Array.from({ length: missing }, () => `${service}-${++started}`)
+      : instancesOf(service).slice(0, missing);
     await Promise.all(names.map(async (name) => processes.start(name, await planOf(service, call, name))));
     return '';
   }
 
-  async function act(command: 'start' | 'stop' | 'restart', services: string[], call: Call): Promise<string> {
+  /** Stops processes, or stops and starts a server: a `start` of processes would keep the settings of their last start. */
+  async function act(command: 'stop' | 'restart', services: string[]): Promise<string> {
     await Promise.all(
       services.map(async (service) => {
         const server = { mongo: servers.mongo, redis: servers.redis }[service];
-        const names = instancesOf(service);
-        if (command !== 'start') await Promise.all([server?.stop(), ...names.map(processes.stop)]);
-        if (command === 'stop') return;
-        await server?.start();
-        await Promise.all(names.map(async (name) => processes.start(name, await planOf(service, call, name))));
+        if (command === 'restart' && !server) throw new Error(`no stand-in for restart ${service}`);
+        await Promise.all([server?.stop(), ...instancesOf(service).map(processes.stop)]);
+        if (command === 'restart') await server?.start();
       }),
     );
     return '';
   }
 
-  /** `run --rm [-T] [--no-deps] [--workdir DIR] [--entrypoint PROGRAM] SERVICE [WORD...]` */
+  /** `run --rm [-T] [--no-deps] [--user USER] [-v FILE:FILE[:ro]] SERVICE [WORD...]` */
   async function runOnce(words: string[], call: Call): Promise<string> {
-    const options: Record<string, string> = {};
     const rest = [...words];
     while (rest[0]?.startsWith('-')) {
-      const option = rest.shift() as string;
-      if (option === '--workdir' || option === '--entrypoint') options[option] = rest.shift() ?? '';
+      const option = rest.shift();
+      const value = option === '--user' || option === '-v' ? rest.shift() : undefined;
+      const [outside, inside] = value?.split(':') ?? [];
+      if (option === '-v') {
+        if (outside !== inside) throw new Error(`no stand-in for another path in the container: ${value}`);
+        await fs.access(outside ?? '');
+      }
     }
     const [service = '', ...args] = rest;
-    if (service === 'mongo') {
-      const data = options['--workdir'] === '/data/db' ? servers.mongoData : '/dev/null';
-      return execIn(data, { PATH: process.env.PATH }, [options['--entrypoint'] ?? '', ...args]);
-    }
     const { folder, command, env } = await planOf(service, call);
     return execIn(folder, { ...env, PATH: `${node}:${process.env.PATH}` }, [...command, ...args]);
   }
@@ -101,10 +105,9 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
       }
       case 'up':
         return up(words, call);
-      case 'start':
       case 'stop':
       case 'restart':
-        return act(command, words, call);
+        return act(command, words);
       case 'run':
         return runOnce(words, call);
       case 'exec': {
@@ -115,7 +118,7 @@ export function docker({ servers, processes, logDir, versionFolder, build, overr
       case 'ps':
         return printed(
           instancesOf(words.at(-1) ?? '')
-            .filter(processes.isRunning)
+            .filter((name) => words.includes('-aq') || processes.isRunning(name))
             .map((name) => `${name}\n`)
             .join(''),
         );

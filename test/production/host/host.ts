@@ -49,6 +49,8 @@ export interface Host {
   close(): Promise<void>;
 }
 
+/** Who pastes the procedures. */
+export const operator = 'anna';
 const project = path.join(import.meta.dirname, '..', '..', '..');
 const next = (form: Form, name: string) => (form === 'systemd' ? `rides-${name.replace(/-(\d)$/, '@$1')}` : name);
 
@@ -130,9 +132,7 @@ export async function startHost(
 
   const blocks = await pageBlocks();
   const here = (text: string) =>
-    text
-      .replaceAll(/\/(opt\/rides|etc\/rides|etc\/systemd\/system)/g, (found) => path.join(root, found))
-      .replaceAll('/var/lib/mongodb', servers.mongoData);
+    text.replaceAll(/\/(opt\/rides|etc\/rides|etc\/systemd\/system|backup\b)/g, (found) => path.join(root, found));
   async function run(script: string, variables: Record<string, string> = {}): Promise<string> {
     const commands = blocks.find(({ name }) => name === form)?.text ?? 'exit 1';
     const { stdout } = await promisify(execFile)('bash', ['-c', here(`${commands}\n${script}`)], {
@@ -140,6 +140,7 @@ export async function startHost(
       env: {
         PATH: [bin, path.dirname(process.execPath), process.env.PATH].join(':'),
         HOME: process.env.HOME,
+        USER: operator,
         ...variables,
       },
       maxBuffer: 16 * 1024 * 1024,

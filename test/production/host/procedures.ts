@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
 import { build } from '../../../shared/base/version.ts';
 import { createKey, type NewKey, viewSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { countHeld } from '../../../shared/rides/held-rides.ts';
 import { RideModel, rides } from '../../../shared/rides/ride.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startRedisGroup } from '../../support/redis-group.ts';
@@ -12,7 +14,7 @@ import { testConfig } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { pageScript, scripts, testedMarks } from '../operations-doc.ts';
 import { createRideAt, createRidesDuring } from './created-rides.ts';
-import { type Form, type Host, startHost } from './host.ts';
+import { type Form, type Host, operator, startHost } from './host.ts';
 
 const eventsOfRide = 5;
 /** Rides last seconds: polling more often would only use CPU that the rides need. */
@@ -171,24 +173,37 @@ export function testProcedures(form: Form): void {
     await rides.deleteMany({ keyId: slow.keyId });
   });
 
-  it(`${form}: a backup is restored: its rides are completed, and later rides do not exist`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'rides-backup-'));
-    const BACKUP = join(folder, 'rides.tgz');
-    const key = await newKey();
-    const [inBackup] = (await createRides(key, 1)) as [string];
-    await procedure('backup', { BACKUP });
-    await until(async () => (await rides.findOne({ _id: inBackup }).catch(() => null)) !== null);
-    const later = await createRide(key);
-    await completeOnce([inBackup, later]);
-    expect(await procedure('restore', { BACKUP })).to.match(/Checked \d+ rides/);
+  it(`${form}: a backup beside load is restored: rides under way are held until they are resumed, and later rides do not exist`, async () => {
+    const BACKUP = join(host.root, 'backup/2026-11-05');
+    const NEW_MONGO_URL = host.servers.MONGO.replace(/\w+(?=\?)/, 'restored');
+    await host.run(await pageScript('backup-key'));
+    const keys = await Promise.all(Array.from({ length: 4 }, () => newKey()));
+    const backup = procedure('backup', { BACKUP });
+    const made = await loadDuring(keys, backup);
+    expect(await backup).to.include('encrypted');
+    const later = await createRide(keys[0] as NewKey);
+    await completeOnce([...made, later]);
+
+    expect(await procedure('restore', { BACKUP, NEW_MONGO_URL })).to.include('No reference is broken.');
+    await disconnectMongo();
+    await connectMongo(NEW_MONGO_URL);
+    const held = await countHeld();
+    expect(held, 'rides under way in the backup').to.be.above(0);
     expect(await rides.findOne({ _id: later })).to.equal(null);
-    await until(() => isOver([inBackup]), pollMs);
-    const ids = receiver.receipts
-      .filter(({ body }) => body.rideId === inBackup)
-      .map(({ headers }) => headers['x-service-event-id']);
-    expect(new Set(ids).size, 'resent with the same ids').to.equal(eventsOfRide);
-    await completeOnce([await createRide(key)]);
-    await rm(folder, { recursive: true });
+
+    expect(await procedure('resume'))
+      .to.include(`Released ${held} rides`)
+      .and.match(/Checked \d+ rides/);
+    const copied = (await rides.find({ _id: { $in: made } }).toArray()).map(({ _id }) => _id);
+    await until(() => isOver(copied).catch(() => false), pollMs);
+    for (const rideId of copied) {
+      const ofRide = receiver.receipts.filter(({ body }) => body.rideId === rideId);
+      const ids = new Set(ofRide.map(({ headers }) => headers['x-service-event-id']));
+      expect(ids.size, 'resent with the same ids').to.equal(eventsOfRide);
+    }
+    const recorded = JSON.parse(await host.run('ops audit --json'));
+    expect(recorded.entries.find(({ action }: { action: string }) => action === 'restored')?.by).to.equal(operator);
+    await completeOnce([await createRide(keys[1] as NewKey)]);
   });
 
   it(`${form}: the move to a Redis Cluster has no downtime: every event is delivered once and in order`, async () => {

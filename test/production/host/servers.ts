@@ -9,7 +9,6 @@ export const redisPassword = 'a1b2c3d4e5f6';
 /** MongoDB and Redis of a host, which procedures stop and start. */
 export interface Servers {
   mongoUrl: string;
-  mongoData: string;
   redisPort: number;
   mongo: Server;
   /** A start without the data of the run before. */
@@ -34,7 +33,6 @@ export async function startServers(folder: string): Promise<Servers> {
   return {
     // A second parameter, because `&` has a meaning in shells.
     mongoUrl: `${mongo.url}&appName=rides`,
-    mongoData,
     redisPort,
     mongo: {
       async start() {
