@@ -201,8 +201,8 @@ export function testProcedures(form: Form): void {
       const ids = new Set(ofRide.map(({ headers }) => headers['x-service-event-id']));
       expect(ids.size, 'resent with the same ids').to.equal(eventsOfRide);
     }
-    const recorded = JSON.parse(await host.run('ops audit --json'));
-    expect(recorded.entries.find(({ action }: { action: string }) => action === 'restored')?.by).to.equal(operator);
+    const entries: { action: string; by?: string }[] = JSON.parse(await host.run('ops audit --json'));
+    expect(entries.find(({ action }) => action === 'restored')?.by).to.equal(operator);
     await completeOnce([await createRide(keys[1] as NewKey)]);
   });
 
