@@ -162,17 +162,6 @@ export function testProcedures(form: Form): void {
     expect(new Set(await versionsThatRun())).to.deep.equal(new Set([build.release]));
   });
 
-  it(`${form}: the partner with the hanging receiver is the first in the list of waiting events`, async () => {
-    const [slow, well] = [await newKey(hanging.url), await newKey()];
-    const made = await createRides(well, 2);
-    await createRides(slow, 20);
-    const firstWaiting = async () => /KEY WITH WAITING EVENTS.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
-    await until(async () => Number((await firstWaiting())?.[2] ?? 0) >= 10);
-    expect((await firstWaiting())?.[1]).to.equal(slow.keyId);
-    await completeOnce(made);
-    await rides.deleteMany({ keyId: slow.keyId });
-  });
-
   it(`${form}: a backup beside load is restored: rides under way are held until they are resumed, and later rides do not exist`, async () => {
     const BACKUP = join(host.root, 'backup/2026-11-05');
     const NEW_MONGO_URL = host.servers.MONGO.replace(/\w+(?=\?)/, 'restored');
@@ -204,6 +193,17 @@ export function testProcedures(form: Form): void {
     const entries: { action: string; by?: string }[] = JSON.parse(await host.run('ops audit --json'));
     expect(entries.find(({ action }) => action === 'restored')?.by).to.equal(operator);
     await completeOnce([await createRide(keys[1] as NewKey)]);
+  });
+
+  it(`${form}: the partner with the hanging receiver is the first in the list of waiting events`, async () => {
+    const [slow, well] = [await newKey(hanging.url), await newKey()];
+    const made = await createRides(well, 2);
+    await createRides(slow, 20);
+    const firstWaiting = async () => /KEY WITH WAITING EVENTS.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
+    await until(async () => Number((await firstWaiting())?.[2] ?? 0) >= 10);
+    expect((await firstWaiting())?.[1]).to.equal(slow.keyId);
+    await completeOnce(made);
+    await rides.deleteMany({ keyId: slow.keyId });
   });
 
   it(`${form}: the move to a Redis Cluster has no downtime: every event is delivered once and in order`, async () => {
