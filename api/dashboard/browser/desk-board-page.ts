@@ -3,6 +3,7 @@ import type { BoardState } from '../desk/board-state.ts';
 import { findInPlace, sendFormsInPlace } from './board-forms.ts';
 import { showBoard } from './board-rows.ts';
 import { isSoundOn, playSound } from './board-sound.ts';
+import { hideStops, leave } from './board-stop.ts';
 import { showLocalTimes } from './local-times.ts';
 
 /** The script of a page with a board. */
@@ -24,7 +25,14 @@ function show(board: BoardState): void {
   if (!apply(board)) void refresh();
 }
 
+/** Returns false if the page lacks a row. */
 function apply(board: BoardState): boolean {
+  // Another key or account: the rest of the page is wrong too.
+  if (board.of !== first.of) {
+    leave('changed', reload);
+    return true;
+  }
+  hideStops();
   const isComplete = showBoard(board);
   document.title = board.needs > 0 ? `(${board.needs}) ${title}` : title;
   const time = news?.querySelector('time');
@@ -38,21 +46,42 @@ function apply(board: BoardState): boolean {
   return isComplete;
 }
 
+let isWanted = false;
 let isRefreshing = false;
 
-/** Requests the whole board. */
+/** Requests the whole board until that succeeds, and once more if this is called in the meantime. */
 async function refresh(): Promise<void> {
+  isWanted = true;
   if (isRefreshing) return;
   isRefreshing = true;
-  try {
-    const answer = await fetch(`${path}/state?rows`, { cache: 'no-store' });
-    if (answer.status === 401) location.reload();
-    if (answer.ok) apply((await answer.json()) as BoardState);
-  } catch {
-    // The stream brings the next state.
-  } finally {
-    isRefreshing = false;
+  for (let failures = 0; isWanted; ) {
+    isWanted = false;
+    if (await readAll().catch(() => false)) continue;
+    isWanted = true;
+    failures += 1;
+    const waitMs = Math.min(30_000, 500 * 2 ** failures);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
+  isRefreshing = false;
+}
+
+/** Resolves with false if the board was not read. */
+async function readAll(): Promise<boolean> {
+  const answer = await fetch(`${path}/state?rows`, { cache: 'no-store' });
+  if (answer.status === 401) {
+    onSignedOut();
+    return true;
+  }
+  if (answer.ok) apply((await answer.json()) as BoardState);
+  return answer.ok;
+}
+
+const reload = () => location.reload();
+
+/** Without a session, the page redirects to the sign-in page, which leads back here. */
+function onSignedOut(): void {
+  leave('signed-out', reload);
+  setTimeout(follow, signInPollMs);
 }
 
 function say(text: string, isBad: boolean): void {
@@ -62,17 +91,20 @@ function say(text: string, isBad: boolean): void {
   message.classList.toggle('bad', isBad);
 }
 
-followRide(path, first, {
-  isLast: () => false,
-  onState: show,
-  onConnection: (isGood) => {
-    if (connection) connection.hidden = isGood;
-  },
-  // Without a session, the page redirects to the sign-in page, which leads back here.
-  onSignedOut: () => location.reload(),
-  followsHidden: () => isWall || isSoundOn(),
-});
-sendFormsInPlace({ say, refresh: () => void refresh() });
+function follow(): void {
+  followRide(path, first, {
+    isLast: () => false,
+    onState: show,
+    onConnection: (isGood) => {
+      if (connection) connection.hidden = isGood;
+    },
+    onSignedOut,
+    sharedAs: `${path} ${first.of}`,
+    followsHidden: () => isWall || isSoundOn(),
+  });
+}
+follow();
+sendFormsInPlace({ say, refresh: () => void refresh(), leave: (go) => leave('signed-out', go) });
 findInPlace(say);
 
 /** A wall screen cannot be scrolled, so it says how many rides are below its edge. */
