@@ -30,7 +30,10 @@ export function dashboardStreams(service: Context, wake: Wake) {
   /** Answers a request with a stream of this account, which ends with the session of the request. */
   function open(ctx: RequestContext, { _id, member, deskKeyId }: CurrentAccount): Stream {
     const stream = streams.open(ctx, _id);
-    sessions.add(stream, visitOf(cookie.read(ctx), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }));
+    sessions.add(
+      stream,
+      visitOf(cookie.read(ctx), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }),
+    );
     return stream;
   }
 
@@ -66,7 +69,5 @@ type VisitOf = { accountId: string; memberId: string; role: string; deskKeyId?: 
 async function unchangedVisits(visits: readonly string[], nowMs: number): Promise<Set<string>> {
   const tokens = new Set(visits.map((visit) => visit.split(' ')[0] ?? ''));
   const members = await membersOfSessions([...tokens], nowMs);
-  return new Set(
-     [...members].map(([token, of]) => visitOf(token, of)),
-  );
+  return new Set([...members].map(([token, of]) => visitOf(token, of)));
 }

@@ -61,8 +61,8 @@ export function sendFormsInPlace({ say, refresh, leave }: BoardForms): void {
     try {
       const fresh = await pageAt(form.action, body);
       const refusal = fresh.getElementById('refusal')?.textContent;
-      if (!refusal && !fresh.getElementById('board')) return leave(() => form.submit());
       dialog.close();
+      if (!refusal && !fresh.getElementById('board')) return leave(() => form.submit());
       say(refusal ?? done, Boolean(refusal));
       refresh();
     } catch {

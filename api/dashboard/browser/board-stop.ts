@@ -27,11 +27,11 @@ export type Stop = 'signed-out' | 'changed';
 
 /** Leaves the page with `go`. If a person has typed, says why the board cannot continue, with a link to a new tab. */
 export function leave(why: Stop, go: () => void): void {
-  if (!isTyped()) return go();
-  for (const each of document.querySelectorAll<HTMLElement>('[data-stop]')) each.hidden = each.dataset.stop !== why;
+  if (isTyped()) showStop(why);
+  else go();
 }
 
-/** The board continues. */
-export function hideStops(): void {
-  for (const each of document.querySelectorAll<HTMLElement>('[data-stop]')) each.hidden = true;
+/** Says why the board cannot continue; without a reason, it continues. */
+export function showStop(why?: Stop): void {
+  for (const each of document.querySelectorAll<HTMLElement>('[data-stop]')) each.hidden = each.dataset.stop !== why;
 }

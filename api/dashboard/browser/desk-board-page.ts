@@ -3,7 +3,7 @@ import type { BoardState } from '../desk/board-state.ts';
 import { findInPlace, sendFormsInPlace } from './board-forms.ts';
 import { showBoard } from './board-rows.ts';
 import { isSoundOn, playSound } from './board-sound.ts';
-import { hideStops, leave } from './board-stop.ts';
+import { leave, showStop } from './board-stop.ts';
 import { showLocalTimes } from './local-times.ts';
 
 /** The script of a page with a board. */
@@ -32,7 +32,7 @@ function apply(board: BoardState): boolean {
     leave('changed', reload);
     return true;
   }
-  hideStops();
+  showStop();
   const isComplete = showBoard(board);
   document.title = board.needs > 0 ? `(${board.needs}) ${title}` : title;
   const time = news?.querySelector('time');
@@ -56,7 +56,8 @@ async function refresh(): Promise<void> {
   isRefreshing = true;
   for (let failures = 0; isWanted; ) {
     isWanted = false;
-    if (await readAll().catch(() => false)) continue;
+    const status = await readAll().catch(() => 0);
+    if (status === 200 || status === 401) continue;
     isWanted = true;
     failures += 1;
     const waitMs = Math.min(30_000, 500 * 2 ** failures);
@@ -65,23 +66,24 @@ async function refresh(): Promise<void> {
   isRefreshing = false;
 }
 
-/** Resolves with false if the board was not read. */
-async function readAll(): Promise<boolean> {
+/** Reads and shows the board. Resolves with the status of the answer. */
+async function readAll(): Promise<number> {
   const answer = await fetch(`${path}/state?rows`, { cache: 'no-store' });
-  if (answer.status === 401) {
-    onSignedOut();
-    return true;
-  }
   if (answer.ok) apply((await answer.json()) as BoardState);
-  return answer.ok;
+  // Without a session, the page redirects to the sign-in page, which leads back here.
+  if (answer.status === 401) leave('signed-out', reload);
+  return answer.status;
 }
 
 const reload = () => location.reload();
 
-/** Without a session, the page redirects to the sign-in page, which leads back here. */
-function onSignedOut(): void {
-  leave('signed-out', reload);
-  setTimeout(follow, signInPollMs);
+const signInPollMs = 10_000;
+
+/** Follows the board again once the person has signed in in another tab. */
+async function waitForSession(): Promise<void> {
+  const status = await readAll().catch(() => 0);
+  if (status === 200) follow();
+  else setTimeout(waitForSession, signInPollMs);
 }
 
 function say(text: string, isBad: boolean): void {
@@ -98,7 +100,7 @@ function follow(): void {
     onConnection: (isGood) => {
       if (connection) connection.hidden = isGood;
     },
-    onSignedOut,
+    onSignedOut: () => void waitForSession(),
     sharedAs: `${path} ${first.of}`,
     followsHidden: () => isWall || isSoundOn(),
   });

@@ -102,13 +102,15 @@ function Summary({ needs, isCut = false }: { needs: number; isCut?: boolean }) {
   return (
     <p id="board-summary" data-needs={needs > 0 || isCut ? needs : undefined}>
       <span class="board-mark" aria-hidden="true" />
-      {isCut ? `${needsText(needs)}, and not all rides are shown` : needs === 0 ? 'Nothing needs you' : needsText(needs)}
+      {summaryText(needs, isCut)}
     </p>
   );
 }
 
-const needsText = (needs: number): string =>
-  needs === 1 ? '1 ride needs you' : `${countText(needs)} rides need you`;
+function summaryText(needs: number, isCut: boolean): string {
+  if (needs === 0) return isCut ? 'Not all rides are shown' : 'Nothing needs you';
+  return `${isCut ? 'At least ' : ''}${needs === 1 ? '1 ride needs' : `${countText(needs)} rides need`} you`;
+}
 
 const titles: Record<Group, string> = { needs: 'Needs you', now: 'Under way', later: 'For later' };
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { accounts } from '../../../shared/accounts/account.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { newDesk } from '../../support/desk.ts';
@@ -18,6 +19,7 @@ describe('the receipt of a ride', () => {
       pickup: { lat: 40.7128, lng: -74.006, address: '1 Hotel Street' },
       offers: [{ price: 26, driver: newDriver({ name: 'Dana Okoye' }) }],
     });
+    await accounts.updateOne({ _id: owner.accountId }, { $set: { name: 'Grand Hotel' } });
     return { visitor, rideId, path: `/dashboard/rides/${rideId}/receipt` };
   }
 
@@ -35,7 +37,7 @@ describe('the receipt of a ride', () => {
     ]) {
       expect(text).to.include(part);
     }
-    expect(text).to.include(visitor.account.email);
+    expect(text).to.include('Grand Hotel').and.not.to.include(visitor.account.email);
     expect(text).not.to.match(/Okoye|\+1202/);
   });
 
