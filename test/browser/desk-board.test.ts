@@ -7,6 +7,7 @@ import { newDesk } from '../support/desk.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
+import { memberOf } from '../support/team.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
 
@@ -66,7 +67,8 @@ describe("a desk's board in a browser", () => {
       ...{ ...desk.owner, ...named('Ada Lovelace') },
       offers: [{ price: 26 }, { price: 24, driver: newDriver({ name: 'Grace Hopper' }) }],
     });
-    const pages = [await open(desk), await open({ visitor: await desk.colleague() })];
+    const member = await memberOf(api, desk.owner.accountId, 'desk');
+    const pages = [await open(desk), await open({ visitor: member })];
     await Promise.all(
       pages.map((page, index) => page.getByRole('button', { name: index ? /^Accept \$24/ : /^Accept \$26/ }).click()),
     );
@@ -97,6 +99,13 @@ describe("a desk's board in a browser", () => {
     await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
     await page.getByRole('link', { name: 'Keep the ride' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    // A second Enter keeps the ride.
+    await cancel().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('link', { name: 'Keep the ride' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect((await storedRide(rideId)).status).to.equal('bidding');
     await cancel().focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
@@ -132,6 +141,8 @@ describe("a desk's board in a browser", () => {
       return page.evaluate(() => navigator.clipboard.readText());
     };
     const link = await copied('Copy link');
+    await page.getByRole('button', { name: 'Copied' }).click();
+    await page.getByRole('button', { name: 'Copy link' }).waitFor();
     expect(link).to.match(/\/track\//);
     expect(await copied('Copy message'))
       .to.match(/^Your driver Dana comes in a Toyota Prius/)
@@ -160,12 +171,38 @@ describe("a desk's board in a browser", () => {
     await sound.click();
     await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
     await page.reload();
-    expect(await sound.getAttribute('aria-pressed')).to.equal('true');
     await page.locator('h1').click();
+    await sound.and(page.locator('[aria-pressed="true"]')).waitFor();
     await offerOn(api.ctx, rideId, { price: 22 });
     await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
     await sound.click();
     expect(await sound.getAttribute('aria-pressed')).to.equal('false');
+  });
+
+  it('asks for a press where the browser allows no sound yet, and plays no late sound', async () => {
+    const desk = await newDesk(api);
+    const rideId = await newRide(api.ctx, desk.owner);
+    const profile = await openProfile(asVisitor(desk.visitor));
+    await profile.addInitScript(() => {
+      localStorage.setItem('desk-sound', 'on');
+      Object.assign(window, { tones: 0 });
+      OscillatorNode.prototype.start = () => {
+        (window as unknown as { tones: number }).tones += 1;
+      };
+    });
+    const page = await openPage(profile, `${api.url}/dashboard/desk`);
+    const allow = page.getByRole('button', { name: 'Press to allow sound' });
+    await allow.waitFor();
+    expect(await allow.getAttribute('aria-pressed')).to.equal('false');
+    await offerOn(api.ctx, rideId);
+    await summary(page, '1 ride needs you');
+    await page.evaluate(() => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 60_000;
+    });
+    await allow.click();
+    await page.getByRole('button', { name: 'Sound for new offers', pressed: true }).waitFor();
+    await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
   });
 
   it('finds a ride in place, and closes the found rides again', async () => {

@@ -25,7 +25,7 @@ describe('the receipt of a ride', () => {
 
   it('shows the price, the trip, the account and the first name of the driver, and no phone number', async () => {
     const { visitor, rideId, path } = await completed();
-    const text = textOf((await visitor.get(path)).html);
+    const text = textOf((await visitor.get(path)).html.split('<article')[1] ?? '');
     for (const part of [
       '$26.00',
       'Ada Lovelace',
@@ -37,8 +37,9 @@ describe('the receipt of a ride', () => {
     ]) {
       expect(text).to.include(part);
     }
-    expect(text).to.include('Grand Hotel').and.not.to.include(visitor.account.email);
-    expect(text).not.to.match(/Okoye|\+1202/);
+    expect(text)
+      .to.include('Account Grand Hotel')
+      .and.not.to.match(/Okoye|\+1202|@/);
   });
 
   it('says that the personal data of the ride was erased', async () => {
