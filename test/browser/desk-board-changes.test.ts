@@ -87,14 +87,17 @@ describe('an open board whose account, key or session changes', () => {
     // Without the stream, only these reads show what has changed.
     await profile.route(`**${path}/events`, (route) => route.fulfill({ status: 204 }));
     const page = await openPage(profile, api.url + path);
-    const first = Promise.withResolvers<void>();
+    let answerFirst = () => {};
+    const isFirstDue = new Promise<void>((resolve) => {
+      answerFirst = resolve;
+    });
     let reads = 0;
     await page.route(`**${path}/state?rows`, async (route) => {
       reads += 1;
       if (reads === 2) return route.fulfill({ status: 503, body: '' });
       if (reads > 2) return route.continue();
       const response = await route.fetch();
-      await first.promise;
+      await isFirstDue;
       await route.fulfill({ response });
     });
     for (const name of ['Ada', 'Grace']) {
@@ -103,7 +106,7 @@ describe('an open board whose account, key or session changes', () => {
         .click();
       await page.getByText(`${name}: offer accepted.`).waitFor();
     }
-    first.resolve();
+    answerFirst();
     for (const name of ['Ada', 'Grace']) {
       await rideNamed(page, name).filter({ hasText: 'driver arriving' }).waitFor();
     }

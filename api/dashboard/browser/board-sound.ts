@@ -61,8 +61,16 @@ function check(): void {
 if (button) {
   button.hidden = false;
   check();
+  // The press allows the sound, possibly before the click.
+  let wasBlocked = false;
+  for (const name of ['pointerdown', 'keydown'] as const) {
+    button.addEventListener(name, () => {
+      wasBlocked = button.textContent !== label;
+    });
+  }
   button.addEventListener('click', () => {
-    if (!isBlocked()) localStorage.setItem(stored, isSoundOn() ? 'off' : 'on');
+    if (!wasBlocked && !isBlocked()) localStorage.setItem(stored, isSoundOn() ? 'off' : 'on');
+    wasBlocked = false;
     show();
     void playSound();
   });
