@@ -141,12 +141,15 @@ describe("a desk's board in a browser", () => {
       return page.evaluate(() => navigator.clipboard.readText());
     };
     const link = await copied('Copy link');
-    await page.getByRole('button', { name: 'Copied' }).click();
-    await page.getByRole('button', { name: 'Copy link' }).waitFor();
     expect(link).to.match(/\/track\//);
     expect(await copied('Copy message'))
       .to.match(/^Your driver Dana comes in a Toyota Prius/)
       .and.to.include(link);
+    await page.clock.install();
+    await page.locator('[data-copy]').first().dblclick();
+    await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+    await page.clock.runFor(10_000);
+    expect(await page.locator('[data-copy]').first().innerText()).to.equal('Copy link');
   });
 
   it('plays a sound for a new offer only where it is turned on, and remembers that', async () => {
