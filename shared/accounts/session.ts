@@ -138,7 +138,7 @@ export async function accountOfSession(
 export async function membersOfSessions(
   tokens: readonly string[],
   nowMs: number,
-): Promise<Map<string, MemberRef & { role: Role }>> {
+): Promise<Map<string, MemberRef & { role: Role; deskKeyId?: string }>> {
   const [living, found] = await Promise.all([
     sessions.living(tokens, nowMs),
     stored
@@ -155,7 +155,7 @@ export async function membersOfSessions(
       const [account] = session?.accounts ?? [];
       const ref = session && memberOf(session);
       const member = ref && account && currentAccount(account, ref.memberId, [])?.member;
-      return member ? [[token, { ...ref, role: member.role }]] : [];
+      return member ? [[token, { ...ref, role: member.role, deskKeyId: account.deskKeyId }]] : [];
     }),
   );
 }
