@@ -62,7 +62,7 @@ export interface AuditEntry {
 }
 
 /** The `from` of the operator's actions. */
-export const commandLine = 'command line';
+export const commandLine = 'command line' as const;
 
 const auditSchema = new mongoose.Schema<AuditEntry>(
   {

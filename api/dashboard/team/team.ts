@@ -102,9 +102,10 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     await sendMail(service, { to: invitation.email, ...mail }, derivedMailId('invitation', request.sent.id));
   }
 
-  /** Charges an invitation. Resolves with null, or with the answer at a limit. */
+  /** Charges an invitation, unless this form is already applied. Resolves with null, or with the answer at a limit. */
   async function limitFor(request: FormRequest, email: string, shown: Shown): Promise<Answer | null> {
     const { account, ctx, sent } = request;
+    if (account.teamForms?.some(({ id }) => id === sent.id)) return null;
     const charged = { accountId: account._id, email, form: sent.id };
     const full = await chargeInvitation(config, charged, service.now());
     if (!full) return null;
@@ -128,10 +129,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const again = new URLSearchParams({ email, role });
     const unconfirmed = askForCode(request, `${teamPath}?${again}`, service.now());
     if (unconfirmed) return unconfirmed;
-    const { members, invitations = [], teamForms = [] } = request.account;
-    const isRepeat = teamForms.some(({ id }) => id === request.sent.id);
+    const { members, invitations = [] } = request.account;
     const isKnown = [...members, ...invitations].some((one) => one.email === email);
-    const limited = !isRepeat && isKnown ? null : await limitFor(request, email, { typed });
+    const limited = isKnown ? null : await limitFor(request, email, { typed });
     if (limited) return limited;
     const changed = await invite(config, actorOf(request), { email, role });
     const taken = 'refused' in changed && takenTexts[changed.refused];
