@@ -1,17 +1,23 @@
 import http from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { statementRoutes } from '../../../api/dashboard/usage/statement.tsx';
+import type { RequestContext } from '../../../api/part.ts';
 import { accountOf, accounts } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { invite } from '../../../shared/accounts/invitations.ts';
 import { sentForm } from '../../../shared/accounts/sent-form.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';
 import { memberOf, newInvitation, newMember, storedAccount, visitorAs } from '../../support/team.ts';
+import { tripsAt } from '../../support/usage.ts';
 
 const hourMs = 3_600_000;
 const secretsKey = (byte: number) => Buffer.alloc(32, byte).toString('base64');
@@ -190,6 +196,26 @@ describe('the team of an account refuses what its members may not do', () => {
     answer.resume();
     expect([answer.statusCode, answer.headers.location]).to.deep.equal([303, '/dashboard']);
     expect(await listActiveKeys({ accountId: accountId() })).to.deep.equal([]);
+  });
+
+  it('a download of a statement breaks off when its member gets another role', async () => {
+    const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'live' });
+    const times = Array.from({ length: 1_001 }, (_, index) => new Date(Date.UTC(2026, 9, 5) + index));
+    await tripsAt({ accountId: accountId(), keyId, mode: 'live' }, 2, ...times);
+    const member = await memberOf(api, accountId(), 'developer');
+    const route = statementRoutes(api.ctx).find(({ path }) => path.endsWith('.csv'));
+    const download = async () => {
+      const cookies = { get: () => member.cookie.replace('session=', '') };
+      const ctx = { cookies, params: { month: '2026-10' }, query: {}, set: () => {}, body: Readable.from([]) };
+      await route?.handle(ctx as unknown as RequestContext, async () => {});
+      return ctx.body;
+    };
+    expect((await text(await download())).split('\r\n')).to.have.length(1_001 + 3);
+    // The first rows are read, and the others are not.
+    const body = await download();
+    await visitor.post(`/dashboard/team/members/${member.account.member.id}/role`, { role: 'finance' });
+    const error = await text(body).then(() => null, String);
+    expect(error).to.include('This is not allowed');
   });
 
   describe('other accounts of a person', () => {
