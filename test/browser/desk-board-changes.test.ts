@@ -56,6 +56,7 @@ describe('an open board whose account, key or session changes', () => {
     await page.getByLabel('Passenger', { exact: true }).fill('Ada Lovelace');
     await chooseTestKey(owner);
     await page.getByRole('alert').filter({ hasText: 'another key for the desk, was chosen' }).waitFor();
+    expect(await page.getByText('Nothing needs you').isVisible()).to.equal(false);
     expect(await rideNamed(page, 'Test ride').count()).to.equal(0);
     expect(await page.getByLabel('Passenger', { exact: true }).inputValue()).to.equal('Ada Lovelace');
     expect(await seriousFindings(page)).to.deep.equal([]);
