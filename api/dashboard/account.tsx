@@ -63,6 +63,7 @@ const words: Record<AuditAction, string> = {
   signing_secret_rolled: 'rolled the signing secret',
   signing_secret_viewed: 'viewed the signing secret',
   signed_in: 'signed in',
+  switched_in: 'switched to this account',
   session_ended: 'ended the session of a browser',
   signed_out_everywhere: 'signed out everywhere',
   account_suspended: 'suspended the account',

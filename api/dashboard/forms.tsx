@@ -69,15 +69,17 @@ interface FieldProps {
   name: string;
   label: string;
   hint?: ComponentChildren;
+  /** The id of a text elsewhere on the page that describes the field. */
+  about?: string;
   faults?: Faults;
 }
 
 /** The attributes that make a screen reader read the hint and the fault together with the field. */
-const described = ({ name, hint, faults }: FieldProps) => ({
+const described = ({ name, hint, about, faults }: FieldProps) => ({
   id: name,
   name,
   'aria-describedby':
-    [hint && `${name}-hint`, faults?.[name] && `${name}-fault`].filter(Boolean).join(' ') || undefined,
+    [hint && `${name}-hint`, about, faults?.[name] && `${name}-fault`].filter(Boolean).join(' ') || undefined,
   'aria-invalid': faults?.[name] ? ('true' as const) : undefined,
 });
 

@@ -62,7 +62,8 @@ interface FileAnswer {
   body: Readable;
 }
 
-const suspended: Answer = {
+/** The answer to a change of a suspended account. */
+export const suspended: Answer = {
   status: 403,
   code: 'account_suspended',
   html: errorPage(403, {
@@ -97,11 +98,12 @@ export function signedInRoutes(service: Context) {
     ctx: RequestContext,
     route: string,
     answer: (request: PageRequest) => Answer | Promise<Answer>,
+    form?: Form,
   ): Promise<void> => {
     const found = await find(ctx);
     if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
     const { account } = found;
-    if (!mayUse(account.member.role, route) && !(await hasGivenUpRight(ctx, route, account))) {
+    if (!mayUse(account.member.role, route) && !(form && hasGivenUpRight(ctx, route, account, form))) {
       return respond(ctx, { html: refusedPage(account), status: 403 });
     }
     respond(ctx, await answer(requestOf(ctx, found)));
@@ -110,14 +112,14 @@ export function signedInRoutes(service: Context) {
    * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
    * Sending it again only completes its effects.
    */
-  async function hasGivenUpRight(
+  function hasGivenUpRight(
     ctx: RequestContext,
     route: string,
     { _id, teamForms = [] }: CurrentAccount,
-  ): Promise<boolean> {
+    form: Form,
+  ): boolean {
     // Only these routes look for the form in `teamForms` before they act.
     if (!route.startsWith('POST /team/')) return false;
-    const form = await readForm(ctx);
     const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
     return teamForms.some(({ id }) => id === sent.id);
   }
@@ -153,10 +155,12 @@ export function signedInRoutes(service: Context) {
     ask: (path: string, show: (request: PageRequest & { form: Form }) => Promise<object>): DashboardRoute => ({
       method: 'POST',
       path,
-      handle: (ctx) =>
-        answerScript(ctx, `POST ${path}`, async (request) => {
-          ctx.body = await show({ ...request, form: await readForm(ctx) });
-        }),
+      handle: async (ctx) => {
+        const form = await readForm(ctx);
+        await answerScript(ctx, `POST ${path}`, async (request) => {
+          ctx.body = await show({ ...request, form });
+        });
+      },
     }),
     /** A stream for a page's script. `open` answers the request. */
     stream: (path: string, open: (request: PageRequest) => Promise<void>): DashboardRoute => ({
@@ -176,17 +180,19 @@ export function signedInRoutes(service: Context) {
     ): DashboardRoute => ({
       method: 'POST',
       path,
-      handle: (ctx) => {
+      handle: async (ctx) => {
         const arrivedAt = new Date(service.now());
-        return answerWith(ctx, `POST ${path}`, async (request) => {
+        // Before the session, because the member may lose a right until a slow body has arrived.
+        const form = await readForm(ctx);
+        const changeOnce = async (request: PageRequest): Promise<Answer> => {
           const { account } = request;
           if (account.suspendedAt && !ofPerson) return suspended;
-          const form = await readForm(ctx);
           const of = form.text(accountField);
           if (!ofPerson && !isForAccount(of, account)) return { html: otherAccountPage(account, of), status: 409 };
           const sent = sentForm(account._id, formIdOf(form), cookie.read(ctx));
           return act({ ...request, form, sent, arrivedAt });
-        });
+        };
+        await answerWith(ctx, `POST ${path}`, changeOnce, form);
       },
     }),
   };

@@ -10,7 +10,8 @@ import { sessionCookie } from './page-routes.ts';
 
 /**
  * The streams of one kind of page. Each ends with its ride, and with the session that opened it. It also ends when the
- * session is switched to another account, and when its member leaves the account or gets another role.
+ * session is switched to another account, when its member leaves the account or gets another role, and when the desk
+ * gets another key.
  */
 export interface RideStreams<Read, State> {
   /** Answers a request with the stream of a ride. Throws `too_many_streams` at the limit of the account. */
@@ -27,9 +28,12 @@ export function dashboardStreams(service: Context, wake: Wake) {
   const closings = [sessions.close];
 
   /** Answers a request with a stream of this account, which ends with the session of the request. */
-  function open(ctx: RequestContext, { _id, member }: CurrentAccount): Stream {
+  function open(ctx: RequestContext, { _id, member, deskKeyId }: CurrentAccount): Stream {
     const stream = streams.open(ctx, _id);
-    sessions.add(stream, visitOf(cookie.read(ctx), _id, member));
+    sessions.add(
+      stream,
+      visitOf(cookie.read(ctx), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }),
+    );
     return stream;
   }
 
@@ -55,15 +59,15 @@ export function dashboardStreams(service: Context, wake: Wake) {
   };
 }
 
-/** A visit is a session with the member and the role that it had when the stream was opened. */
-const visitOf = (token: string, accountId: string, { id, role }: { id: string; role: string }): string =>
-  [token, accountId, id, role].join(' ');
+/** A visit is a session with the member, the role and the desk's key that it had when the stream was opened. */
+const visitOf = (token: string, { accountId, memberId, role, deskKeyId }: VisitOf): string =>
+  [token, accountId, memberId, role, deskKeyId].join(' ');
 
-/** Of the given visits, those whose session has not ended and still has the same account, member and role. */
+type VisitOf = { accountId: string; memberId: string; role: string; deskKeyId?: string };
+
+/** Of the given visits, those whose session has not ended, and for which nothing else has changed. */
 async function unchangedVisits(visits: readonly string[], nowMs: number): Promise<Set<string>> {
   const tokens = new Set(visits.map((visit) => visit.split(' ')[0] ?? ''));
   const members = await membersOfSessions([...tokens], nowMs);
-  return new Set(
-    [...members].map(([token, { accountId, memberId, role }]) => visitOf(token, accountId, { id: memberId, role })),
-  );
+  return new Set([...members].map(([token, of]) => visitOf(token, of)));
 }

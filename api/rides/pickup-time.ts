@@ -5,7 +5,8 @@ import type { RideRequest } from '../../shared/rides/ride-types.ts';
 /** Any time that MongoDB can store. Its distance from now is checked later (`assertPickupTime`). */
 export const pickupTime = Joi.number().integer().min(0).max(99_999_999_999_999).empty(null);
 
-const earliestMs = 15 * 60_000;
+/** A pickup is at least this far ahead. */
+export const earliestMs = 15 * 60_000;
 const latestMs = 30 * 24 * 3_600_000;
 
 /**

@@ -22,7 +22,7 @@ type ListedKey = {
  * The account of `--account EMAIL`: the one that this address founded, or else the only one of which it is a member.
  * Throws UsageError if it is a member of several.
  */
-export async function accountFor(email?: string): Promise<Account | undefined> {
+export async function accountFor(email?: string): Promise<Pick<Account, '_id'> | undefined> {
   const found = email ? await accountsWith(email) : [];
   const founded = found.find((account) => account.email === email?.trim().toLowerCase());
   if (founded || found.length < 2) return founded ?? found[0];

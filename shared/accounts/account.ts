@@ -178,11 +178,24 @@ export async function accountOf(address: string): Promise<Account> {
   ).orFail() as unknown as Promise<Account>;
 }
 
-/** The accounts of which an e-mail address is a member. */
-export async function accountsWith(address: string): Promise<Account[]> {
+/** An account with only one of its members. */
+export type Membership = Pick<Account, '_id' | 'email'> & { members: Member[] };
+
+/** The accounts of which an e-mail address is a member, each with only this member. */
+export async function accountsWith(address: string): Promise<Membership[]> {
   const email = address.trim().toLowerCase();
   await fillMembers({ email });
-  return accounts.find({ 'members.email': email }).toArray();
+  return accounts
+    .find({ 'members.email': email })
+    .project<Membership>({ email: 1, members: { $elemMatch: { email } } })
+    .toArray();
+}
+
+/** The present role of a member; undefined if there is no such member. */
+export async function roleIn(accountId: string, memberId: string): Promise<Role | undefined> {
+  const account = await accounts.findOne({ _id: accountId });
+  const members = account && (account.members ?? [founderOf(account)]);
+  return members?.find(({ id }) => id === memberId)?.role;
 }
 
 /** Adds the founder as the only member to accounts that a process of the previous version has created. Idempotent. */

@@ -12,6 +12,7 @@ export const auditActions = [
   'signing_secret_rolled',
   'signing_secret_viewed',
   'signed_in',
+  'switched_in',
   'session_ended',
   'signed_out_everywhere',
   'account_suspended',
@@ -72,7 +73,7 @@ export interface AuditEntry {
 }
 
 /** The `from` of the operator's actions. */
-export const commandLine = 'command line';
+export const commandLine = 'command line' as const;
 
 const auditSchema = new mongoose.Schema<AuditEntry>(
   {
@@ -95,9 +96,15 @@ auditSchema.index({ at: 1 });
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = collection<AuditEntry>(AuditModel);
 
+/** Who has acted: a member of the account, or the operator, on the command line. */
+type AuditActor = { member: string; from: string } | { by?: string; from: typeof commandLine };
+
 /** Adds an entry to an account's audit list. With an `_id` (derivedAuditId), repeated calls add only one entry. */
 export async function audit(
-  { _id = newAuditId(), ...entry }: Omit<AuditEntry, '_id' | 'at'> & { _id?: string },
+  {
+    _id = newAuditId(),
+    ...entry
+  }: Omit<AuditEntry, '_id' | 'at' | 'member' | 'by' | 'from'> & { _id?: string } & AuditActor,
   nowMs: number,
 ): Promise<void> {
   await insertOnce(entries, { _id, ...entry, at: new Date(nowMs) });

@@ -2,11 +2,14 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
-import { macOf } from './derived-keys.ts';
-import type { Limit } from './limit.ts';
+import { macOf, macsOf } from './derived-keys.ts';
+import { charge, chargeWindow, type Limit, readLimit } from './limit.ts';
+import { mayAddMissingRecords } from './sent-form.ts';
+import type { MemberRef } from './session.ts';
 import { byOwner, changeTeam, isFull, type TeamActor } from './team.ts';
 
-const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** An invitation can be accepted for this long after it was sent the last time. */
 export const invitationLifetimeMs = 3 * dayMs;
 /** An expired invitation is listed for this long, so that it can be sent again. */
@@ -16,12 +19,41 @@ const keptExpiredMs = 30 * dayMs;
 export const invitationsOfAccount: Limit = { name: 'invitations-of', most: 20, perMs: dayMs };
 export const invitationsToAddress: Limit = { name: 'invitations-to', most: 5, perMs: dayMs };
 
+export type InvitationLimit = 'of the account' | 'to the address' | 'in all';
+
 /**
- * The token in the link of an invitation. It is derived from the invitation and SECRETS_KEY, so a repeated mail contains
- * the same link, and it is stored only as a hash.
+ * Charges an invitation to its account, to its address in this account, and to the clock hour, once per form. Resolves
+ * with null, or with the limit that is reached; then nothing is charged.
  */
-export const invitationToken = ({ secrets }: Pick<Config, 'secrets'>, invitationId: string): string =>
-  macOf(secrets, 'invitations', invitationId);
+export async function chargeInvitation(
+  { signInMailsPerHour }: Pick<Config, 'signInMailsPerHour'>,
+  { accountId, email, form }: { accountId: string; email: string; form: string },
+  nowMs: number,
+): Promise<{ tooMany: InvitationLimit; freesMs: number } | null> {
+  const { isCounted } = await readLimit(invitationsOfAccount, accountId, nowMs, form);
+  const ofAccount = await charge(invitationsOfAccount, accountId, nowMs, form);
+  if (ofAccount.isFull) return { tooMany: 'of the account', freesMs: ofAccount.freesMs };
+  const toAddress = await charge(invitationsToAddress, `${accountId}:${sha256(email)}`, nowMs, form);
+  if (toAddress.isFull) {
+    await ofAccount.refund();
+    return { tooMany: 'to the address', freesMs: toAddress.freesMs };
+  }
+  const inAll = { name: 'invitation-mails', most: signInMailsPerHour, perMs: hourMs };
+  const fullForMs = isCounted ? 0 : await chargeWindow(inAll, nowMs);
+  if (fullForMs === 0) return null;
+  await Promise.all([ofAccount.refund(), toAddress.refund()]);
+  return { tooMany: 'in all', freesMs: fullForMs };
+}
+
+/**
+ * The token in the link of an invitation. It is derived from the invitation and the SECRETS_KEY with which the
+ * invitation was stored, so a repeated mail contains the same link, and it is stored only as a hash. Undefined if that
+ * key is no longer listed.
+ */
+export const invitationToken = (
+  { secrets }: Pick<Config, 'secrets'>,
+  { id, hash }: Pick<Invitation, 'id' | 'hash'>,
+): string | undefined => macsOf(secrets, 'invitations', id).find((token) => sha256(token) === hash);
 
 /** Invites an address. The invitation's id is derived from the form. */
 export const invite = (
@@ -38,32 +70,47 @@ export const invite = (
       if (isFull({ ...team, invitations: kept })) return 'full';
       const id = derivedInvitationId(actor.form);
       const invitedBy = actor.member.email;
-      const invitation: Invitation = { id, email, role, invitedBy, at, ...validFrom(config, id, at) };
+      const hash = sha256(macOf(config.secrets, 'invitations', id));
+      const invitation: Invitation = { id, email, role, invitedBy, at, expiresAt: validUntil(at), hash };
       return {
         team: { ...team, invitations: [...kept, invitation] },
         action: 'member_invited',
-        about: `${email} as ${role}`,
+        about: invitedAs({ email, role }),
       };
     }),
   );
 
-const validFrom = (config: Pick<Config, 'secrets'>, id: string, at: Date) => ({
-  expiresAt: new Date(at.getTime() + invitationLifetimeMs),
-  hash: sha256(invitationToken(config, id)),
-});
+const validUntil = (at: Date): Date => new Date(at.getTime() + invitationLifetimeMs);
+const invitedAs = ({ email, role }: Pick<Invitation, 'email' | 'role'>): string => `${email} as ${role}`;
 
-/** Makes an invitation valid for another 72 hours. Throws `not_found` for an unknown one. */
+/** Makes an invitation valid for another 72 hours, with the same link if its key is still listed. Throws `not_found` for an unknown one. */
 export const renewInvitation = (config: Pick<Config, 'secrets'>, actor: TeamActor, invitationId: string) =>
   changeTeam(
     actor,
     byOwner(actor, (team, at) => {
-      const { email, role } = invitationIn(team, invitationId);
-      const invitations = team.invitations.map((invitation) =>
-        invitation.id === invitationId ? { ...invitation, ...validFrom(config, invitationId, at) } : invitation,
-      );
-      return { team: { ...team, invitations }, action: 'member_invited', about: `${email} as ${role}` };
+      const found = invitationIn(team, invitationId);
+      const token = invitationToken(config, found) ?? macOf(config.secrets, 'invitations', invitationId);
+      const renewed = { ...found, expiresAt: validUntil(at), hash: sha256(token) };
+      const invitations = team.invitations.map((invitation) => (invitation === found ? renewed : invitation));
+      return { team: { ...team, invitations }, action: 'member_invited', about: invitedAs(found) };
     }),
   );
+
+/**
+ * The invitation that a form has sent or renewed, if its mail may still be sent: the form did just that, within the last
+ * 24 hours. Any other form that is sent again to the same route causes no mail.
+ */
+export function invitationToMail(
+  { invitations = [], teamForms = [] }: Account,
+  form: string,
+  invitationId: string,
+  nowMs: number,
+): Invitation | undefined {
+  const invitation = invitations.find(({ id }) => id === invitationId);
+  const applied = teamForms.find(({ id }) => id === form);
+  const isOfForm = invitation && applied?.action === 'member_invited' && applied.about === invitedAs(invitation);
+  return isOfForm && mayAddMissingRecords(applied.at, nowMs) ? invitation : undefined;
+}
 
 /** Withdraws an invitation: its link stops working. Throws `not_found` for an unknown one. */
 export const withdrawInvitation = (actor: TeamActor, invitationId: string) =>
@@ -97,13 +144,14 @@ export async function findInvitation(hash: string, nowMs: number): Promise<Found
 
 /**
  * Accepts an invitation for a person whose address was verified. Resolves with the account and the id of the new member;
- * with null if the invitation no longer works or is for another address. Accepting it again changes nothing.
+ * with `suspended` if the account is, and with null if the invitation no longer works or is for another address.
+ * Accepting it again changes nothing.
  */
 export async function joinAccount(
   hash: string,
   { email, from }: { email: string; from: string },
   nowMs: number,
-): Promise<{ accountId: string; memberId: string } | null> {
+): Promise<MemberRef | 'suspended' | null> {
   const memberId = derivedMemberId(hash);
   const found = await findInvitation(hash, nowMs);
   const isFound = found?.invitation.email === email;
@@ -118,10 +166,11 @@ export async function joinAccount(
     const invitations = team.invitations.filter((one) => one !== invitation);
     return { team: { members, invitations }, action: 'member_joined', about: role };
   });
-  const members = 'account' in changed ? changed.account.members : undefined;
+  if ('refused' in changed) return changed.refused === 'suspended' ? 'suspended' : null;
+  const { members } = changed.account;
   return members?.some(({ id }) => id === memberId) ? { accountId: joined._id, memberId } : null;
 }
 
 /** The account that an address has joined as this member; undefined if there is none. */
-const accountJoined = async (email: string, memberId: string): Promise<Account | undefined> =>
-  (await accountsWith(email)).find(({ members }) => members?.some(({ id }) => id === memberId));
+const accountJoined = async (email: string, memberId: string): Promise<Pick<Account, '_id'> | undefined> =>
+  (await accountsWith(email)).find(({ members }) => members.some(({ id }) => id === memberId));

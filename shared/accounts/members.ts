@@ -24,33 +24,38 @@ export interface CurrentAccount extends Account {
   name: string;
   members: Member[];
   member: Member;
-  /** The other accounts of the same person, by name. */
-  others: { _id: string; name: string; memberId: string }[];
+  /** The other accounts of the same person, by name; at most 100. */
+  others: OtherAccount[];
+}
+
+/** An account of a person, with the person's id in it. */
+export interface OtherAccount {
+  _id: string;
+  name: string;
+  memberId: string;
 }
 
 /** The account with the member who has this id, and with the person's other accounts; null if there is no such member. */
 export function currentAccount(
   account: Account,
   memberId: string,
-  ofPerson: readonly Account[],
+  ofPerson: readonly OtherAccount[],
 ): CurrentAccount | null {
   const members = membersOf(account);
   const isFounder = memberId === founderIdOf(account._id);
   const member = members.find(({ id, wasFounder }) => id === memberId || (isFounder && wasFounder));
   if (!member) return null;
-  const others = ofPerson.flatMap((other) => {
-    const id = membersOf(other).find(({ email }) => email === member.email)?.id;
-    return id && other._id !== account._id ? { _id: other._id, name: accountName(other), memberId: id } : [];
-  });
-  others.sort((a, b) => a.name.localeCompare(b.name));
+  const others = ofPerson.filter(({ _id }) => _id !== account._id).sort((a, b) => a.name.localeCompare(b.name));
   return { ...account, name: accountName(account), members, member, others };
 }
 
 /**
- * True if a text can be the name of an account. Invitations contain the name, so it must not look like a link or a
- * mail's markup: it has letters, digits, spaces and plain punctuation, and no domain name.
+ * True if a text can be the name of an account. Invitations contain the name, so it must not look like a link, a
+ * mail's markup or a phone number: it has letters, digits, spaces and plain punctuation, no domain name, no 5 digits in
+ * a row, and no 7 digits with only punctuation between them.
  */
 export const isAccountName = (text: string): boolean =>
   text.length <= maxNameLength &&
   /^[\p{L}\p{N}][\p{L}\p{M}\p{N} .,&'’()+-]*$/u.test(text) &&
-  !/[\p{L}\p{N}]\.[\p{L}\p{N}]{2,}/u.test(text);
+  !/[\p{L}\p{N}]\.[\p{L}\p{N}]{2,}/u.test(text) &&
+  !/\p{N}{5}|(?:\p{N}[ .,&'’()+-]*){7}/u.test(text);

@@ -2,8 +2,8 @@ import type mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type Account, AccountModel, founderIdOf, type Role } from './account.ts';
-import { type CurrentAccount, currentAccount } from './members.ts';
+import { type Account, AccountModel, accountsWith, founderIdOf, type Role } from './account.ts';
+import { type CurrentAccount, currentAccount, type OtherAccount } from './members.ts';
 import { type Session, sessionStore } from './session-store.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -54,11 +54,13 @@ function ofPerson(refs: readonly MemberRef[]): mongoose.mongo.Filter<StoredSessi
   };
 }
 
-/** The signed-in person's memberships: in the current account and in the others. */
-const refsOf = ({ _id, member, others }: CurrentAccount): MemberRef[] => [
-  { accountId: _id, memberId: member.id },
-  ...others.map((other) => ({ accountId: other._id, memberId: other.memberId })),
-];
+/** Filters the sessions of the signed-in person in all accounts, also in those that the switch does not list. */
+async function ofSignedIn({ _id, member }: CurrentAccount): Promise<mongoose.mongo.Filter<StoredSession>> {
+  const others = (await accountsWith(member.email)).flatMap(({ _id: accountId, members }) =>
+    members.map(({ id: memberId }) => ({ accountId, memberId })),
+  );
+  return ofPerson([{ accountId: _id, memberId: member.id }, ...others]);
+}
 
 /** The fields of a session that the list of browsers shows. */
 type BrowserFacts = Pick<Session, 'browser' | 'network'>;
@@ -77,8 +79,11 @@ export const startSession = (
 /** The session of a request. */
 export type CurrentSession = Pick<Session, '_id' | 'verifiedAt'>;
 
-/** The session with its account, and with all accounts of its person. */
-type FoundSession = StoredSession & { accounts: Account[]; ofPerson: Account[] };
+/** The session with its account, and with the accounts of its person. */
+type FoundSession = StoredSession & { accounts: Account[]; ofPerson: OtherAccount[] };
+
+/** The switch lists at most this many accounts. */
+const mostListed = 100;
 
 const accountIds = { $ifNull: ['$accountId', '$teamId'] };
 const from = AccountModel.collection.name;
@@ -92,6 +97,13 @@ const ownEntry = {
 const ownEmail = {
   $ifNull: [{ $cond: ['$accountId', { $first: '$accounts.email' }, { $first: '$own.email' }] }, ''],
 };
+/** A field of the first of an account's members who meets a condition. */
+const firstWith = (cond: object, field: 'id' | 'email') => ({
+  $let: {
+    vars: { found: { $first: { $filter: { input: '$members', cond } } } },
+    in: `$$found.${field}`,
+  },
+});
 const withAccounts = [
   { $set: { inAccount: accountIds } },
   {
@@ -111,7 +123,18 @@ const withAccounts = [
       from,
       localField: 'ownEmail',
       foreignField: 'members.email',
-      pipeline: [{ $project: { name: 1, email: 1, members: 1, createdAt: 1 } }],
+      let: { email: '$ownEmail' },
+      // Only the listed facts: all members of many accounts can be larger than a document may be.
+      pipeline: [
+        {
+          $project: {
+            name: { $ifNull: ['$name', firstWith({ $eq: ['$$this.role', 'owner'] }, 'email'), '$_id'] },
+            memberId: firstWith({ $eq: ['$$this.email', '$$email'] }, 'id'),
+          },
+        },
+        { $sort: { name: 1, _id: 1 } },
+        { $limit: mostListed },
+      ],
       as: 'ofPerson',
     },
   },
@@ -138,7 +161,7 @@ export async function accountOfSession(
 export async function membersOfSessions(
   tokens: readonly string[],
   nowMs: number,
-): Promise<Map<string, MemberRef & { role: Role }>> {
+): Promise<Map<string, MemberRef & { role: Role; deskKeyId?: string }>> {
   const [living, found] = await Promise.all([
     sessions.living(tokens, nowMs),
     stored
@@ -155,7 +178,7 @@ export async function membersOfSessions(
       const [account] = session?.accounts ?? [];
       const ref = session && memberOf(session);
       const member = ref && account && currentAccount(account, ref.memberId, [])?.member;
-      return member ? [[token, { ...ref, role: member.role }]] : [];
+      return member ? [[token, { ...ref, role: member.role, deskKeyId: account.deskKeyId }]] : [];
     }),
   );
 }
@@ -195,12 +218,14 @@ const isLiving = (nowMs: number) => ({
 });
 
 /** The browsers in which the person is signed in, last used first, at most `limit`. */
-export const sessionsOf = (account: CurrentAccount, limit: number, nowMs: number): Promise<Session[]> =>
-  stored
-    .find({ ...ofPerson(refsOf(account)), ...isLiving(nowMs) })
+export async function sessionsOf(account: CurrentAccount, limit: number, nowMs: number): Promise<Session[]> {
+  const filter = await ofSignedIn(account);
+  return stored
+    .find({ ...filter, ...isLiving(nowMs) })
     .sort({ lastUsedAt: -1, _id: 1 })
     .limit(limit)
     .toArray();
+}
 
 /** Of these memberships of one person, the one that was used last in a session. */
 export async function lastUsed(refs: readonly MemberRef[]): Promise<MemberRef | undefined> {
@@ -221,12 +246,12 @@ export async function lastSeen(refs: readonly MemberRef[]): Promise<Map<string, 
 
 /** Ends one session of the person by its id. A session of another person is unaffected. */
 export async function endSessionOf(account: CurrentAccount, sessionId: string): Promise<void> {
-  await stored.deleteOne({ ...ofPerson(refsOf(account)), _id: sessionId });
+  await stored.deleteOne({ ...(await ofSignedIn(account)), _id: sessionId });
 }
 
 /** Ends every session of the person except one. */
 export async function endOtherSessions(account: CurrentAccount, { _id }: CurrentSession): Promise<void> {
-  await stored.deleteMany({ ...ofPerson(refsOf(account)), _id: { $ne: _id } });
+  await stored.deleteMany({ ...(await ofSignedIn(account)), _id: { $ne: _id } });
 }
 
 /** The lifetime of the session cookie in a browser. */

@@ -24,9 +24,10 @@ interface Team {
 
 /**
  * The reasons to refuse a change. `not_owner`: the person is no longer an owner. `last_owner`: the account would have
- * no owner. `full`: the account has as many members and invitations as it can.
+ * no owner. `full`: the account has as many members and invitations as it can. `suspended`: the operator has suspended
+ * the account.
  */
-export type TeamRefusal = 'not_owner' | 'last_owner' | 'is_member' | 'is_invited' | 'full' | 'gone';
+export type TeamRefusal = 'suspended' | 'not_owner' | 'last_owner' | 'is_member' | 'is_invited' | 'full' | 'gone';
 
 type Decision = TeamRefusal | ({ team: Team } & Pick<TeamForm, 'action' | 'about' | 'memberId'>);
 
@@ -46,7 +47,7 @@ const maxPeople = 100;
 
 /**
  * Changes the team of an account, once per form, with one update that is filtered on the number of changes: `decide`
- * sees exactly the team that the update replaces. So the last owner can never be removed or demoted, whatever races.
+ * sees exactly the team that the update replaces, and the team of a suspended account never changes. So the last owner can never be removed or demoted, whatever races.
  * Then ends the sessions of a removed member and adds the audit entry. Throws `not_found` for an unknown account, and
  * rethrows the errors of `decide`.
  */
@@ -62,6 +63,7 @@ export async function changeTeam(
       await complete(accountId, earlier, now);
       return { account };
     }
+    if (account.suspendedAt) return { refused: 'suspended' };
     const { invitations = [] } = account;
     const decided = decide({ members: membersOf(account), invitations }, now);
     if (typeof decided === 'string') return { refused: decided };
@@ -71,7 +73,7 @@ export async function changeTeam(
     const moved = newId && { memberId: founderIdOf(accountId), newId };
     const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record, ...moved };
     const changed = await accounts.findOneAndUpdate(
-      { _id: accountId, teamRev: account.teamRev ?? { $exists: false } },
+      { _id: accountId, teamRev: account.teamRev ?? { $exists: false }, suspendedAt: { $exists: false } },
       { $set: set, $inc: { teamRev: 1 }, $push: { teamForms: { $each: [applied], $slice: -keptForms } } },
       { returnDocument: 'after' },
     );

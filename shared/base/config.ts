@@ -35,7 +35,10 @@ export interface Config {
   newKeysPerDay: number;
   /** Limit on the rides that all keys of an account together create in 60 seconds; 0 means no limit. */
   ridesPerAccountMinute: number;
-  /** Limit on sign-in mails per clock hour, for all browsers that have not signed in before. */
+  /**
+   * Limit on sign-in mails per clock hour, for all browsers that have not signed in before. Invitations have a second
+   * limit of the same size.
+   */
   signInMailsPerHour: number;
   /**
    * The numbers of days after which the personal data of an ended ride, the ride itself, and an audit entry are

@@ -245,7 +245,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
       .description(
-        'The maximum number of sign-in mails per clock hour, for all requests from browsers in which nobody has ever signed in.',
+        'The maximum number of sign-in mails per clock hour, for all requests from browsers in which nobody has ever signed in. Invitations have a second limit of the same size.',
       )
       .note('Mails that known browsers request are not counted.')
       .tag('API'),

@@ -1,7 +1,9 @@
 import type mongoose from 'mongoose';
+import type { Config } from '../base/config.ts';
 import { firstRideId } from '../base/ids.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import { lostIndex, lostRides, rides } from './ride.ts';
+import { waitsToOpen } from './opening.ts';
+import { lostIndex, lostRides, plannedIndex, plannedRides, rides, statusIndex } from './ride.ts';
 import { movingStatuses, type Ride } from './ride-types.ts';
 import { squeezed } from './search-terms.ts';
 
@@ -10,8 +12,11 @@ const mostRead = 500;
 const mostLost = 50;
 /** A ride that was lost longer ago has been noticed, or is no longer needed. */
 export const lostForMs = 60 * 60_000;
+/** An open ride stays on the board for this long after its bidding should have ended: its timer may be late. */
+const lateTimerMs = 60 * 60_000;
 
 const boardFields = {
+  accountId: 1,
   keyId: 1,
   mode: 1,
   rev: 1,
@@ -45,31 +50,55 @@ export type BoardRide = Pick<Ride, '_id' | keyof typeof boardFields>;
 
 /**
  * The rides of a key that have not ended, and those that it lost within the last hour and that nobody has booked again.
- * `isCut`: it has more, and the newest are returned. Costs the same for any number of rides: reads at most 500 rides
- * that have not ended, and 50 lost ones.
+ * Rides for later are read separately, soonest first, so they displace no ride that may need a person. Reads at most
+ * 500 rides under way, 500 open ones, 500 for later and 50 lost ones. Passes over the rides for later that were created
+ * within the bidding time and the hour before.
  */
-export async function boardRides(keyId: string, nowMs: number): Promise<{ rides: BoardRide[]; isCut: boolean }> {
-  const [active, lost] = await Promise.all([
-    find({ keyId, status: { $in: ['bidding', ...movingStatuses] } }, { keyId: 1, status: 1, _id: -1 }, mostRead + 1),
+export async function boardRides(
+  keyId: string,
+  nowMs: number,
+  { biddingTimeoutMs }: Pick<Config, 'biddingTimeoutMs'>,
+): Promise<BoardRides> {
+  const firstOpen = firstRideId(Math.max(0, nowMs - biddingTimeoutMs - lateTimerMs));
+  const [moving, open, planned, lost] = await Promise.all([
+    find({ keyId, status: { $in: movingStatuses } }, statusIndex, mostRead + 1),
+    find(
+      { keyId, status: 'bidding', _id: { $gte: firstOpen }, biddingOpensAt: { $exists: false } },
+      statusIndex,
+      mostRead + 1,
+    ),
+    find({ keyId, ...plannedRides }, plannedIndex, mostRead + 1),
     find({ keyId, ...lostRides, statusAt: { $gt: new Date(nowMs - lostForMs) } }, lostIndex, mostLost),
   ]);
-  const shown = active.slice(0, mostRead);
+  const shown = [moving, open, planned].flatMap((rides) => rides.slice(0, mostRead));
   const withoutSuccessor = lost.filter(({ nextRideId }) => !nextRideId);
-  const open = await notBookedAgain(keyId, withoutSuccessor, [...shown, ...lost]);
-  return { rides: [...shown, ...open], isCut: active.length > mostRead };
+  const toBook = await notBookedAgain(keyId, withoutSuccessor, [...shown, ...lost]);
+  const next = planned[mostRead];
+  const isUrgentCut = moving.length > mostRead || open.length > mostRead || (next !== undefined && !waitsToOpen(next));
+  return { rides: [...shown, ...toBook], isCut: isUrgentCut || next !== undefined, isUrgentCut };
 }
 
-const find = (filter: mongoose.mongo.Filter<Ride>, hint: Record<string, 1 | -1>, limit: number): Promise<BoardRide[]> =>
-  rides
+export interface BoardRides {
+  rides: BoardRide[];
+  /** The key has more rides. */
+  isCut: boolean;
+  /** The key has more rides that may need a person now. */
+  isUrgentCut: boolean;
+}
+
+type Index = typeof statusIndex | typeof plannedIndex | typeof lostIndex;
+
+/** The first rides in the order of the index. */
+const find = (filter: mongoose.mongo.Filter<Ride>, hint: Index, limit: number): Promise<BoardRide[]> => {
+  const { keyId: _keyId, ...order } = hint;
+  const sort: Record<string, 1 | -1> = 'status' in hint ? { _id: -1 } : order;
+  return rides
     .find<BoardRide>(filter, {
       ...committedReads(),
-      projection: boardFields,
-      hint,
-      sort: 'statusAt' in hint ? { statusAt: -1 } : { _id: -1 },
-      limit,
-      batchSize: limit + 1,
+      ...{ projection: boardFields, hint, sort, limit, batchSize: limit + 1 },
     })
     .toArray();
+};
 
 type Named = Pick<Ride, '_id' | 'passenger' | 'reference'>;
 
@@ -84,7 +113,7 @@ async function notBookedAgain(keyId: string, lost: BoardRide[], known: readonly 
       {
         ...committedReads(),
         projection: { passenger: 1, reference: 1 },
-        hint: { keyId: 1, status: 1, _id: -1 },
+        hint: statusIndex,
         sort: { _id: -1 },
         limit: mostRead,
         batchSize: mostRead + 1,

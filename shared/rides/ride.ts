@@ -24,7 +24,9 @@ rideSchema.index(
 );
 // Orders the rides in the dashboard's lists, newest first: an id begins with the time of creation (list-rides.ts).
 rideSchema.index({ accountId: 1, mode: 1, status: 1, _id: -1 });
-rideSchema.index({ keyId: 1, status: 1, _id: -1 });
+/** Orders a key's rides of each status, newest first. */
+export const statusIndex = { keyId: 1, status: 1, _id: -1 } as const;
+rideSchema.index(statusIndex);
 /** Orders a partner's rides with one reference, newest first. */
 export const referenceIndex = { keyId: 1, reference: 1, status: 1, _id: -1 } as const;
 rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exists: true } } });
@@ -52,6 +54,11 @@ rideSchema.index({ biddingOpensAt: 1, _id: 1 }, { partialFilterExpression: waiti
 export const heldRides = { heldAt: { $exists: true } } as const;
 export const heldIndex = { heldAt: 1, _id: 1 } as const;
 rideSchema.index(heldIndex, { partialFilterExpression: heldRides });
+/** The rides for later that are open or will open. */
+export const plannedRides = { status: 'bidding', biddingOpensAt: { $exists: true } } as const;
+/** Lists a key's rides for later by their opening, for the desk's board (board-rides.ts). */
+export const plannedIndex = { keyId: 1, biddingOpensAt: 1 } as const;
+rideSchema.index(plannedIndex, { partialFilterExpression: plannedRides });
 /** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
 export const erasable = {
   status: { $in: endedStatuses },

@@ -51,7 +51,10 @@ describe('the team in a browser', () => {
     await person.goto(`${api.url}/dashboard/rides`);
     await person.getByRole('heading', { name: 'Rides', level: 1 }).waitFor();
 
-    await owner.getByRole('button', { name: `Remove ${email}` }).click();
+    const remove = row.getByRole('button', { name: 'Remove', exact: true });
+    const describedBy = (await remove.getAttribute('aria-describedby')) ?? '';
+    expect(await owner.locator(`[id="${describedBy}"]`).textContent()).to.equal(email);
+    await remove.click();
     await owner.getByRole('heading', { name: 'Remove this member?' }).waitFor();
     await lookAround('team-remove', owner);
     await owner.getByRole('button', { name: 'Remove', exact: true }).click();

@@ -7,6 +7,7 @@ import { newDesk } from '../support/desk.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
+import { memberOf } from '../support/team.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
 
@@ -66,7 +67,8 @@ describe("a desk's board in a browser", () => {
       ...{ ...desk.owner, ...named('Ada Lovelace') },
       offers: [{ price: 26 }, { price: 24, driver: newDriver({ name: 'Grace Hopper' }) }],
     });
-    const pages = [await open(desk), await open({ visitor: await desk.colleague() })];
+    const member = await memberOf(api, desk.owner.accountId, 'desk');
+    const pages = [await open(desk), await open({ visitor: member })];
     await Promise.all(
       pages.map((page, index) => page.getByRole('button', { name: index ? /^Accept \$24/ : /^Accept \$26/ }).click()),
     );
@@ -97,6 +99,13 @@ describe("a desk's board in a browser", () => {
     await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
     await page.getByRole('link', { name: 'Keep the ride' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    // A second Enter keeps the ride.
+    await cancel().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('link', { name: 'Keep the ride' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect((await storedRide(rideId)).status).to.equal('bidding');
     await cancel().focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
@@ -136,6 +145,11 @@ describe("a desk's board in a browser", () => {
     expect(await copied('Copy message'))
       .to.match(/^Your driver Dana comes in a Toyota Prius/)
       .and.to.include(link);
+    await page.clock.install();
+    await page.locator('[data-copy]').first().dblclick();
+    await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+    await page.clock.runFor(10_000);
+    expect(await page.locator('[data-copy]').first().innerText()).to.equal('Copy link');
   });
 
   it('plays a sound for a new offer only where it is turned on, and remembers that', async () => {
@@ -160,12 +174,55 @@ describe("a desk's board in a browser", () => {
     await sound.click();
     await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
     await page.reload();
-    expect(await sound.getAttribute('aria-pressed')).to.equal('true');
     await page.locator('h1').click();
+    await sound.and(page.locator('[aria-pressed="true"]')).waitFor();
     await offerOn(api.ctx, rideId, { price: 22 });
     await page.waitForFunction(() => (window as unknown as { tones: number }).tones === 2);
     await sound.click();
     expect(await sound.getAttribute('aria-pressed')).to.equal('false');
+  });
+
+  it('asks for a press where the browser allows no sound yet, and plays no late sound', async () => {
+    const desk = await newDesk(api);
+    const rideId = await newRide(api.ctx, desk.owner);
+    const profile = await openProfile(asVisitor(desk.visitor));
+    // Playwright counts as a gesture, so the page itself refuses sounds until somebody presses a button.
+    await profile.addInitScript(() => {
+      localStorage.setItem('desk-sound', 'on');
+      const test = { tones: 0, isAllowed: false, contexts: new Set<EventTarget>() };
+      Object.assign(window, { test });
+      const allowed = new Promise<void>((resolve) => addEventListener('pointerup', () => resolve(), true));
+      const now = performance.now.bind(performance);
+      addEventListener(
+        'pointerup',
+        () => {
+          test.isAllowed = true;
+          // The press comes a minute after the offer.
+          performance.now = () => now() + 60_000;
+          for (const context of test.contexts) context.dispatchEvent(new Event('statechange'));
+        },
+        true,
+      );
+      Object.defineProperty(AudioContext.prototype, 'state', { get: () => (test.isAllowed ? 'running' : 'suspended') });
+      AudioContext.prototype.resume = function () {
+        test.contexts.add(this);
+        return allowed;
+      };
+      OscillatorNode.prototype.start = () => {
+        test.tones += 1;
+      };
+    });
+    const page = await openPage(profile, `${api.url}/dashboard/desk`);
+    const allow = page.getByRole('button', { name: 'Press to allow sound' });
+    await allow.waitFor();
+    expect(await allow.getAttribute('aria-pressed')).to.equal('false');
+    await offerOn(api.ctx, rideId);
+    await summary(page, '1 ride needs you');
+    await allow.click();
+    await page.getByRole('button', { name: 'Sound for new offers', pressed: true }).waitFor();
+    const tones = () => page.evaluate(() => (window as unknown as { test: { tones: number } }).test.tones);
+    await page.waitForFunction(() => (window as unknown as { test: { tones: number } }).test.tones > 0);
+    expect(await tones()).to.equal(2);
   });
 
   it('finds a ride in place, and closes the found rides again', async () => {

@@ -37,5 +37,5 @@ export async function newInvitation(api: TestApi, { _id, email }: Account, role:
   const { invitations = [] } = await storedAccount(_id);
   const invitation = invitations.find((one) => one.email === to);
   if (!invitation) throw new Error('not invited');
-  return { ...invitation, token: invitationToken(api.ctx.config, invitation.id) };
+  return { ...invitation, token: invitationToken(api.ctx.config, invitation) ?? '' };
 }

@@ -7,11 +7,13 @@ interface BoardForms {
   say(text: string, isBad: boolean): void;
   /** Requests the present board. */
   refresh(): void;
+  /** Leaves the page for another one with `go`, which has the answer to a form. */
+  leave(go: () => void): void;
 }
 
 const byId = (id: string) => document.getElementById(id);
 
-export function sendFormsInPlace({ say, refresh }: BoardForms): void {
+export function sendFormsInPlace({ say, refresh, leave }: BoardForms): void {
   const dialog = byId('board-dialog') as HTMLDialogElement;
   const sending = new Set<string>();
 
@@ -38,12 +40,16 @@ export function sendFormsInPlace({ say, refresh }: BoardForms): void {
     const question = fresh?.getElementById('question');
     if (!fresh) return say('The service cannot be reached. Try again.', true);
     // The ride has ended in the meantime, or the session has.
-    if (!question) return form.isConnected && fresh.getElementById('board') ? refresh() : location.assign(form.action);
+    if (!question) {
+      return form.isConnected && fresh.getElementById('board') ? refresh() : leave(() => location.assign(form.action));
+    }
     question.querySelector('h1')?.setAttribute('id', 'board-question');
     enhance(question);
     dialog.dataset.name = nameOf(form);
     dialog.replaceChildren(question);
     if (!dialog.open) dialog.showModal();
+    // A second Enter must not cancel the ride.
+    question.querySelector<HTMLElement>('[autofocus]')?.focus();
   }
 
   async function send(form: HTMLFormElement, done: string): Promise<void> {
@@ -55,8 +61,8 @@ export function sendFormsInPlace({ say, refresh }: BoardForms): void {
     try {
       const fresh = await pageAt(form.action, body);
       const refusal = fresh.getElementById('refusal')?.textContent;
-      if (!refusal && !fresh.getElementById('board')) return form.submit();
       dialog.close();
+      if (!refusal && !fresh.getElementById('board')) return leave(() => form.submit());
       say(refusal ?? done, Boolean(refusal));
       refresh();
     } catch {

@@ -1,17 +1,23 @@
+import { sendBookingInPlace } from './booking-send.ts';
 import { showFareHint } from './fare-hint.ts';
 import { showPickupTime } from './pickup-time.ts';
 import { createPlaceField } from './place-field.ts';
 import { createPlaceMap } from './place-map.ts';
 
 /** The booking form of the desk, and the form of a saved place. Both also work without this script. */
-for (const form of document.querySelectorAll<HTMLElement>('[data-booking]')) {
-  const map = createPlaceMap(form);
-  for (const box of form.querySelectorAll<HTMLElement>('[data-place-field]')) createPlaceField(box, form, map);
-  showPickupTime(form);
-  showFareHint(form);
+function start(root: ParentNode): void {
+  for (const form of root.querySelectorAll<HTMLElement>('[data-booking]')) {
+    const map = createPlaceMap(form);
+    for (const box of form.querySelectorAll<HTMLElement>('[data-place-field]')) createPlaceField(box, form, map);
+    showPickupTime(form);
+    showFareHint(form);
+    if (form instanceof HTMLFormElement) sendBookingInPlace(form, start);
+  }
+  const first = root.querySelector<HTMLInputElement>('.booking [autofocus]');
+  // The browser would give the focus only later, and not to a form that replaces another one.
+  first?.focus();
+  // The default pickup is selected, so that typing replaces it.
+  if (first?.closest('[data-place-field]')) first.select();
 }
 
-// The default pickup is selected, so that typing replaces it. The browser would give the focus only later.
-const first = document.querySelector<HTMLInputElement>('[data-place-field] [autofocus]');
-first?.focus();
-first?.select();
+start(document);

@@ -3,6 +3,7 @@ import type { BoardState } from '../desk/board-state.ts';
 import { findInPlace, sendFormsInPlace } from './board-forms.ts';
 import { showBoard } from './board-rows.ts';
 import { isSoundOn, playSound } from './board-sound.ts';
+import { leave, showStop } from './board-stop.ts';
 import { showLocalTimes } from './local-times.ts';
 
 /** The script of a page with a board. */
@@ -24,7 +25,14 @@ function show(board: BoardState): void {
   if (!apply(board)) void refresh();
 }
 
+/** Returns false if the page lacks a row. */
 function apply(board: BoardState): boolean {
+  // Another key or account: the rest of the page is wrong too.
+  if (board.of !== first.of) {
+    leave('changed', reload);
+    return true;
+  }
+  showStop();
   const isComplete = showBoard(board);
   document.title = board.needs > 0 ? `(${board.needs}) ${title}` : title;
   const time = news?.querySelector('time');
@@ -38,21 +46,44 @@ function apply(board: BoardState): boolean {
   return isComplete;
 }
 
+let isWanted = false;
 let isRefreshing = false;
 
-/** Requests the whole board. */
+/** Requests the whole board until that succeeds, and once more if this is called in the meantime. */
 async function refresh(): Promise<void> {
+  isWanted = true;
   if (isRefreshing) return;
   isRefreshing = true;
-  try {
-    const answer = await fetch(`${path}/state?rows`, { cache: 'no-store' });
-    if (answer.status === 401) location.reload();
-    if (answer.ok) apply((await answer.json()) as BoardState);
-  } catch {
-    // The stream brings the next state.
-  } finally {
-    isRefreshing = false;
+  for (let failures = 0; isWanted; ) {
+    isWanted = false;
+    const status = await readAll().catch(() => 0);
+    if (status === 200 || status === 401) continue;
+    isWanted = true;
+    failures += 1;
+    const waitMs = Math.min(30_000, 500 * 2 ** failures);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
+  isRefreshing = false;
+}
+
+/** Reads and shows the board. Resolves with the status of the answer. */
+async function readAll(): Promise<number> {
+  const answer = await fetch(`${path}/state?rows`, { cache: 'no-store' });
+  if (answer.ok) apply((await answer.json()) as BoardState);
+  // Without a session, the page redirects to the sign-in page, which leads back here.
+  if (answer.status === 401) leave('signed-out', reload);
+  return answer.status;
+}
+
+const reload = () => location.reload();
+
+const signInPollMs = 10_000;
+
+/** Follows the board again once the person has signed in in another tab. */
+async function waitForSession(): Promise<void> {
+  const status = await readAll().catch(() => 0);
+  if (status === 200) follow();
+  else setTimeout(waitForSession, signInPollMs);
 }
 
 function say(text: string, isBad: boolean): void {
@@ -62,17 +93,20 @@ function say(text: string, isBad: boolean): void {
   message.classList.toggle('bad', isBad);
 }
 
-followRide(path, first, {
-  isLast: () => false,
-  onState: show,
-  onConnection: (isGood) => {
-    if (connection) connection.hidden = isGood;
-  },
-  // Without a session, the page redirects to the sign-in page, which leads back here.
-  onSignedOut: () => location.reload(),
-  followsHidden: () => isWall || isSoundOn(),
-});
-sendFormsInPlace({ say, refresh: () => void refresh() });
+function follow(): void {
+  followRide(path, first, {
+    isLast: () => false,
+    onState: show,
+    onConnection: (isGood) => {
+      if (connection) connection.hidden = isGood;
+    },
+    onSignedOut: () => void waitForSession(),
+    sharedAs: `${path} ${first.of}`,
+    followsHidden: () => isWall || isSoundOn(),
+  });
+}
+follow();
+sendFormsInPlace({ say, refresh: () => void refresh(), leave: (go) => leave('signed-out', go) });
 findInPlace(say);
 
 /** A wall screen cannot be scrolled, so it says how many rides are below its edge. */

@@ -4,12 +4,14 @@ import { showLocalTimes } from './local-times.ts';
 export function enhance(root: ParentNode): void {
   showLocalTimes(root);
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    const label = button.textContent;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     button.hidden = false;
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(button.dataset.copy ?? '');
-      const label = button.textContent;
       button.textContent = 'Copied';
-      setTimeout(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
         button.textContent = label;
       }, 1_500);
     });

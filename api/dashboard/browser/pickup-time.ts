@@ -1,5 +1,3 @@
-const dayMs = 24 * 3_600_000;
-
 /** Shows the pickup time only for a ride for later, on the reader's clock. The server gets the reader's zone with it. */
 export function showPickupTime(form: HTMLElement): void {
   const when = form.querySelector<HTMLSelectElement>('[name="when"]');
@@ -25,8 +23,10 @@ export function showPickupTime(form: HTMLElement): void {
 /** A time that the server gave in UTC. With `clock`, tomorrow at the reader's clock time of that moment. */
 function onReadersClock(utc: string, clock?: string): string {
   if (!clock) return clockOf(new Date(`${utc}Z`));
-  const time = clockOf(new Date(clock)).slice(11);
-  return `${clockOf(new Date(Date.now() + dayMs)).slice(0, 10)}T${time}`;
+  const tomorrow = new Date();
+  // A day has 23 or 25 hours when the clocks change.
+  tomorrow.setDate(tomorrow.getDate() + 1);
+  return `${clockOf(tomorrow).slice(0, 10)}T${clockOf(new Date(clock)).slice(11)}`;
 }
 
 /** The first half hour that is at least 45 minutes ahead. */

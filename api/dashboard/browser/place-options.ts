@@ -1,3 +1,5 @@
+import { coordinatesIn } from '../desk/coordinates.ts';
+
 /** The choices of a place field. */
 export interface PlaceOption {
   /** The text that the field gets. */
@@ -22,6 +24,9 @@ export function optionsFor(typed: string, found: readonly PlaceOption[]): PlaceO
   return [...matches.slice(0, mostSaved), ...found, mapOption];
 }
 
+export const isSameOption = (option: PlaceOption, other?: PlaceOption): boolean =>
+  option.text === other?.text && option.chosen === other.chosen && option.isMap === other.isMap;
+
 const savedOptions = () => [...document.querySelectorAll<HTMLOptionElement>('#saved-places option')];
 const savedPlaces = (): PlaceOption[] => savedOptions().map(({ value, label }) => ({ text: value, detail: label }));
 
@@ -31,6 +36,10 @@ export const pointOfSaved = (name?: string): string | undefined =>
     ? savedOptions()[0]
     : savedOptions().find(({ value }) => value.toLowerCase() === name.trim().toLowerCase())
   )?.dataset.point;
+
+/** True for a text that names a place: a saved place, coordinates, or the address in the hidden value `chosen`. */
+export const isPlace = (typed: string, chosen: string): boolean =>
+  chosen.slice(chosen.indexOf(' ') + 1) === typed || coordinatesIn(typed) !== null || pointOfSaved(typed) !== undefined;
 
 /** What a search of the operator's geocoder has found, or why it has not. */
 export interface SearchAnswer {

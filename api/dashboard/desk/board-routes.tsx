@@ -1,4 +1,3 @@
-import type { Account } from '../../../shared/accounts/account.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { AppError } from '../../../shared/base/errors.ts';
@@ -13,12 +12,12 @@ import { cancelRidePage } from '../rides/cancel-ride.tsx';
 import { changeByForm, ownRide } from '../rides/record-change.ts';
 import { rideName } from '../rides/ride-facts.tsx';
 import type { DashboardStreams } from '../streams.ts';
-import { type BoardView, emptyBoard, stateOf } from './board-view.tsx';
+import { emptyBoard, stateOf } from './board-view.tsx';
 import type { Boards } from './desk-streams.ts';
 
 /** The board of the account's desk; an empty one if the account has not chosen a key. */
-export const readDesk = (service: Context, boards: Boards, { deskKeyId }: Account): Promise<BoardView> | BoardView =>
-  deskKeyId ? boards.read(deskKeyId) : emptyBoard(service.now());
+export const readDesk = (service: Context, boards: Boards, { _id, deskKeyId }: CurrentAccount) =>
+  deskKeyId ? boards.read(deskKeyId) : emptyBoard(_id, service.now());
 
 /** The board's state and stream, and its forms: accept an offer, cancel a ride. */
 export function boardRoutes(service: Context, boards: Boards, openStream: DashboardStreams['open']): DashboardRoute[] {
@@ -41,9 +40,8 @@ export function boardRoutes(service: Context, boards: Boards, openStream: Dashbo
       stateOf(await readDesk(service, boards, account), 'rows' in ctx.query ? 'all' : undefined),
     ),
     stream('/desk/events', async ({ ctx, account }) => {
-      const { deskKeyId } = account;
-      if (!deskKeyId) ctx.status = 204;
-      else boards.follow(deskKeyId, await boards.read(deskKeyId), openStream(ctx, account));
+      const view = await readDesk(service, boards, account);
+      boards.follow(account.deskKeyId, view, openStream(ctx, account));
     }),
 
     action('/desk/rides/:rideId/accept', (request) =>

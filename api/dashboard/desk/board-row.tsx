@@ -111,9 +111,9 @@ function Offers({ ride }: { ride: BoardRide }) {
         <li key={offerId} id={offerId}>
           <form method="post" action={deskPath(ride._id, 'accept')}>
             {/* Derived, so that an update does not replace the form that a person is sending. */}
-            <FormId from={`${ride._id} accept ${offerId}`} />
+            <FormId from={`${ride._id} accept ${offerId}`} account={ride.accountId} />
             <input type="hidden" name="offerId" value={offerId} />
-            <button class="btn second board-offer" type="submit">
+            <button class="btn second board-offer" type="submit" aria-describedby={`${rowId(ride)}-name`}>
               <span class="board-verb">Accept</span> <strong>{`${shortMoney(usd)},`}</strong>{' '}
               <span>{`${etaMinutes} min,`}</span> <span class="board-vehicle">{`${driver.vehicle},`}</span>{' '}
               <span>{driver.rating.toFixed(1)}</span>

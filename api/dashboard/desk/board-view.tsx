@@ -18,6 +18,8 @@ interface Row {
 
 /** A board at a time. */
 export interface BoardView {
+  /** The key whose rides these are; for a desk without a key, its account. */
+  of: string;
   /** Unix ms, by MongoDB's clock. */
   now: number;
   needs: number;
@@ -30,12 +32,12 @@ export interface BoardView {
 
 /** Reads the board of a key. Rows that `known` already has are not rendered again. */
 export async function readBoard(
-  { trackBaseUrl }: Pick<Config, 'trackBaseUrl'>,
+  config: Pick<Config, 'trackBaseUrl' | 'biddingTimeoutMs'>,
   keyId: string,
   now: number,
   known?: BoardView,
 ): Promise<BoardView> {
-  const { rides, isCut } = await boardRides(keyId, now);
+  const { rides, isCut, isUrgentCut } = await boardRides(keyId, now, config);
   const all = placed(rides, now);
   const rows = new Map<string, Row>();
   const add = (id: string, stamp: string, render: () => string) => {
@@ -49,7 +51,7 @@ export async function readBoard(
     for (const row of inGroup) {
       const { ride, need } = row;
       const stamp = `${ride.rev} ${need?.text ?? ''}`;
-      const link = trackUrl(trackBaseUrl, ride);
+      const link = trackUrl(config.trackBaseUrl, ride);
       add(rowId(ride), stamp, () => renderToString(<BoardRow row={row} stamp={stamp} link={link} />));
     }
   }
@@ -62,11 +64,12 @@ export async function readBoard(
   const needs = all.filter(({ need }) => need !== null).length;
   const order = [...rows].map(([id, { stamp }]) => `${id} ${stamp}`);
   return {
+    of: keyId,
     now,
     needs,
-    summary: renderToString(<Summary needs={needs} />),
+    summary: renderToString(<Summary needs={needs} isCut={isUrgentCut} />),
     rows,
-    version: [needs, ...order].join('\n'),
+    version: [needs, isUrgentCut, ...order].join('\n'),
   };
 
   function addHeading(group: Group, count: number): void {
@@ -75,33 +78,38 @@ export async function readBoard(
 }
 
 /** The board of an account without a desk key. */
-export const emptyBoard = (now: number): BoardView => ({
-  ...{ now, needs: 0, summary: renderToString(<Summary needs={0} />), version: '' },
-  rows: new Map([['board-none', { stamp: '', html: renderToString(<NoRides />) }]]),
+export const emptyBoard = (accountId: string, now: number): BoardView => ({
+  ...{ of: accountId, now, needs: 0, summary: renderToString(<Summary needs={0} />), version: '' },
+  rows: new Map([['board-none', { stamp: '', html: renderToString(<NoKey />) }]]),
 });
 
 /**
  * The state of a board for a reader who has `known`: with the rows that have changed since then. Without `known`, the
  * state has no rows; with `all`, it has all.
  */
-export function stateOf({ now, needs, summary, rows }: BoardView, known?: BoardView | 'all'): BoardState {
+export function stateOf({ of, now, needs, summary, rows }: BoardView, known?: BoardView | 'all'): BoardState {
   const isNews = ([id, { stamp }]: [string, Row]) => known === 'all' || known?.rows.get(id)?.stamp !== stamp;
   const changed = known === undefined ? [] : [...rows].filter(isNews);
   return {
-    ...{ now, needs },
+    ...{ of, now, needs },
     order: [...rows].map(([id, { stamp }]) => [id, stamp] as const),
     html: summary + changed.map(([, { html }]) => html).join(''),
   };
 }
 
-/** The one glance: a word, a shape and a colour say whether a ride needs a person. */
-function Summary({ needs }: { needs: number }) {
+/** The one glance: a word, a shape and a colour say whether a ride needs a person. `isCut`: more rides may need one. */
+function Summary({ needs, isCut = false }: { needs: number; isCut?: boolean }) {
   return (
-    <p id="board-summary" data-needs={needs > 0 ? needs : undefined}>
+    <p id="board-summary" data-needs={needs > 0 || isCut ? needs : undefined}>
       <span class="board-mark" aria-hidden="true" />
-      {needs === 0 ? 'Nothing needs you' : needs === 1 ? '1 ride needs you' : `${countText(needs)} rides need you`}
+      {summaryText(needs, isCut)}
     </p>
   );
+}
+
+function summaryText(needs: number, isCut: boolean): string {
+  if (needs === 0) return isCut ? 'Not all rides are shown' : 'Nothing needs you';
+  return `${isCut ? 'At least ' : ''}${needs === 1 ? '1 ride needs' : `${countText(needs)} rides need`} you`;
 }
 
 const titles: Record<Group, string> = { needs: 'Needs you', now: 'Under way', later: 'For later' };
@@ -120,6 +128,14 @@ function NoRides() {
   return (
     <li id="board-none" class="board-none" data-stamp="">
       No ride is under way. A ride appears here as soon as the desk books it.
+    </li>
+  );
+}
+
+function NoKey() {
+  return (
+    <li id="board-none" class="board-none" data-stamp="">
+      The desk has no key, so it has no rides. An owner or a developer chooses one in the desk settings.
     </li>
   );
 }

@@ -60,6 +60,7 @@ function BoardFrame({ view, children }: { view: BoardView; children: ComponentCh
         <p class="notice bad connection" id="connection" role="alert" hidden>
           Connection lost. Trying again…
         </p>
+        <Stops />
         <p id="board-message" role="alert" hidden />
       </div>
       <noscript>
@@ -76,6 +77,30 @@ function BoardFrame({ view, children }: { view: BoardView; children: ComponentCh
     </section>
   );
 }
+
+/** Shown by a script instead of a reload that would lose what a person has typed (browser/board-stop.ts). */
+const Stops = () => (
+  <>
+    <p class="notice bad" data-stop="signed-out" role="alert" hidden>
+      <span>
+        You are signed out, so the board has stopped. What you have typed stays here.{' '}
+        <a href={deskPath()} target="_blank" rel="noopener">
+          Sign in in a new tab
+        </a>
+        , then continue here.
+      </span>
+    </p>
+    <p class="notice bad" data-stop="changed" role="alert" hidden>
+      <span>
+        Another account, or another key for the desk, was chosen. The rides below are those of the previous one. What
+        you have typed stays here.{' '}
+        <a href={deskPath()} target="_blank" rel="noopener">
+          Open the desk in a new tab
+        </a>
+      </span>
+    </p>
+  </>
+);
 
 /** Hidden until a script shows it. The browser remembers the choice. */
 const SoundButton = () => (

@@ -4,10 +4,11 @@ import { rideTypes } from '../../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, FormId, TextField } from '../forms.tsx';
 import { deskPath } from '../paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
-import { type BookingValues, emptyValues, needField } from './booking-values.ts';
+import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { MapDialog } from './map-dialog.tsx';
 import { PlaceField, SavedPlaces } from './place-field.tsx';
+import type { Doubt } from './trip-places.ts';
 
 interface FormProps extends BookingState {
   config: Pick<Config, 'tiles' | 'secrets'>;
@@ -23,10 +24,11 @@ interface FormProps extends BookingState {
 /** The form that books a ride. Its fields are in the order in which a person asks for them. */
 export function BookingForm(props: FormProps) {
   const { config, desk, keyId, values, doubts = [], refusal, hint, formId, about } = props;
-  const faults: Faults = { ...props.faults };
-  for (const { field, words } of doubts) faults[field] = [faults[field], words].filter(Boolean).join('. ');
+  const faults = faultsAndDoubts(props.faults, doubts);
   const first = Object.keys(faults)[0] ?? 'from';
   const shown = { values, faults, first };
+  const canSearch = hasGeocoder(config);
+  const placeProps = { values, faults, canSearch };
   return (
     <form
       id="book"
@@ -36,7 +38,7 @@ export function BookingForm(props: FormProps) {
       aria-label="New ride"
       data-once
       data-booking
-      data-search={hasGeocoder(config) ? '' : undefined}
+      data-search={canSearch ? '' : undefined}
       noValidate
     >
       <FormId id={formId} />
@@ -45,8 +47,8 @@ export function BookingForm(props: FormProps) {
       <input type="hidden" name="zone" value={values.zone} />
       <Problems faults={faults} refusal={refusal} isDoubt={Object.keys(props.faults ?? {}).length === 0} />
       <SavedPlaces desk={desk} />
-      <PlaceField name="from" label="From" values={values} faults={faults} autofocus={first === 'from'} about={about} />
-      <PlaceField name="to" label="To" values={values} faults={faults} autofocus={first === 'to'} />
+      <PlaceField name="from" label="From" {...placeProps} autofocus={first === 'from'} about={about} />
+      <PlaceField name="to" label="To" {...placeProps} autofocus={first === 'to'} />
       <TimeFields {...shown} clockOf={props.clockOf} />
       <div class="booking-pair">
         <TextField name="passenger" label="Passenger" {...textOf('passenger', shown)} />
@@ -61,16 +63,21 @@ export function BookingForm(props: FormProps) {
         <Needs {...shown} />
         <More {...shown} />
       </div>
-      <div class="booking-pair">
-        <TextField name="reference" label="Reference" placeholder="Room 1204" {...textOf('reference', shown)} />
-        <div class="booking-fare">
-          <TextField name="fare" label="Fare" inputmode="decimal" placeholder="USD" {...textOf('fare', shown)} />
-        </div>
+      <TextField name="reference" label="Reference" placeholder="Room 1204" {...textOf('reference', shown)} />
+      <div class="booking-pair booking-fare">
+        <TextField
+          name="fare"
+          label="Fare"
+          inputmode="decimal"
+          placeholder="USD"
+          about="usual-fare"
+          {...textOf('fare', shown)}
+        />
+        <p class="hint fare-words" id="fare-words">
+          <span id="usual-fare">{hint?.words ?? 'The usual fare appears here when both places are known.'}</span>{' '}
+          <button class="copy" type="button" data-use-fare hidden />
+        </p>
       </div>
-      <p class="hint fare-words" id="fare-words" data-fare={hint?.fare}>
-        <span>{hint?.words ?? 'The usual fare appears here when both places are known.'}</span>{' '}
-        <button class="copy" type="button" data-use-fare hidden />
-      </p>
       <div class="start-bar">
         <button class="btn" type="submit">
           Book ride
@@ -79,6 +86,16 @@ export function BookingForm(props: FormProps) {
       <MapDialog config={config} />
     </form>
   );
+}
+
+/** The text at each field, in the order of the fields. */
+function faultsAndDoubts(faults: Faults = {}, doubts: readonly Doubt[]): Faults {
+  const texts = { ...faults };
+  for (const { field, words } of doubts) {
+    const before = texts[field]?.replace(/\.$/, '');
+    texts[field] = before ? `${before}. ${words}` : words;
+  }
+  return inFormOrder(texts);
 }
 
 interface Shown {

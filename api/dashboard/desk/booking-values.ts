@@ -1,6 +1,7 @@
 import { type Need, needs } from '../../../shared/base/terms.ts';
 import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Form } from '../../http/body.ts';
+import { earliestMs } from '../../rides/pickup-time.ts';
 import { numberIn } from '../console/ride-request.ts';
 import type { Faults } from '../forms.tsx';
 import { timeIn } from '../lists.tsx';
@@ -49,7 +50,10 @@ export function valuesIn(form: Form): BookingValues {
 /** The ways to book a ride of the account again, which the links of its page name. */
 export const repeats = ['repeat', 'return', 'tomorrow'] as const;
 
-/** The form filled in from an earlier ride. `tomorrow` keeps its clock time; a script computes it in the reader's zone. */
+/**
+ * The form filled in from an earlier ride. `repeat` keeps a pickup time that can still be booked. `tomorrow` keeps the
+ * clock time; a script computes it in the reader's zone.
+ */
 export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Date): BookingValues {
   const { passenger, notes = '', reference = '', onDriverCancel = '' } = ride;
   const [from, to] = how === 'return' ? [ride.destination, ride.pickup] : [ride.pickup, ride.destination];
@@ -60,6 +64,7 @@ export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Dat
     to: textOf(to),
     toPoint: chosenAs(to, textOf(to)),
     ...(how === 'tomorrow' && { when: 'later', pickupTime: tomorrowAt(ride, now) }),
+    ...(how === 'repeat' && canKeepTime(ride, now) && { when: 'later', pickupTime: minuteOf(timeOfRide(ride)) }),
     passenger: passenger?.name ?? '',
     phone: passenger?.phone ?? '',
     notes,
@@ -79,9 +84,17 @@ const textOf = (place: Location): string => place.address?.trim() || coordinates
 export const timeOfRide = ({ pickupAt, createdAt }: Pick<Ride, 'pickupAt' | 'createdAt'>): Date =>
   pickupAt ?? createdAt;
 
+/** True if the ride is for later, and its pickup is still early enough to be booked. */
+export const canKeepTime = ({ pickupAt }: Pick<Ride, 'pickupAt'>, now: Date): boolean =>
+  pickupAt !== undefined && Date.parse(`${minuteOf(pickupAt)}Z`) - now.getTime() >= earliestMs;
+
+/** A time as the field shows it, in UTC: `2026-11-24T21:30`. */
+const minuteOf = (at: Date): string => at.toISOString().slice(0, 16);
+
+/** Every day of UTC has 24 hours. */
 function tomorrowAt(ride: Ride, now: Date): string {
-  const day = new Date(now.getTime() + 24 * 3_600_000).toISOString().slice(0, 10);
-  return `${day}T${timeOfRide(ride).toISOString().slice(11, 16)}`;
+  const day = minuteOf(new Date(now.getTime() + 24 * 3_600_000)).slice(0, 10);
+  return `${day}T${minuteOf(timeOfRide(ride)).slice(11)}`;
 }
 
 /** The pickup time in Unix ms; undefined for now, null for a text that is no time. */

@@ -15,7 +15,7 @@ import { type Answer, type FormRequest, formIdOf, originOf, type PageRequest } f
 import { deskPath } from '../paths.ts';
 import { type BookingValues, bodyOf, fieldFaults, inFormOrder, pickupTimeIn, valuesIn } from './booking-values.ts';
 import { type DeskKey, readDeskKey } from './desk-key.ts';
-import { type FareWords, fareWords } from './fare-words.ts';
+import { doubtAboutFare, type FareWords, fareWords } from './fare-words.ts';
 import { hasGeocoder, searchAddresses } from './geocoder.ts';
 import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
 
@@ -27,7 +27,7 @@ export interface BookingState {
   /** Why the ride is not booked, if no field has a fault. */
   refusal?: string;
   hint?: FareWords;
-  /** The form's own id, if it may have booked the ride. */
+  /** The id of the sent form, unless it has booked another ride: the form may be a retry whose first answer was lost. */
   formId?: string;
 }
 
@@ -58,7 +58,10 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
     const values = valuesIn(form);
     const again = async (status: number, state: Omit<BookingState, 'values'> & { values?: BookingValues }) => {
       const hint = await hintFor(service, open, state.values ?? values);
-      return { status, html: await show(request, open, { values, ...(hint && { hint }), ...state }) };
+      return {
+        status,
+        html: await show(request, open, { values, formId: formIdOf(form), ...(hint && { hint }), ...state }),
+      };
     };
     if (deskKey.state !== 'active') return again(422, {});
     // A page that was opened for test rides must not book a live one.
@@ -74,12 +77,18 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
     const body = bodyOf(values, trip);
     const faults: Faults = inFormOrder({
       ...fieldFaults(faultsIn(schema, body)),
+      ...(/\p{L}/u.test(values.phone) && { phone: 'Enter only the phone number. Write an extension into the notes' }),
       ...(!from && { from: placeFault(values.from, 'pickup') }),
       ...(!to && { to: placeFault(values.to, 'destination') }),
       ...(values.when !== 'later' && values.pickupTime && { pickupTime: 'Choose “Later”, or empty the pickup time' }),
       ...(pickupTimeIn(values) === null && { pickupTime: 'Choose the day and time of the pickup' }),
     });
-    const doubts = checked?.doubts ?? [];
+    const doubts = [...(checked?.doubts ?? [])];
+    if (checked && !faults.fare) {
+      const hint = await hintOf(service, deskKey, { ...checked.trip, car: values.car });
+      const doubt = doubtAboutFare(Number(body.fare), hint?.fare ?? '');
+      if (doubt && !asked.includes(doubt.token)) doubts.push(doubt);
+    }
     if (Object.keys(faults).length > 0 || doubts.length > 0) {
       return again(422, { faults, doubts, values: afterDoubts(values, asked, doubts) });
     }
@@ -97,14 +106,14 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
       return { redirectTo: `${deskPath()}?booked=${ride._id}` };
     } catch (error) {
       if (error instanceof AppError && error.status === 503) {
-        return again(503, { refusal: unknownOutcome, formId: formIdOf(form) });
+        return again(503, { refusal: unknownOutcome });
       }
       const refusal = refusalWords(error);
       if (!refusal) throw error;
       ctx.set(refusal.error.headers);
       const { code, status } = refusal.error;
       if (code === 'invalid_request') return again(422, { faults: { pickupTime: refusal.words } });
-      return again(status, { refusal: refusal.words });
+      return again(status, { refusal: refusal.words, ...(code === 'idempotency_conflict' && { formId: undefined }) });
     }
   };
 }
@@ -125,19 +134,28 @@ const placeFault = (typed: string, what: string): string =>
 /** The form after doubts: with the corrected places, and with the tokens by which the next form confirms them. */
 function afterDoubts(values: BookingValues, asked: readonly string[], doubts: readonly Doubt[]): BookingValues {
   const corrected: Partial<Record<End, string>> = {};
-  for (const { field, corrected: text } of doubts) if (text !== undefined) corrected[field] = text;
+  for (const { field, corrected: text } of doubts) {
+    if (text !== undefined && field !== 'fare') corrected[field] = text;
+  }
   return { ...values, ...corrected, asked: [...asked, ...doubts.map(({ token }) => token)].slice(-8).join('|') };
 }
 
 /** The fare hint for the places in the form; undefined while they are not known. */
 async function hintFor(
-  { config, now }: Context,
+  service: Context,
   { desk: { places }, deskKey }: OpenDesk,
-  values: Pick<BookingValues, 'from' | 'fromPoint' | 'to' | 'toPoint' | 'car'>,
+  { from, fromPoint, to, toPoint, car }: Pick<BookingValues, 'from' | 'fromPoint' | 'to' | 'toPoint' | 'car'>,
 ): Promise<FareWords | undefined> {
-  const [from, to] = [placeIn(values.from, values.fromPoint, places), placeIn(values.to, values.toPoint, places)];
+  return hintOf(service, deskKey, { from: placeIn(from, fromPoint, places), to: placeIn(to, toPoint, places), car });
+}
+
+async function hintOf(
+  { config, now }: Context,
+  deskKey: DeskKey,
+  { from, to, car }: Record<End, TripPlace | null> & Pick<BookingValues, 'car'>,
+): Promise<FareWords | undefined> {
   if (!from || !to || deskKey.state === 'none') return undefined;
-  const carType = carTypes.find((type) => type === values.car) ?? 'regular';
+  const carType = carTypes.find((type) => type === car) ?? 'regular';
   return fareWords({ from, to, carType, mode: deskKey.key.mode }, { config, nowMs: now() });
 }
 
@@ -152,14 +170,14 @@ export const answerHint =
 const searches = { name: 'address_search', most: 60, perMs: 60_000 };
 const maxQuery = 200;
 
-/** Answers the form's script with addresses: at most 60 searches in 60 s for each session. Without a geocoder, 404. */
+/** Answers the form's script with addresses: at most 60 searches in 60 s for each member. Without a geocoder, 404. */
 export const answerSearch =
   (service: Context) =>
-  async ({ ctx, account, session, form }: Question): Promise<object> => {
+  async ({ ctx, account, form }: Question): Promise<object> => {
     const query = form.text('q').trim().slice(0, maxQuery);
     if (!hasGeocoder(service.config)) throw new AppError('not_found');
     if (query === '') return { results: [] };
-    const charged = await charge(searches, `${account._id}:${session._id}`, service.now());
+    const charged = await charge(searches, `${account._id}:${account.member.id}`, service.now());
     if (charged.isFull) {
       const seconds = Math.ceil(charged.freesMs / 1_000);
       ctx.status = 429;

@@ -14,22 +14,34 @@ import { findRides } from './board-find.tsx';
 import { readDesk } from './board-routes.tsx';
 import { answerHint, answerSearch, type BookingState, bookRide, type OpenDesk, openDesk } from './booking.ts';
 import { BookingForm } from './booking-form.tsx';
-import { emptyValues, repeats, timeOfRide, valuesOfRide } from './booking-values.ts';
+import { canKeepTime, emptyValues, repeats, timeOfRide, valuesOfRide } from './booking-values.ts';
 import type { DeskKey } from './desk-key.ts';
 import type { Boards } from './desk-streams.ts';
 import { KeyNotice } from './key-notice.tsx';
+
+/** The rides that the form of the desk is about. */
+interface ShownRides {
+  /** The ride that was just booked. */
+  booked?: Ride | null;
+  /** The ride that the form repeats. */
+  earlier?: Ride;
+  /** The clock time that the pickup keeps in the reader's zone. */
+  clockOf?: Date;
+  /** The pickup of `earlier` is ahead, but too near to be booked again. */
+  isTooNear?: boolean;
+}
 
 /** The desk: the form that books a ride, and the board of the account's rides. */
 export function deskRoutes(service: Context, creation: RideCreation, boards: Boards): DashboardRoute[] {
   const { config } = service;
   const { page, action, ask } = signedInRoutes(service);
 
-  /** Shows the desk. `earlier` is the ride that the form repeats, `booked` the ride that was just booked. */
+  /** Shows the desk. */
   async function showDesk(
     request: PageRequest,
     { desk, deskKey }: OpenDesk,
     state: BookingState,
-    { earlier, booked, clockOf }: { earlier?: Ride; booked?: Ride | null; clockOf?: Date } = {},
+    { earlier, booked, clockOf, isTooNear }: ShownRides = {},
   ): Promise<string> {
     const isTest = deskKey.state !== 'none' && deskKey.key.mode === 'test';
     const isSentForm = request.ctx.method === 'POST';
@@ -56,7 +68,7 @@ export function deskRoutes(service: Context, creation: RideCreation, boards: Boa
           <div class="desk">
             <section class="desk-book" id="new-ride" aria-label="New ride">
               {booked && <Booked ride={booked} />}
-              {earlier && <Earlier ride={earlier} />}
+              {earlier && <Earlier ride={earlier} isTooNear={isTooNear} />}
               <KeyNotice deskKey={deskKey} />
               {(deskKey.state === 'active' || isSentForm) && (
                 <BookingForm
@@ -87,9 +99,11 @@ export function deskRoutes(service: Context, creation: RideCreation, boards: Boa
     if (how) {
       const earlier = await rideOf(query(how), owner);
       if (!earlier) throw new AppError('not_found');
-      const values = earlier.erasedAt ? emptyValues : valuesOfRide(earlier, how, new Date(service.now()));
+      const now = new Date(service.now());
+      const values = earlier.erasedAt ? emptyValues : valuesOfRide(earlier, how, now);
       const clockOf = how === 'tomorrow' ? timeOfRide(earlier) : undefined;
-      return showDesk(request, open, { values }, { earlier, clockOf });
+      const isTooNear = how === 'repeat' && timeOfRide(earlier) > now && !canKeepTime(earlier, now);
+      return showDesk(request, open, { values }, { earlier, clockOf, isTooNear });
     }
     return showDesk(
       request,
@@ -149,7 +163,7 @@ function Booked({ ride }: { ride: Ride }) {
 }
 
 /** Says from which ride the form is filled in. */
-function Earlier({ ride }: { ride: Ride }) {
+function Earlier({ ride, isTooNear }: { ride: Ride; isTooNear?: boolean }) {
   return (
     <p class="notice">
       <span>
@@ -161,6 +175,13 @@ function Earlier({ ride }: { ride: Ride }) {
           <>
             Filled in from the ride <a href={ridePath(ride._id)}>{rideName(ride)}</a>. It is booked when you press “Book
             ride”.
+            {isTooNear && (
+              <>
+                {' '}
+                Its pickup time, <Time at={timeOfRide(ride)} />, is less than 15 minutes ahead, so the form books for
+                now.
+              </>
+            )}
           </>
         )}
       </span>

@@ -9,10 +9,7 @@ import { type BoardView, readBoard, stateOf } from './board-view.tsx';
 const pollMs = 5_000;
 /** Each board needs its own queries, so few are polled at a time: more would delay the requests of partners. */
 const maxPolled = 4;
-/**
- * A stream ends after this time. The browser opens another one, which counts as a use of the session and reads the
- * account's choice of the key again.
- */
+/** A stream ends after this time. The browser opens another one, which counts as a use of the session. */
 const streamLifeMs = 3_600_000;
 /** A reader who has to catch up with more than this requests the rows instead: longer texts could fill a stream. */
 const mostText = 32_768;
@@ -30,8 +27,11 @@ interface Reader {
 }
 
 export interface Boards {
-  /** Sends the board of a key now and at every change, until the stream ends. `view` is a board that was just read. */
-  follow(keyId: string, view: BoardView, stream: Stream): void;
+  /**
+   * Sends the board of a key now and at every change, until the stream ends. `view` is a board that was just read. A
+   * board without a key never changes.
+   */
+  follow(keyId: string | undefined, view: BoardView, stream: Stream): void;
   /** Reads the board of a key. All readings of a key follow one another, so a board with a later time is not older. */
   read(keyId: string): Promise<BoardView>;
   close(): void;
@@ -42,7 +42,7 @@ export interface Boards {
  * rendered and sent.
  */
 export function followBoards(
-  service: Pick<Context, 'log' | 'now'> & { config: Pick<Config, 'trackBaseUrl'> },
+  service: Pick<Context, 'log' | 'now'> & { config: Pick<Config, 'trackBaseUrl' | 'biddingTimeoutMs'> },
   wake: Wake,
 ): Boards {
   const followed = watch<Viewer | Reader>({
@@ -72,10 +72,11 @@ export function followBoards(
 
   return {
     follow(keyId, view, stream) {
-      stream.onClose(followed.join(keyId, { stream, shown: view }));
-      stream.send(textOf(view));
       const end = setTimeout(stream.end, streamLifeMs).unref();
       stream.onClose(() => clearTimeout(end));
+      stream.send(textOf(view));
+      if (keyId === undefined) return;
+      stream.onClose(followed.join(keyId, { stream, shown: view }));
       // A change may have preceded the join.
       followed.lookNow(keyId);
     },

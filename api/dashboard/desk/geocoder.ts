@@ -85,7 +85,7 @@ function ofPhoton(feature: unknown): FoundAddress {
   const street = [textIn(facts, 'housenumber'), textIn(facts, 'street')].filter(Boolean).join(' ');
   const city = [textIn(facts, 'postcode'), textIn(facts, 'city')].filter(Boolean).join(' ');
   const parts = [textIn(facts, 'name'), street, city, textIn(facts, 'state'), textIn(facts, 'country')];
-  const label = [...new Set(parts.filter(Boolean))].join(', ').slice(0, maxLabel);
+  const label = [...new Set(parts.filter(Boolean))].join(', ').slice(0, maxLabel).trim();
   return { label, lat: degreesIn(fieldOf(at, '1')), lng: degreesIn(fieldOf(at, '0')) };
 }
 
@@ -94,8 +94,10 @@ function textIn(entry: unknown, name: string): string {
   return typeof text === 'string'
     ? text
         .replace(/[\p{Cc}\s]+/gu, ' ')
-        .trim()
+        .trimStart()
         .slice(0, maxLabel)
+        // Forms send their texts trimmed, so a label that is cut at a space must not end with it.
+        .trimEnd()
     : '';
 }
 

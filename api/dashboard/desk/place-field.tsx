@@ -9,6 +9,8 @@ interface PlaceFieldProps {
   values: BookingValues;
   faults: Faults;
   autofocus: boolean;
+  /** The operator has set an address search. */
+  canSearch: boolean;
   /** The id of a text that is read together with the field. */
   about?: string;
 }
@@ -17,14 +19,14 @@ interface PlaceFieldProps {
  * A field for a place: the name of a saved place, coordinates or an address. A script turns it into a combobox
  * (browser/place-field.ts); without scripts, the browser suggests the saved places.
  */
-export function PlaceField({ name, label, values, faults, autofocus, about }: PlaceFieldProps) {
+export function PlaceField({ name, label, values, faults, autofocus, canSearch, about }: PlaceFieldProps) {
   return (
     <div class="place-field" data-place-field data-about={about}>
       <TextField
         name={name}
         label={label}
         list="saved-places"
-        placeholder="Place or coordinates"
+        placeholder={canSearch ? 'Place, address or coordinates' : 'Place or coordinates'}
         value={values[name]}
         faults={faults}
         autofocus={autofocus}

@@ -86,7 +86,7 @@ function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
         </Fact>
         <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>
         {driver && <Fact name="Driver">{`${driver.name.trim().split(/\s+/)[0]}, ${driver.vehicle}`}</Fact>}
-        <Fact name="Account">{account.email}</Fact>
+        <Fact name="Account">{account.name}</Fact>
         <Fact name="Ride">
           <code>{ride._id}</code>
         </Fact>

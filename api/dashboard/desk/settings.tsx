@@ -26,8 +26,9 @@ export function deskSettingsRoutes(service: Context): DashboardRoute[] {
     if (!key) return { status: 422, html: await show(account, owner, { key: 'Choose one of the active keys' }) };
     await chooseDeskKey(account._id, sent.id, key._id);
     const from = clientAddress(ctx, service.config.trustedProxyHops);
-    const entry = { _id: derivedAuditId('desk_key_chosen', sent.id), ...owner, keyId: key._id, from };
-    await audit({ ...entry, action: 'desk_key_chosen' }, arrivedAt.getTime());
+    const by = { ...owner, member: account.member.email, from };
+    const _id = derivedAuditId('desk_key_chosen', sent.id);
+    await audit({ _id, ...by, action: 'desk_key_chosen', keyId: key._id }, arrivedAt.getTime());
     return { redirectTo: deskPath() };
   }
 

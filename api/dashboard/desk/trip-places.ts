@@ -37,9 +37,9 @@ export const chosenAs = ({ lat, lng }: Point, text: string): string => `${lat},$
 export type End = 'from' | 'to';
 export const endLabels = { from: 'From', to: 'To' } as const;
 
-/** Something about a trip that is probably a mistake. It is asked once: sent again with its `token`, the trip is booked. */
+/** Something about a ride that is probably a mistake. It is asked once: sent again with its `token`, the ride is booked. */
 export interface Doubt {
-  field: End;
+  field: End | 'fare';
   words: string;
   token: string;
   /** The text that replaces the field's text. */

@@ -46,7 +46,8 @@ export function cancelRidePage(
           <button class="btn destroys" type="submit">
             Cancel ride
           </button>
-          <a class="btn second" href={back}>
+          {/* It has the focus first, so that a second Enter cancels nothing. */}
+          <a class="btn second" href={back} autofocus>
             Keep the ride
           </a>
         </ChangeForm>

@@ -1,13 +1,21 @@
 import { type FoundInvitation, findInvitation, joinAccount } from '../../../shared/accounts/invitations.ts';
-import { switchSession } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
-import { readForm } from '../../http/body.ts';
+import { type Form, readForm } from '../../http/body.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
+import {
+  type Answer,
+  type DashboardRoute,
+  findSignedIn,
+  formIdOf,
+  type Person,
+  respond,
+  suspended,
+} from '../page-routes.ts';
+import { enterAccount } from '../team/switch.ts';
 import { codeSteps, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 import { goneInvitation, invitationPage } from './invitation-page.tsx';
@@ -32,19 +40,22 @@ export function invitationRoutes(service: Context): DashboardRoute[] {
   }
 
   async function accept(ctx: RequestContext): Promise<Answer> {
-    const formId = formIdOf(await readForm(ctx));
+    const form = await readForm(ctx);
+    const formId = formIdOf(form);
     const person = await find(ctx);
-    if (person) return join(ctx, person);
+    if (person) return join(ctx, person, form);
     const found = await findInvitation(hashOf(ctx), service.now());
     return found ? sendCode(ctx, found, formId) : goneInvitation();
   }
 
-  async function join(ctx: RequestContext, { account, session }: Person): Promise<Answer> {
+  async function join(ctx: RequestContext, person: Person, form: Form): Promise<Answer> {
+    const { account } = person;
     const { email } = account.member;
     const from = clientAddress(ctx, config.trustedProxyHops);
     const joined = await joinAccount(hashOf(ctx), { email, from }, service.now());
     if (!joined) return goneInvitation();
-    await switchSession(session, joined);
+    if (joined === 'suspended') return suspended;
+    if (joined.accountId !== account._id) await enterAccount(service, { ctx, ...person, form }, joined);
     return { redirectTo: '/dashboard' };
   }
 

@@ -8,7 +8,15 @@ import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
 import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
+import {
+  type Answer,
+  type DashboardRoute,
+  findSignedIn,
+  formIdOf,
+  type Person,
+  respond,
+  suspended,
+} from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
 import { goneInvitation, Joining } from './invitation-page.tsx';
@@ -52,6 +60,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const known = { ...browser, device: cookies.device(ctx, proof.email) };
     const isIn = await startBrowserSession(service, ctx, proof, { browser: known, formId });
     if (isIn === 'invitation is gone') return goneInvitation();
+    if (isIn === 'suspended') return suspended;
     return isIn === 'started' ? { redirectTo: nextPage(proof.next) } : dead;
   }
 

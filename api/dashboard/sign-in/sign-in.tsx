@@ -7,7 +7,7 @@ import { type Form, readForm } from '../../http/body.ts';
 import type { Middleware, RequestContext } from '../../part.ts';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../page-routes.ts';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, suspended } from '../page-routes.ts';
 import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
@@ -65,6 +65,7 @@ export function signInRoutes(service: Context, mailPage?: string): DashboardRout
     if ('fault' in entered) return askAgain(token, form, { code: entered.fault });
     const isIn = await startBrowserSession(service, ctx, entered, { browser, formId });
     if (isIn === 'invitation is gone') return goneInvitation();
+    if (isIn === 'suspended') return suspended;
     return isIn === 'started'
       ? { redirectTo: nextPage(form.text('next')) }
       : askAgain(token, form, { code: 'This code no longer works: send a new one' });

@@ -19,8 +19,8 @@ import type { RequestContext } from '../../part.ts';
 import { signInCookies } from './cookies.ts';
 import { newBrowserMail } from './mails.ts';
 
-/** `ended`: the same form has already signed in, and that session has ended. */
-type StartResult = 'started' | 'ended' | 'invitation is gone';
+/** `ended`: the same form has already signed in, and that session has ended. `suspended`: the account to join is. */
+type StartResult = 'started' | 'ended' | 'invitation is gone' | 'suspended';
 
 /**
  * Starts the session of a browser whose code or link was verified, which proves that the address belongs to the person.
@@ -45,6 +45,7 @@ export async function startBrowserSession(
   if (!isDone) {
     const from = clientAddress(ctx, config.trustedProxyHops);
     const joined = invitation ? await joinAccount(invitation, { email, from }, now) : null;
+    if (joined === 'suspended') return 'suspended';
     const member = joined ?? (await usualMember(email, { mayCreate: !invitation }));
     if (!member) return 'invitation is gone';
     const { accountId, memberId } = member;
@@ -65,7 +66,7 @@ export async function startBrowserSession(
 
 /** The member as whom an address has signed in last, or whom it became last. */
 async function usualMember(email: string, { mayCreate }: { mayCreate: boolean }): Promise<MemberRef | null> {
-  const found = (await accountsWith(email)).flatMap(({ _id: accountId, members = [] }) =>
+  const found = (await accountsWith(email)).flatMap(({ _id: accountId, members }) =>
     members.flatMap(({ id: memberId, email: of, joinedAt }) => (of === email ? { accountId, memberId, joinedAt } : [])),
   );
   if (found.length > 0) {

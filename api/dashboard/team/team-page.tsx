@@ -94,7 +94,8 @@ function MemberTable({ account, seen }: TeamPageProps) {
         {account.members.map((member) => (
           <tr key={member.id}>
             <td class="name breakable">
-              {member.email} {member.id === account.member.id && <strong class="pill">you</strong>}
+              <span id={`email-${member.id}`}>{member.email}</span>{' '}
+              {member.id === account.member.id && <strong class="pill">you</strong>}
             </td>
             <td class="role">{isOwner ? <RoleForm member={member} /> : roleTexts[member.role].name}</td>
             <td data-label="Joined" class="at">
@@ -106,8 +107,8 @@ function MemberTable({ account, seen }: TeamPageProps) {
             {isOwner && (
               <td class="action">
                 <form method="get" action={`${memberPath(member.id)}/remove`}>
-                  <button class="btn danger" type="submit">
-                    Remove<span class="spoken"> {member.email}</span>
+                  <button class="btn danger" type="submit" aria-describedby={`email-${member.id}`}>
+                    Remove
                   </button>
                 </form>
               </td>

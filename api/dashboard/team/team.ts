@@ -1,14 +1,16 @@
 import { parseEmail, roles } from '../../../shared/accounts/account.ts';
 import {
+  chargeInvitation,
+  type InvitationLimit,
   invitationIn,
   invitationsOfAccount,
   invitationsToAddress,
   invitationToken,
+  invitationToMail,
   invite,
   renewInvitation,
   withdrawInvitation,
 } from '../../../shared/accounts/invitations.ts';
-import { charge } from '../../../shared/accounts/limit.ts';
 import { accountName, isAccountName } from '../../../shared/accounts/members.ts';
 import { lastSeen, switchSession } from '../../../shared/accounts/session.ts';
 import {
@@ -24,7 +26,9 @@ import {
   type TeamRefusal,
 } from '../../../shared/accounts/team.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { derivedMailId, sha256 } from '../../../shared/base/ids.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { derivedMailId } from '../../../shared/base/ids.ts';
+import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import { waitText } from '../facts.tsx';
@@ -37,11 +41,13 @@ import {
   type FormRequest,
   type PageRequest,
   signedInRoutes,
+  suspended,
 } from '../page-routes.ts';
 import { teamPath } from '../paths.ts';
 import { roleTexts } from '../rights.ts';
 import { confirmTeamPage } from './confirm-team.tsx';
 import { invitationMail } from './mails.ts';
+import { enterAccount } from './switch.ts';
 import { teamPage } from './team-page.tsx';
 
 type Changed = Awaited<ReturnType<typeof changeTeam>>;
@@ -74,8 +80,10 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     return { html: teamPage({ account, seen, now: service.now(), done: query('done'), ...shown }), status };
   }
 
-  const refused = (request: FormRequest, why: TeamRefusal) =>
-    showTeam(request, { refusal: refusals[why], status: why === 'not_owner' ? 403 : 409 });
+  const refused = async (request: FormRequest, why: TeamRefusal): Promise<Answer> => {
+    if (why === 'suspended') return suspended;
+    return showTeam(request, { refusal: refusals[why], status: why === 'not_owner' ? 403 : 409 });
+  };
 
   /** Answers a form: with the team's page, or with that page and the refusal. */
   const answerOf = (request: FormRequest, changed: Changed, done: string): Promise<Answer> | Answer =>
@@ -84,26 +92,25 @@ export function teamRoutes(service: Context): DashboardRoute[] {
   /** Sends the mail of an invitation, once per form. */
   async function mailInvitation(request: FormRequest, changed: Changed, invitationId: string): Promise<void> {
     if ('refused' in changed) return;
-    const invitation = changed.account.invitations?.find(({ id }) => id === invitationId);
+    const nowMs = (await mongoNow()).getTime();
+    const invitation = invitationToMail(changed.account, request.sent.id, invitationId, nowMs);
     if (!invitation) return;
-    const link = invitationToken(config, invitationId);
+    const link = invitationToken(config, invitation);
+    // Only a process with a newer SECRETS_KEY knows the link.
+    if (!link) throw new AppError('unavailable');
     const mail = invitationMail(config, { name: accountName(changed.account), invitation, link });
     await sendMail(service, { to: invitation.email, ...mail }, derivedMailId('invitation', request.sent.id));
   }
 
-  /** Charges an invitation to the account and to its address. Resolves with null, or with the answer at a limit. */
+  /** Charges an invitation, unless this form is already applied. Resolves with null, or with the answer at a limit. */
   async function limitFor(request: FormRequest, email: string, shown: Shown): Promise<Answer | null> {
     const { account, ctx, sent } = request;
-    const now = service.now();
-    const ofAccount = await charge(invitationsOfAccount, account._id, now, sent.id);
-    const toAddress = ofAccount.isFull ? ofAccount : await charge(invitationsToAddress, sha256(email), now, sent.id);
-    if (!toAddress.isFull) return null;
-    if (!ofAccount.isFull) await ofAccount.refund();
-    ctx.set('Retry-After', String(Math.ceil(toAddress.freesMs / 1_000)));
-    const limit = ofAccount.isFull
-      ? `This account has sent ${invitationsOfAccount.most} invitations in 24 hours, the most it can`
-      : `This address has got ${invitationsToAddress.most} invitations in 24 hours, the most it can`;
-    const refusal = `${limit}. Try again in ${waitText(toAddress.freesMs)}.`;
+    if (account.teamForms?.some(({ id }) => id === sent.id)) return null;
+    const charged = { accountId: account._id, email, form: sent.id };
+    const full = await chargeInvitation(config, charged, service.now());
+    if (!full) return null;
+    ctx.set('Retry-After', String(Math.ceil(full.freesMs / 1_000)));
+    const refusal = `${limitTexts[full.tooMany]}. Try again in ${waitText(full.freesMs)}.`;
     return showTeam(request, { ...shown, refusal, status: 429 });
   }
 
@@ -122,10 +129,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const again = new URLSearchParams({ email, role });
     const unconfirmed = askForCode(request, `${teamPath}?${again}`, service.now());
     if (unconfirmed) return unconfirmed;
-    const { members, invitations = [], teamForms = [] } = request.account;
-    const isRepeat = teamForms.some(({ id }) => id === request.sent.id);
+    const { members, invitations = [] } = request.account;
     const isKnown = [...members, ...invitations].some((one) => one.email === email);
-    const limited = !isRepeat && isKnown ? null : await limitFor(request, email, { typed });
+    const limited = isKnown ? null : await limitFor(request, email, { typed });
     if (limited) return limited;
     const changed = await invite(config, actorOf(request), { email, role });
     const taken = 'refused' in changed && takenTexts[changed.refused];
@@ -163,7 +169,7 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const left = [here, ...others].find(({ accountId }) => accountId === (form.text(accountField) || account._id));
     if (!left) return { redirectTo: '/dashboard' };
     const [next] = left === here ? others : [];
-    if (next) await switchSession(session, next);
+    if (next) await enterAccount(service, request, next);
     const { email } = account.member;
     const actor = { ...actorOf(request), accountId: left.accountId, member: { id: left.memberId, email } };
     const changed = await leaveAccount(actor);
@@ -222,7 +228,13 @@ export function teamRoutes(service: Context): DashboardRoute[] {
 
 const noMail = 'This service has no mail server yet, so it cannot send invitations.';
 const nameFault =
-  'Enter a name of up to 60 letters, digits, spaces and plain punctuation, without web or mail addresses';
+  'Enter a name of up to 60 letters, digits, spaces and plain punctuation, without web addresses, mail addresses or long numbers';
+
+const limitTexts: Readonly<Record<InvitationLimit, string>> = {
+  'of the account': `This account has sent ${invitationsOfAccount.most} invitations in 24 hours, the most it can`,
+  'to the address': `This account has sent ${invitationsToAddress.most} invitations to this address in 24 hours, the most it can`,
+  'in all': 'This service has sent as many invitations in this hour as it can',
+};
 
 const takenTexts: Partial<Record<TeamRefusal, string>> = {
   is_member: 'This address is already a member',
@@ -236,4 +248,5 @@ const refusals: Readonly<Record<TeamRefusal, string>> = {
   is_member: '',
   is_invited: '',
   gone: '',
+  suspended: '',
 };

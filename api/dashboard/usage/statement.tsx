@@ -1,3 +1,4 @@
+import { roleIn } from '../../../shared/accounts/account.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
@@ -39,7 +40,12 @@ export function statementRoutes(service: Context): DashboardRoute[] {
     page('/usage/:month/statement.csv', async (request) => {
       const { account, param } = request;
       const month = chosenMonth(param('month'), service.now());
-      const body = await statementCsv(allLines(account._id, month), (lines) => detailsOf(lines, request));
+      // A download can take long. It breaks off if the member gets another role or is removed.
+      const detailsOfCsv = async (lines: readonly TripLine[]) => {
+        if ((await roleIn(account._id, account.member.id)) !== account.member.role) throw new AppError('forbidden');
+        return detailsOf(lines, request);
+      };
+      const body = await statementCsv(allLines(account._id, month), detailsOfCsv);
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];

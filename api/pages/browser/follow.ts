@@ -14,6 +14,8 @@ interface FollowOptions<State> {
   onConnection(isGood: boolean): void;
   /** Called when the browser's session has ended. */
   onSignedOut?(): void;
+  /** Tabs with this name share one stream; by default, tabs of the same `base`. */
+  sharedAs?: string;
   /** True if the page follows while it is hidden too. */
   followsHidden?(): boolean;
 }
@@ -26,9 +28,16 @@ interface FollowOptions<State> {
 export function followRide<State extends { now: number }>(
   base: string,
   first: State,
-  { isLast, onState, onConnection, onSignedOut = () => {}, followsHidden = () => false }: FollowOptions<State>,
+  {
+    isLast,
+    onState,
+    onConnection,
+    onSignedOut = () => {},
+    sharedAs = base,
+    followsHidden = () => false,
+  }: FollowOptions<State>,
 ): void {
-  const otherTabs = new BroadcastChannel(base);
+  const otherTabs = new BroadcastChannel(sharedAs);
   let newest = first.now;
   let isOver = isLast(first);
   let following: AbortController | undefined;
@@ -96,7 +105,7 @@ export function followRide<State extends { now: number }>(
     following = new AbortController();
     const { signal } = following;
     askForState(signal).catch(() => {});
-    runWithLock(base, signal, () => lead(signal)).catch(() => {});
+    runWithLock(sharedAs, signal, () => lead(signal)).catch(() => {});
   }
 
   function stop(): void {

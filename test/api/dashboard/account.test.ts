@@ -132,7 +132,8 @@ describe('the dashboard: account', () => {
     for (let made = 0; made < total; made += 1) {
       // Seven entries have the same time.
       const at = now + Math.floor(made / 7);
-      await audit({ accountId: visitor.account._id, action: 'signed_in', from: `203.0.113.${made}` }, at);
+      const entry = { accountId: visitor.account._id, action: 'signed_in', member: visitor.account.email } as const;
+      await audit({ ...entry, from: `203.0.113.${made}` }, at);
     }
     const seen: string[] = [];
     let pages = 0;

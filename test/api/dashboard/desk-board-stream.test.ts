@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
+import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
@@ -63,12 +65,27 @@ describe("the stream of a desk's board", () => {
       const states = await Promise.all(streams.map((stream) => nextWith(stream, has(rideId))));
       expect(new Set(states.map((state) => JSON.stringify(state))).size).to.equal(1);
     });
-    // One reading has two queries. A poll may come in between.
-    expect(plans.length).to.be.at.most(6);
+    // One reading has four queries. A poll may come in between.
+    expect(plans.length).to.be.at.most(12);
   });
 
-  it('a board without a key has no stream, and another account gets no news of it', async () => {
-    expect((await follow(await signedIn(api))).status).to.equal(204);
+  it('ends when the desk gets a key or another key, and the next stream names the new key', async () => {
+    const visitor = await signedIn(api);
+    const accountId = visitor.account._id;
+    let of = accountId;
+    for (const mode of ['test', 'live'] as const) {
+      const stream = await follow(visitor);
+      expect((await stream.next()).of).to.equal(of);
+      const { keyId } = await createKey(api.ctx.config, { accountId, name: mode, mode });
+      await chooseDeskKey(accountId, newFormId(), keyId);
+      for (let state = await stream.next(); state; ) state = await stream.next();
+      of = keyId;
+      const { html } = await visitor.get('/dashboard/desk/state');
+      expect(JSON.parse(html).of).to.equal(of);
+    }
+  });
+
+  it('another account gets no news of a board', async () => {
     const [one, two] = [await newDesk(api), await newDesk(api)];
     const stream = await follow(two.visitor);
     await stream.next();

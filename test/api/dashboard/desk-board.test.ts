@@ -1,17 +1,19 @@
 import { expect } from 'chai';
 import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { newKeyId } from '../../../shared/base/ids.ts';
+import { firstRideId, newKeyId } from '../../../shared/base/ids.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { newFormId, type Visitor } from '../../support/dashboard.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
-import { textOf } from '../../support/pages.ts';
+import { formIn, textOf } from '../../support/pages.ts';
 import { plansOf } from '../../support/plans.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
+import { memberOf } from '../../support/team.ts';
 
 const minuteMs = 60_000;
 
@@ -36,6 +38,16 @@ describe("a desk's board", () => {
     });
   }
   const named = (name: string) => ({ passenger: { name } });
+  /** Inserts copies of a ride, which are newer than it. */
+  async function copy(ride: Ride, count: number, changes: (index: number) => Partial<Ride>): Promise<void> {
+    const copies = Array.from({ length: count }, (_, index) => ({
+      ...ride,
+      _id: `${firstRideId(Date.now())}${ride._id.slice(-12)}${String(index).padStart(4, '0')}`,
+      trackToken: `${ride._id}${index}`,
+      ...changes(index),
+    }));
+    await rides.insertMany(copies);
+  }
 
   it('lists what needs a person first, then what is under way, then what is for later by its pickup', async () => {
     const { visitor, owner } = await newDesk(api);
@@ -104,20 +116,74 @@ describe("a desk's board", () => {
   it('shows 200 rides, says how many more there are, and reads a bounded number of rides', async () => {
     const { visitor, owner } = await newDesk(api);
     const template = await storedRide(await newRide(api.ctx, owner));
-    const copies = Array.from({ length: 1_500 }, (_, index) => ({
-      ...template,
-      _id: `${template._id.slice(0, -4)}${String(index).padStart(4, '0')}`,
-      trackToken: `${owner.accountId}${index}`,
-      ...(index % 2 === 0 && { status: 'cancelled' as const, cancelledBy: 'timeout' as const, statusAt: new Date() }),
-    }));
-    await rides.insertMany(copies);
+    await copy(template, 1_500, (index) =>
+      index % 2 === 0 ? { status: 'cancelled', cancelledBy: 'timeout', statusAt: new Date() } : {},
+    );
     const { order, html } = await boardOf(visitor);
     expect(order.filter(([id]) => id.startsWith('board-ride'))).to.have.length(200);
     expect(textOf(html)).to.match(/More than \d+ more rides not shown/);
-    const plans = await plansOf(() => boardRides(owner.keyId, Date.now()));
+    const plans = await plansOf(() => boardRides(owner.keyId, Date.now(), api.ctx.config));
     const keysRead = plans.map(({ executionStats }) => executionStats.totalKeysExamined);
     expect(Math.max(...keysRead)).to.be.at.most(510);
     for (const { stages } of plans) expect(stages).not.to.match(/"SORT"|"COLLSCAN"/);
+  });
+
+  it('rides for later displace no ride that needs a person, and the soonest ones are shown', async () => {
+    const { visitor, owner } = await newDesk(api);
+    await rideIn(api.ctx, 'bidding', { ...owner, ...named('Offered') });
+    const pickupAt = new Date(Date.now() + 120 * minuteMs);
+    const soonest = await storedRide(await newRide(api.ctx, { ...owner, ...named('Soonest'), pickupAt }));
+    const after = (minutes: number) => new Date((soonest.biddingOpensAt?.getTime() ?? 0) + minutes * minuteMs);
+    await copy({ ...soonest, ...named('Later') }, 1_200, (index) => ({ biddingOpensAt: after(1 + index) }));
+    const shown = await shownOn(visitor);
+    expect(shown.slice(0, 4)).to.deep.equal(['Needs you', 'Offered', 'For later', 'Soonest']);
+    expect(textOf((await boardOf(visitor)).html))
+      .to.include('1 ride needs you')
+      .and.not.to.include('At least');
+    const plans = await plansOf(() => boardRides(owner.keyId, Date.now(), api.ctx.config));
+    for (const { stages } of plans) expect(stages).not.to.match(/"SORT"|"COLLSCAN"/);
+    // Later, when the rides that were created in the meantime are no longer passed over.
+    const later = await plansOf(() => boardRides(owner.keyId, Date.now() + 80 * minuteMs, api.ctx.config));
+    for (const { executionStats } of later) expect(executionStats.totalKeysExamined).to.be.at.most(510);
+  });
+
+  it('never says that nothing needs a person when it has not read all open rides', async () => {
+    const { visitor, owner } = await newDesk(api);
+    await copy(await storedRide(await newRide(api.ctx, owner)), 600, () => ({}));
+    expect(textOf((await boardOf(visitor)).html))
+      .to.include('Not all rides are shown')
+      .and.not.to.include('Nothing needs you');
+    passMinutes(6);
+    expect(textOf((await boardOf(visitor)).html)).to.include('At least 500 rides need you');
+  });
+
+  it('an invited member of the role desk accepts and cancels with the forms of the board', async () => {
+    const { owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'bidding', owner);
+    const member = await memberOf(api, owner.accountId, 'desk');
+    const accept = `/dashboard/desk/rides/${rideId}/accept`;
+    for (const html of [(await boardOf(member)).html, (await member.get('/dashboard/desk')).html]) {
+      const form = formIn(html, accept);
+      expect(form).to.include({ account: owner.accountId });
+      expect((await member.post(accept, { account: '', ...form })).status).to.equal(303);
+    }
+    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+    const cancel = `/dashboard/desk/rides/${rideId}/cancel`;
+    const form = formIn((await member.get(cancel)).html, cancel);
+    expect((await member.post(cancel, { account: '', ...form })).status).to.equal(303);
+    expect((await storedRide(rideId)).status).to.equal('cancelled');
+  });
+
+  it('names the passenger of each offer for screen readers', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'bidding', { ...owner, ...named('Ada Lovelace') });
+    const { html } = await boardOf(visitor);
+    expect(html).to.match(new RegExp(`<button[^>]* board-offer"[^>]*aria-describedby="board-${rideId}-name"`));
+    expect(textOf(html.split(`id="board-${rideId}-name"`)[1]?.split('</h4>')[0] ?? '')).to.include('Ada Lovelace');
+  });
+
+  it('says that the desk has no key, and who chooses one', async () => {
+    expect(textOf((await boardOf(await signedIn(api))).html)).to.include('The desk has no key, so it has no rides.');
   });
 
   it("shows only rides of the desk's key", async () => {

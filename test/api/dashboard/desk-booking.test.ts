@@ -14,6 +14,7 @@ describe('booking a ride at the desk', () => {
   const { api, visitor, key, keyOf, fields, book } = useTestDesk();
 
   const ridesOfAccount = () => rides.countDocuments({ accountId: visitor.account._id });
+  const askedIn = (html: string) => /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '';
   const post = (changes: Record<string, string> = {}) => visitor.post(deskPath, fields(changes));
 
   it('the form books a ride with all its fields, with the key of the desk', async () => {
@@ -100,8 +101,7 @@ describe('booking a ride at the desk', () => {
     expect(html)
       .to.include('Check once more')
       .and.match(/<input id="to"[^>]*value="40.758, -73.9855"/);
-    const asked = /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '';
-    const rideId = await book({ to: '40.758, -73.9855', asked });
+    const rideId = await book({ to: '40.758, -73.9855', asked: askedIn(html) });
     expect((await storedRide(rideId)).destination).to.deep.equal({ lat: 40.758, lng: -73.9855 });
   });
 
@@ -111,7 +111,52 @@ describe('booking a ride at the desk', () => {
     expect(status).to.equal(422);
     expect(html).to.match(/This ride is 4\d\d km long/);
     expect(await ridesOfAccount()).to.equal(0);
-    await book({ ...far, asked: /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '' });
+    await book({ ...far, asked: askedIn(html) });
+  });
+
+  it('two doubts about one field are two sentences', async () => {
+    const { html } = await post({ to: '-78.8784, 42.8864' });
+    expect(html).to.match(/id="to-fault">[^<]*change it back\. This ride is 4\d\d km long/);
+  });
+
+  for (const [title, fare, words] of [
+    ['of more than 3 times the usual fare', '$2390', /The fare is \$2,?390\.00; \$19\.49 is usual for this trip\./],
+    ['of less than a third of the usual fare', '6.49', /The fare is \$6\.49; \$19\.49 is usual for this trip\./],
+  ] as const) {
+    it(`a fare ${title} is asked once; sent again, the ride is booked`, async () => {
+      const { status, html } = await post({ fare });
+      expect(status).to.equal(422);
+      expect(html).to.include('Check once more').and.match(words);
+      expect(await ridesOfAccount()).to.equal(0);
+      await book({ fare, asked: askedIn(html) });
+    });
+  }
+
+  it('without a usual fare, a fare above $500 is asked once', async () => {
+    const live = await keyOf(visitor, 'live');
+    await chooseDeskKey(visitor.account._id, newFormId(), live.keyId);
+    const far = { key: live.keyId, from: '-41.2865, 174.7762', to: '-41.3272, 174.8053' };
+    const { status, html } = await post({ ...far, fare: '500.01' });
+    expect(status).to.equal(422);
+    expect(html).to.match(/The fare is \$500\.01\. Book/);
+    await book({ ...far, fare: '500.01', asked: askedIn(html) });
+    await book({ ...far, fare: '500' });
+  });
+
+  it('refuses a phone number with letters, which a call would leave out', async () => {
+    const { status, html } = await post({ phone: '+1 202 555 0100 ext. 12' });
+    expect(status).to.equal(422);
+    expect(html).to.match(/id="phone-fault">Enter only the phone number/);
+    expect(await ridesOfAccount()).to.equal(0);
+  });
+
+  it('a booked form that is sent again with a fault and then corrected books no second ride', async () => {
+    const formId = newFormId();
+    await post({ formId });
+    const { html } = await post({ formId, fare: 'ten' });
+    expect(html).to.include(`value="${formId}"`);
+    expect((await post({ formId, fare: '30' })).status).to.equal(409);
+    expect(await ridesOfAccount()).to.equal(1);
   });
 
   it('a limit that is reached is said in words with the time until it frees, and keeps everything typed', async () => {
@@ -127,9 +172,9 @@ describe('booking a ride at the desk', () => {
   it('a used form id with other values is refused, and nothing is booked', async () => {
     const formId = newFormId();
     await post({ formId });
-    const { status, html } = await post({ formId, fare: '77' });
+    const { status, html } = await post({ formId, fare: '33' });
     expect(status).to.equal(409);
-    expect(html).to.include('value="77"').and.not.include(formId);
+    expect(html).to.include('value="33"').and.not.include(formId);
     expect(await ridesOfAccount()).to.equal(1);
   });
 
@@ -175,6 +220,12 @@ describe('booking a ride at the desk', () => {
       JSON.parse((await visitor.post(`${deskPath}/hint`, fields(changes))).html);
     expect(await hint({})).to.deep.equal({ words: '4.3 km, sample for test rides: $15.59 to $23.38', fare: '19.49' });
     expect(await hint({ to: 'Nowhere' })).to.deep.equal({});
+  });
+
+  it('the fare is described by its hint', async () => {
+    const { html } = await visitor.get(deskPath);
+    expect(html).to.match(/<input id="fare"[^>]*aria-describedby="usual-fare"/);
+    expect(html).to.match(/id="usual-fare">The usual fare appears here/);
   });
 
   it('scripts without a session get a 401', async () => {

@@ -106,7 +106,7 @@ describe('the saved places of a desk', () => {
     expect(status).to.equal(303);
     expect((await desk()).keyId).to.equal(live.keyId);
     const [entry] = await auditOf(visitor.account._id, 1);
-    expect(entry).to.include({ action: 'desk_key_chosen', keyId: live.keyId });
+    expect(entry).to.include({ action: 'desk_key_chosen', keyId: live.keyId, member: visitor.account.email });
   });
 
   it('the settings refuse a revoked key and a key of another account', async () => {

@@ -8,6 +8,7 @@ describe('booking a ride again at the desk', () => {
 
   const shown = (html: string, name: string) =>
     new RegExp(`<input[^>]*name="${name}"[^>]*?value="([^"]*)"`).exec(html)?.[1];
+  const minuteAfter = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
   const bookedRide = () =>
     book({
       ...{ passenger: 'Ada Lovelace', phone: '+1 202 555 0100', notes: 'Side door', reference: 'RES-20332' },
@@ -29,6 +30,23 @@ describe('booking a ride again at the desk', () => {
     const sent = { from: shown(html, 'from') ?? '', fromPoint: shown(html, 'fromPoint') ?? '' };
     const again = await rides.findOne({ _id: await book(sent) });
     expect(again?.pickup).to.deep.equal({ lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' });
+  });
+
+  it('repeat keeps a pickup time that is at least 15 minutes ahead', async () => {
+    const pickupTime = minuteAfter(3 * 3_600_000);
+    const rideId = await book({ when: 'later', pickupTime });
+    const { html } = await visitor.get(`${deskPath}?repeat=${rideId}`);
+    expect(html).to.match(/<option value="later" selected/);
+    expect(shown(html, 'pickupTime')).to.equal(pickupTime);
+    expect(html).not.to.include('Its pickup time');
+  });
+
+  it('repeat is for now if the pickup time is less than 15 minutes ahead, and says so', async () => {
+    const rideId = await book({ when: 'later', pickupTime: minuteAfter(3 * 3_600_000) });
+    await rides.updateOne({ _id: rideId }, { $set: { pickupAt: new Date(Date.now() + 10 * 60_000) } });
+    const { html } = await visitor.get(`${deskPath}?repeat=${rideId}`);
+    expect(html).to.match(/<option value="now" selected/);
+    expect(html).to.match(/Its pickup time, .*is less than 15 minutes ahead, so the form books for now/s);
   });
 
   it('return exchanges the places', async () => {

@@ -175,18 +175,15 @@ describe('the dashboard: team', () => {
       expect(await invitationMails(email)).to.have.length(1);
     });
 
-    it('an account sends at most 20 invitations a day, and an address gets at most 5', async () => {
+    it('an account sends at most 20 invitations a day, and at most 5 to one address', async () => {
       const popular = someone();
-      for (let sent = 0; sent < 5; sent += 1) {
-        const other = await newAccount();
-        expect((await other.post('/dashboard/team/invitations', { email: popular, role: 'desk' })).status).to.equal(
-          303,
-        );
-      }
-      const refused = await invite(popular);
+      await invite(popular);
+      const again = `/dashboard/team/invitations/${(await invitationOf(popular))?.id}/send-again`;
+      for (let sent = 1; sent < 5; sent += 1) expect((await visitor.post(again)).status).to.equal(303);
+      const refused = await visitor.post(again);
       expect(refused.status).to.equal(429);
       expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
-      for (let sent = 0; sent < 20; sent += 1) expect((await invite(someone())).status).to.equal(303);
+      for (let sent = 5; sent < 20; sent += 1) expect((await invite(someone())).status).to.equal(303);
       const last = someone();
       expect((await invite(last)).status).to.equal(429);
       expect(await invitationMails(last)).to.deep.equal([]);

@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { type Account, accountOf, accounts, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { isAccountName } from '../../../shared/accounts/members.ts';
-import { changeRole, handOver, leaveAccount, removeMember, type TeamActor } from '../../../shared/accounts/team.ts';
+import {
+  changeRole,
+  changeTeam,
+  handOver,
+  leaveAccount,
+  removeMember,
+  type TeamActor,
+} from '../../../shared/accounts/team.ts';
 import { newAccountId, randomBase62 } from '../../../shared/base/ids.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { someone } from '../../support/mails.ts';
@@ -69,6 +76,21 @@ describe('the team of an account', () => {
     expect(await owners()).to.have.length(1);
   });
 
+  it('never changes the team of a suspended account, also if the suspension arrives during a change', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      account = await accountOf(someone());
+      let suspending: Promise<Account | null> | undefined;
+      await changeTeam(founder(), (team) => {
+        const change = { $set: { suspendedAt: new Date() } };
+        suspending ??= accounts.findOneAndUpdate({ _id: account._id }, change, { returnDocument: 'after' });
+        return { team: { ...team, name: 'Late' }, action: 'account_renamed' };
+      });
+      const suspended = await suspending;
+      expect((await storedAccount(account._id)).name).to.equal(suspended?.name);
+      expect(await leaveAccount(founder())).to.deep.equal({ refused: 'suspended' });
+    }
+  });
+
   it('makes each change once, however often its form is sent', async () => {
     const { id, email } = await newMember(account._id, 'desk');
     const given = founder();
@@ -113,11 +135,31 @@ describe('the team of an account', () => {
     expect((await accountsWith(account.email)).map(({ _id }) => _id)).to.deep.equal([account._id]);
   });
 
-  it('the name of an account is plain text that mail programs do not turn into a link', () => {
-    for (const name of ['Grand Hotel', 'Hôtel d’Orsay', 'A1 (North), S.A.', 'Müller & Söhne', '東京ホテル']) {
+  it('the name of an account is plain text that mail programs do not turn into a link, and has no phone number', () => {
+    for (const name of [
+      'Grand Hotel',
+      'Hôtel d’Orsay',
+      'A1 (North), S.A.',
+      'Hotel 1900 (12)',
+      'Müller & Söhne',
+      '東京ホテル',
+    ]) {
       expect(isAccountName(name), name).to.equal(true);
     }
-    for (const name of ['', 'evil.com', 'http://x', 'a@b.example', 'a\nb', '<b>', 'x'.repeat(61), 'www.evil.example']) {
+    for (const name of [
+      'Call 12345',
+      'Call 1-800-555-01',
+      '+1 (555) 01 99',
+      '١٢٣٤٥',
+      '',
+      'evil.com',
+      'http://x',
+      'a@b.example',
+      'a\nb',
+      '<b>',
+      'x'.repeat(61),
+      'www.evil.example',
+    ]) {
       expect(isAccountName(name), name).to.equal(false);
     }
   });
