@@ -96,8 +96,11 @@ auditSchema.index({ at: 1 });
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = collection<AuditEntry>(AuditModel);
 
-/** Who has acted: a member of the account, or the operator, on the command line. */
-type AuditActor = { member: string; from: string } | { by?: string; from: typeof commandLine };
+/** Who has acted: a member of the account, or the operator, who is always named on the operators' pages. */
+type AuditActor =
+  | { member: string; from: string }
+  | { by: string; from: string }
+  | { by?: string; from: typeof commandLine };
 
 /** Adds an entry to an account's audit list. With an `_id` (derivedAuditId), repeated calls add only one entry. */
 export async function audit(
