@@ -65,7 +65,7 @@ export function pickupWords(
 const needsWords = ({ needs }: Conditions): string =>
   needs ? `Needs: ${needs.map((need) => needWords[need]).join(', ')}` : '';
 
-/** What is special about a request, a line each. Empty for most requests. */
+/** The pickup time of a ride for later, and the needs, on separate lines. Most requests have neither. */
 export const specialWords = (request: Conditions): string =>
   [pickupWords(request), needsWords(request)].filter(Boolean).join('\n');
 

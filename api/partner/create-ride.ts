@@ -35,6 +35,7 @@ import {
 } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './operation.ts';
+import { optionalTerms } from './ride-fields.ts';
 import { warnOfRide } from './warnings.ts';
 
 const scenarioSchema = Joi.valid(...testScenarios)
@@ -71,19 +72,7 @@ const answer = objectSchema(
     metadata,
     testMode,
   },
-  {
-    title: 'RideCreated',
-    optional: [
-      'pickupAt',
-      'biddingOpensAt',
-      'onDriverCancel',
-      'autoAccept',
-      'needs',
-      'reference',
-      'metadata',
-      'testMode',
-    ],
-  },
+  { title: 'RideCreated', optional: optionalTerms },
 );
 
 /** Contract, section 4.1. */

@@ -92,13 +92,8 @@ export const rideFields = {
   },
 } as const;
 
-export const optionalFields = [
-  'driver',
-  'agreedPrice',
-  'cancelledBy',
-  'cancelReason',
-  'replacedBy',
-  'replaces',
+/** What the partner may have asked for. A ride without it lacks the field. */
+export const optionalTerms = [
   'pickupAt',
   'biddingOpensAt',
   'onDriverCancel',
@@ -107,6 +102,16 @@ export const optionalFields = [
   'reference',
   'metadata',
   'testMode',
+] as const;
+
+export const optionalFields = [
+  'driver',
+  'agreedPrice',
+  'cancelledBy',
+  'cancelReason',
+  'replacedBy',
+  'replaces',
+  ...optionalTerms,
 ] as const;
 
 const exampleSteps: Shape<typeof rideFields.steps> = [

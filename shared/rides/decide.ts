@@ -162,7 +162,7 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
     : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
-/** The timer that stands for this command: the command replaces it, whoever sent it. */
+/** The timer that would send this command. Once anyone has sent the command, the timer is no longer needed. */
 const stepOf = (command: Command): TimerName | undefined => (command.action === 'open' ? 'open' : scriptStep(command));
 
 function timersAfter(ride: RideState, command: Command, now: Date, timing: Timing): Timer[] {

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { autoAccept } from '../../workers/bidding.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
-import { endBidding, jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
+import { autoAcceptNow, endBidding, jobFor, runAutoAccept, storedRide } from '../support/stored-rides.ts';
 
 describe('auto-accept with waitSeconds', () => {
   const api = useTestApi();
@@ -17,16 +16,8 @@ describe('auto-accept with waitSeconds', () => {
     const { timers } = await storedRide(rideId);
     return timers.find(({ name }) => name === 'auto_accept')?.dueAt;
   };
-  const run = (rideId: string) =>
-    autoAccept(
-      api.ctx,
-      { rideId, timer: 'auto_accept' },
-      { pool: 'bidding', token: 'test', stopping: new AbortController().signal },
-    );
-  const due = async (rideId: string) => {
-    await makeDue(rideId, 'auto_accept');
-    return run(rideId);
-  };
+  const run = (rideId: string) => runAutoAccept(api.ctx, rideId);
+  const due = (rideId: string) => autoAcceptNow(api.ctx, rideId);
   const acceptedBy = async (rideId: string) => (await storedRide(rideId)).acceptedOfferId;
   const withdraw = (rideId: string, offerId: string) =>
     applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');

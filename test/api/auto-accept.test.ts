@@ -1,13 +1,20 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { autoAccept } from '../../workers/bidding.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
-import { endBidding, jobFor, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
+import {
+  autoAcceptNow,
+  endBidding,
+  jobFor,
+  makeDue,
+  runAutoAccept,
+  statusesSent,
+  storedRide,
+} from '../support/stored-rides.ts';
 
 describe('auto-accept', () => {
   const api = useTestApi();
@@ -20,16 +27,8 @@ describe('auto-accept', () => {
   const newRideWith = async (autoAccept: object = limits): Promise<string> =>
     (await partner.createRide({ fare: 20, autoAccept })).body.rideId;
   const timersOf = async (rideId: string) => (await storedRide(rideId)).timers.map(({ name }) => name);
-  const run = (rideId: string) =>
-    autoAccept(
-      api.ctx,
-      { rideId, timer: 'auto_accept' },
-      { pool: 'bidding', token: 'test', stopping: new AbortController().signal },
-    );
-  const due = async (rideId: string) => {
-    await makeDue(rideId, 'auto_accept');
-    return run(rideId);
-  };
+  const run = (rideId: string) => runAutoAccept(api.ctx, rideId);
+  const due = (rideId: string) => autoAcceptNow(api.ctx, rideId);
 
   it('auto-accept accepts the first offer within its limits, not a later cheaper one, with one event', async () => {
     const rideId = await newRideWith();

@@ -9,21 +9,24 @@ const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
 const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
+/** The fields of a ride that only some requests ask for. */
+const terms = [
+  'pickupAt',
+  'biddingOpensAt',
+  'onDriverCancel',
+  'autoAccept',
+  'needs',
+  'reference',
+  'metadata',
+  'testMode',
+];
+
 /** The required and the optional fields of each success response in the contract. */
 const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   {
     status: 201,
     has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
-    mayHave: [
-      'pickupAt',
-      'biddingOpensAt',
-      'onDriverCancel',
-      'autoAccept',
-      'needs',
-      'reference',
-      'metadata',
-      'testMode',
-    ],
+    mayHave: terms,
   },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId', 'fare'] },
   { status: 200, has: ['carType', 'distanceKm', 'basis', 'perKm', 'fare'], mayHave: [] },
@@ -54,14 +57,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'cancelReason',
       'replacedBy',
       'replaces',
-      'pickupAt',
-      'biddingOpensAt',
-      'onDriverCancel',
-      'autoAccept',
-      'needs',
-      'reference',
-      'metadata',
-      'testMode',
+      ...terms,
     ],
   },
   { status: 200, has: ['name', 'version', 'docs', 'endpoints', 'additionalEndpoints'], mayHave: [] },

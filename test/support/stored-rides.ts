@@ -5,6 +5,7 @@ import type { TimerName } from '../../shared/base/terms.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { autoAccept } from '../../workers/bidding.ts';
 
 /** Reads the whole ride from MongoDB. */
 export async function storedRide(rideId: string): Promise<Ride> {
@@ -23,6 +24,21 @@ export async function makeDue(rideId: string, name: TimerName, dueAt = longAgo()
   // The opener finds its timer by `biddingOpensAt`, the sweeper finds all others by `nextDueAt`.
   const indexed = name === 'open' ? 'biddingOpensAt' : 'nextDueAt';
   await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, [indexed]: dueAt } });
+}
+
+/** Makes the ride's `auto_accept` timer due, and runs the timer. */
+export async function autoAcceptNow(ctx: Context, rideId: string) {
+  await makeDue(rideId, 'auto_accept');
+  return runAutoAccept(ctx, rideId);
+}
+
+/** Runs the ride's `auto_accept` timer as a worker would. */
+export function runAutoAccept(ctx: Context, rideId: string) {
+  return autoAccept(
+    ctx,
+    { rideId, timer: 'auto_accept' },
+    { pool: 'bidding', token: 'test', stopping: new AbortController().signal },
+  );
 }
 
 /** Ends the bidding time. The ride is still in the status `bidding`. */

@@ -16,7 +16,8 @@ import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 import { latencies, timeOf } from './map.ts';
 
-const [accounts, keysOfEach, boardCount] = [10, 6, 100];
+/** A desk books with one key at a time, so each key has its own account. */
+const [deskCount, boardCount] = [60, 100];
 /** Bidding rides on each board from the start. */
 const waitingRides = 20;
 const perSecond = 5;
@@ -24,8 +25,8 @@ const perSecond = 5;
 const rideMs = 20_000;
 
 /**
- * 100 boards of 60 keys, open in 10 accounts, while 5 test rides a second are created and driven. Measures how soon
- * each change of a ride reaches each board of its key, and the latency of partners' requests at the same time.
+ * 100 boards of 60 desks, while 5 test rides a second are created and driven. Measures how soon each change of a ride
+ * reaches each board of its desk, and the latency of partners' requests at the same time.
  */
 export const boards: Measurement = async (bench) => {
   const { stack, quick, say } = bench;
@@ -34,9 +35,9 @@ export const boards: Measurement = async (bench) => {
   const load = await stack.start('load', 'test/bench/load/load.js');
   const pools = await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
   const desks = await newDesks();
-  const keys = desks.flatMap((desk) => desk.keys);
+  const keys = desks.map(({ key }) => key);
   await insertRides(keys.flatMap((key) => Array.from({ length: waitingRides }, () => biddingRide(key, 1))));
-  say(`opening ${boardCount} boards of ${keys.length} keys in ${accounts} accounts`);
+  say(`opening ${boardCount} boards of ${desks.length} desks`);
   const open = await openBoards(`http://127.0.0.1:${api.ready}`, desks);
 
   say(`${perSecond} rides a second, ${seconds} s`);
@@ -79,19 +80,20 @@ export const boards: Measurement = async (bench) => {
 };
 
 interface Desk {
-  accountId: string;
-  keys: readonly BenchKey[];
+  key: BenchKey;
   cookie: string;
 }
 
 const newDesks = (): Promise<Desk[]> =>
   Promise.all(
-    Array.from({ length: accounts }, async (_, index) => {
+    Array.from({ length: deskCount }, async (_, index) => {
       const accountId = newAccountId();
       const createdAt = new Date();
-      await AccountModel.create({ _id: accountId, email: `desk-${index}@rides.example`, createdAt });
-      const keys = await newKeys(keysOfEach, 'test', undefined, undefined, accountId);
-      return { accountId, keys, cookie: `session=${await startSession(accountId, Date.now())}` };
+      const [key] = await newKeys(1, 'test', undefined, undefined, accountId);
+      if (!key) throw new Error('no key was made');
+      const email = `desk-${index}@rides.example`;
+      await AccountModel.create({ _id: accountId, email, createdAt, deskKeyId: key.keyId });
+      return { key, cookie: `session=${await startSession(accountId, Date.now())}` };
     }),
   );
 
@@ -103,7 +105,6 @@ interface OpenBoards {
   close(): void;
 }
 
-/** An account's desk books with one key at a time, and a board follows the key that was chosen when it was opened. */
 async function openBoards(base: string, desks: readonly Desk[]): Promise<OpenBoards> {
   const arrivals = new Map<string, number[]>();
   const boardsOf = new Map<string, number>();
@@ -128,11 +129,9 @@ async function openBoards(base: string, desks: readonly Desk[]): Promise<OpenBoa
       http.get(`${base}/dashboard/desk/events`, { agent, headers: { cookie } }, onAnswer).once('error', reject);
     });
   for (let board = 0; board < boardCount; board++) {
-    const { accountId, keys, cookie } = desks[board % desks.length] as Desk;
-    const { keyId } = keys[Math.floor(board / desks.length) % keys.length] as BenchKey;
-    await AccountModel.updateOne({ _id: accountId }, { $set: { deskKeyId: keyId } });
+    const { key, cookie } = desks[board % desks.length] as Desk;
     await follow(cookie);
-    boardsOf.set(keyId, (boardsOf.get(keyId) ?? 0) + 1);
+    boardsOf.set(key.keyId, (boardsOf.get(key.keyId) ?? 0) + 1);
   }
   return {
     arrivals,

@@ -61,7 +61,7 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
   const opened = (await takeOpened(size)).sort((a, b) => planOf(a) - planOf(b));
   const times = opened.map(openedAtOf);
   const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
-  // How long before an earlier ride did a later one open, in the order of their plans?
+  // In the order of the planned times: the longest time by which a ride opened after a ride planned later.
   let [latest, outOfTurnMs] = [0, 0];
   for (const time of times) {
     outOfTurnMs = Math.max(outOfTurnMs, latest - time);

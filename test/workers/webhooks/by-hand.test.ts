@@ -219,7 +219,8 @@ describe('resends', () => {
       await claimResend(attemptId, 'a worker that was killed');
       const held = await deliverResend(ctx, attemptId);
       expect(held).to.include({ why: 'held by another run' });
-      expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
+      // A claim lasts 12 s by MongoDB's clock, which may be some milliseconds ahead.
+      expect('againInMs' in held && held.againInMs).to.be.within(100, 12_500);
       expect(receiver.receipts).to.have.length(0);
       await expireClaim(attemptId);
       expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
