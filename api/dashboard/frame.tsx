@@ -56,7 +56,8 @@ export function dashboardPage(props: FrameProps): string {
           <div class="who">
             <AccountName account={account} />
             <a class="email" href="/dashboard/account" aria-current={section === 'account' ? 'page' : undefined}>
-              {account.member.email}
+              <span class="address">{account.member.email}</span>
+              <span class="short">Account</span>
             </a>
             <form method="post" action="/dashboard/sign-out">
               <button class="btn quiet-btn" type="submit">

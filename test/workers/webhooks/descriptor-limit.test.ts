@@ -120,11 +120,15 @@ describe('concurrency of the delivery pools', () => {
     });
     expect(most).to.be.within(1, limit / 2);
 
-    // Waits until the worker is idle, and then lowers its limit so far that it runs out of descriptors.
+    // Waits until the worker is idle, and then lowers its limit until it runs out of descriptors. Each look lowers the
+    // limit again, because the worker closes idle connections.
     await until(async () => inFlight === 0);
-    setLimit(openDescriptors() + 2);
-    const others = await makeRides(20);
-    await until(async () => logLines().some(({ reason }) => reason === 'EMFILE'));
+    const others: string[] = [];
+    await until(async () => {
+      setLimit(openDescriptors() + 2);
+      others.push(...(await makeRides(20)));
+      return logLines().some(({ reason }) => reason === 'EMFILE');
+    });
     setLimit(limit);
     await allDelivered(others);
     expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members([...waiting, ...others]);
