@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
 import { audit } from '../../shared/accounts/audit.ts';
-import { operatorTokens } from '../../shared/accounts/operator-token.ts';
+import { type KnownToken, operatorTokens } from '../../shared/accounts/operator-token.ts';
 import type { Context } from '../../shared/base/context.ts';
+import type { SecretsKey } from '../../shared/base/encryption.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { clientNetwork } from '../http/forwarded.ts';
@@ -15,7 +16,7 @@ const sessionLifetimeMs = 12 * 3_600_000;
 
 /**
  * The cookie that a browser gets in exchange for OPS_TOKEN or a personal token. It contains its expiry, an HMAC and the
- * id of the personal token, never the token. `secret` is OPS_TOKEN or the stored hash of the personal token.
+ * id of the personal token, never the token. `secret` is OPS_TOKEN, or derived from the personal token (`secretOf`).
  */
 export function operatorsCookie(secret: string, now: () => number, tokenId = '') {
   const proofOf = (until: string) =>
@@ -42,6 +43,10 @@ export function operatorsCookie(secret: string, now: () => number, tokenId = '')
 
 /** Compares in constant time. Hashing gives both the same length, which timingSafeEqual requires. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
+
+/** Depends on SECRETS_KEY, so that nobody can make a cookie from the stored hash, for example one in a backup. */
+const secretOf = ({ hash }: KnownToken, { key }: SecretsKey): string =>
+  createHmac('sha256', key).update(`operators’ cookie ${hash}`).digest('hex');
 
 export interface OperatorsAccess {
   /** True if the request has the cookie of a valid token. */
@@ -78,13 +83,14 @@ export function operatorsAccess(service: Pick<Context, 'config' | 'now' | 'log'>
       const [, , tokenId] = (ctx.cookies.get(cookieName) ?? '').split('.');
       if (!tokenId) return sharedToken !== '' && shared.isHeld(ctx);
       const token = await tokens.withId(tokenId);
-      return token !== null && operatorsCookie(token.hash, now, token._id).isHeld(ctx);
+      if (token === null) return false;
+      return config.secrets.keys.some((key) => operatorsCookie(secretOf(token, key), now, token._id).isHeld(ctx));
     },
     async signIn(ctx, given) {
       const checked = await tokens.check(given, clientOf(ctx), isShared);
       if (checked === 'wrong' || (typeof checked === 'object' && 'tooMany' in checked)) return checked;
       if (checked === 'shared') shared.write(ctx);
-      else operatorsCookie(checked.hash, now, checked._id).write(ctx);
+      else operatorsCookie(secretOf(checked, config.secrets.keys[0]), now, checked._id).write(ctx);
       await record(ctx, checked === 'shared' ? 'OPS_TOKEN' : checked.owner);
       return null;
     },

@@ -40,7 +40,10 @@ export const accountWindows = (limit: number): readonly LimitWindow[] => [
 export interface WindowCount {
   /** The number of creations in the window. */
   count: number;
-  /** The time until the oldest of these creations leaves the window (ms). */
+  /**
+   * The time until the window has room (ms): until it has fewer creations than its limit. While it has room, the time
+   * until the oldest creation leaves it.
+   */
   freesMs: number;
 }
 
@@ -98,7 +101,9 @@ local answer = { result }
 for i = 1, #limits do
   local frees = 0
   if counts[i] > 0 then
-    local oldest = redis.call('ZRANGE', KEYS[1], -counts[i], -counts[i], 'WITHSCORES')
+    -- A limit that was lowered can have more creations than it admits: then several of them must leave the window.
+    local place = -math.min(counts[i], limits[i])
+    local oldest = redis.call('ZRANGE', KEYS[1], place, place, 'WITHSCORES')
     frees = oldest[2] + lengths[i] - now
   end
   answer[#answer + 1] = counts[i]
@@ -178,11 +183,13 @@ export function localLog(now: () => number): SlidingLog {
         log.push({ id, at, requests: 1 });
         logs.set(of, log);
       }
-      const countOf = (lengthMs: number): WindowCount => {
-        const [oldest, ...others] = since(lengthMs);
-        return { count: oldest ? others.length + 1 : 0, freesMs: oldest ? oldest.at + lengthMs - at : 0 };
+      const countOf = ({ limit, lengthMs }: LimitWindow): WindowCount => {
+        const counted = since(lengthMs);
+        // As in the script: a limit that was lowered can have more creations than it admits.
+        const oldest = counted.at(-Math.min(counted.length, limit));
+        return { count: counted.length, freesMs: oldest ? oldest.at + lengthMs - at : 0 };
       };
-      return { result, counts: windows.map(({ lengthMs }) => countOf(lengthMs)) };
+      return { result, counts: windows.map(countOf) };
     },
     refund(of, { id }) {
       const log = logs.get(of) ?? [];

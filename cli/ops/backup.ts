@@ -158,6 +158,7 @@ function restoreLines(answer: RestoreAnswer): string[] {
     ...references,
     ...heldLines(answer),
     'What was sent or changed after the backup is unknown to it. Ask partners which rides they have continued.',
+    'Keys, tokens and members that were revoked or removed after the backup are valid again: revoke them again.',
   ];
 }
 

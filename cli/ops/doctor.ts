@@ -1,11 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { readConfig, shownSettings } from '../../shared/base/config.ts';
+import { readConfig, readValidSettings, shownSettings } from '../../shared/base/config.ts';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
-import { orError, safeLogLines, tarGz, versions } from '../../shared/process/ops/doctor/bundle.ts';
+import { findingsWithout, orError, safeLogLines, tarGz, versions } from '../../shared/process/ops/doctor/bundle.ts';
+import { hostOf } from '../../shared/process/ops/doctor/check-network.ts';
 import { examine } from '../../shared/process/ops/doctor/doctor.ts';
 import type { Finding } from '../../shared/process/ops/doctor/findings.ts';
 import { readBacklogReport, readQueues } from '../../shared/process/ops/queue-states.ts';
@@ -65,7 +66,9 @@ the logs only known fields.`,
       return { to: values.to, logs, ...readChecked(words, values) };
     },
     async run({ env }, { to, logs, ...examination }) {
-      const found = await examine(env, examination);
+      const { publicBaseUrl } = readValidSettings(env).config;
+      const hosts = [publicBaseUrl, examination.httpsTarget].flatMap((address) => (address ? hostOf(address) : []));
+      const found = findingsWithout([examination.disk, ...hosts], await examine(env, examination));
       const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
       const files: Record<string, string> = {
         'doctor.json': json(found),

@@ -86,8 +86,9 @@ export function operatorTokens(now: () => number) {
     /** The active token with this id; null if there is none. */
     withId: (tokenId: string): Promise<KnownToken | null> => find({ _id: tokenId }),
     /**
-     * Checks a token that a client has sent. A client can send 10 wrong ones within 15 minutes; after that, resolves
-     * with `tooMany` until the limit admits a try again. `isShared` recognises OPS_TOKEN, which has no owner.
+     * Checks a token that a client has sent. A client can send 10 different wrong ones within 15 minutes; after that,
+     * resolves with `tooMany` until the limit admits a try again. A wrong token counts once: a scraper that repeats a
+     * revoked one must not lock out the operators behind the same address. `isShared` recognises OPS_TOKEN, which has no owner.
      */
     async check(
       given: string,
@@ -95,12 +96,13 @@ export function operatorTokens(now: () => number) {
       isShared: (token: string) => boolean,
     ): Promise<KnownToken | 'shared' | 'wrong' | { tooMany: number }> {
       const hash = sha256(given);
+      const tryId = hash.slice(0, 8);
       if (known.has(hash)) {
         const token = await find({ hash });
         if (token) return token;
       }
       try {
-        const { waitMs } = await readLimit(wrongTokens, client, now(), '');
+        const { waitMs } = await readLimit(wrongTokens, client, now(), tryId);
         if (waitMs > 0) return { tooMany: waitMs };
       } catch (error) {
         // OPS_TOKEN also works while MongoDB is unavailable. It is too long to be guessed.
@@ -110,7 +112,7 @@ export function operatorTokens(now: () => number) {
       if (isShared(given)) return 'shared';
       const token = await find({ hash });
       if (token) return token;
-      const charged = await charge(wrongTokens, client, now());
+      const charged = await charge(wrongTokens, client, now(), tryId);
       return charged.isFull ? { tooMany: charged.freesMs } : 'wrong';
     },
   };

@@ -144,5 +144,6 @@ export async function eraseRide(rideId: string): Promise<string> {
 function refusalOf({ status, unsettled, erasedAt }: Erasable): string | null {
   if (erasedAt) return `The ride was erased on ${erasedAt.toISOString().slice(0, 10)}`;
   if (!hasEnded(status)) return `The ride has not ended: it is ${status}`;
-  return unsettled > 0 ? 'An event of the ride has not been sent yet' : null;
+  // Negative on a held ride (ride.ts).
+  return unsettled !== 0 ? 'An event of the ride has not been sent yet' : null;
 }

@@ -117,6 +117,12 @@ describe('an erased ride', () => {
       expect(await rides.findOne({ _id })).to.deep.equal(before);
     };
 
+    it('a ride that a restore holds, because it has an event to send, is refused', async () => {
+      const ride = await endedRide(api.ctx, 1);
+      await rides.updateOne({ _id: ride._id }, { $set: { unsettled: -1, heldAt: new Date() } });
+      await refused(ride);
+    });
+
     it('an active ride cannot be erased', async () => {
       await refused({ _id: await newRide(api.ctx) });
       await refused({ _id: (await rideIn(api.ctx, 'in_progress')).rideId });

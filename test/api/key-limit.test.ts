@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { keys } from '../../cli/keys/commands.ts';
 import { AuditModel } from '../../shared/accounts/audit.ts';
 import { createKey, listKeys } from '../../shared/keys/manage-keys.ts';
-import { chargesOf } from '../support/charges.ts';
+import { chargesOf, creationLog } from '../support/charges.ts';
 import { runCommand } from '../support/command-line.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { textOf } from '../support/pages.ts';
@@ -40,6 +40,16 @@ describe("a key's own limit on creations", () => {
     expect(refused.body.error).to.match(/at most 2 rides in an hour for this key$/);
     expect((await run('limit', partner.keyId, '--default')).text).to.match(/In 60 seconds +30\nIn an hour +300\n/);
     expect(headersOf(await partner.createRide())[1]).to.equal('"minute";r=27, "hour";r=297');
+  });
+
+  it('after a limit was lowered, Retry-After is the time until enough rides have left the window', async () => {
+    const [seconds] = await api.ctx.redis.time();
+    const ago = (minutes: number) => (Number(seconds) - minutes * 60) * 1_000;
+    await api.ctx.redis.zadd(creationLog(partner.keyId), ago(50), 'a', ago(30), 'b', ago(10), 'c');
+    await limitTo(2, 2);
+    const refused = await partner.createRide();
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1_200, 1_800);
   });
 
   it("the command records a change once, and the list and the key's page show the limit", async () => {

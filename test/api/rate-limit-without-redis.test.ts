@@ -80,6 +80,19 @@ describe('creations while Redis is unavailable', () => {
       expect(await chargeAt(3_600_000, '0 0')).to.equal('charged');
     });
 
+    it('after a limit was lowered, the local limit waits until enough creations have left the window', async () => {
+      let nowMs = 0;
+      const log = localLog(() => nowMs);
+      for (const id of ['a', 'b', 'c']) {
+        await log.charge('key_of_tests', { id, isRepeatable: false }, keyWindows());
+        nowMs += 10_000;
+      }
+      const lowered = keyWindows({ perMinute: 2, perHour: 2 });
+      const { result, counts } = await log.charge('key_of_tests', { id: 'd', isRepeatable: false }, lowered);
+      expect(result).to.equal('refused');
+      expect(counts[0]).to.deep.equal({ count: 3, freesMs: 40_000 });
+    });
+
     it('the local charge of an Idempotency-Key stays until all of its requests have failed', async () => {
       const log = localLog(() => 0);
       const creation = { id: 'shared', isRepeatable: true };

@@ -47,7 +47,7 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
 
 /**
  * Claims event number `seq` of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or with null
- * if it is not the ride's oldest unsettled event or another run holds it. Another run's claim counts as expired only if
+ * if it is not the ride's oldest unsettled event, another run holds it, or the ride is held. Another run's claim counts as expired only if
  * it has expired by `endedBy` too (`claimClock`). Claiming again with the same token renews the claim.
  */
 export async function claimEvent(
@@ -60,7 +60,8 @@ export async function claimEvent(
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
   // These conditions are in the update and not in the filter, where they would double the cost: MongoDB plans a query
   // for any filter with more than `_id`.
-  const isAllowed = { $and: [...isOldestUnsettled, mayClaim(rideId, token, endedBy)] };
+  const isNotHeld = { $eq: [{ $type: '$heldAt' }, 'missing'] };
+  const isAllowed = { $and: [...isOldestUnsettled, isNotHeld, mayClaim(rideId, token, endedBy)] };
   const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
   // The reply contains the first unsettled event. It is event `seq` if this run holds the claim on that event.
@@ -83,7 +84,7 @@ function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClai
 /** The reason why a run could not claim an event. */
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
-  | { state: 'not_its_turn' | 'free' }
+  | { state: 'not_its_turn' | 'free' | 'held_ride' }
   /**
    * `held`: another run holds a claim. `held ahead`: the claim is dated ahead of MongoDB's clock. `remainingMs`: the
    * time after which to check the event again.
@@ -92,10 +93,11 @@ type DeliveryState =
 
 /** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
 export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
-  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
+  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim' | 'heldAt'> & { now: Date }>(
     { _id: rideId },
-    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
+    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, heldAt: 1, now: '$$NOW' } },
   );
+  if (ride?.heldAt) return { state: 'held_ride' };
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   if (ride.claim && isAhead(ride.claim, ride.now)) {

@@ -111,7 +111,8 @@ async function finishUnclaimed(ctx: Context, { rideId, seq }: DeliveryJob): Prom
       if (delivery.outbox) await enqueueNextDelivery(ctx, delivery.outbox);
       return { result: 'settled' };
     case 'not_its_turn':
-      return { result: 'not_its_turn' };
+    case 'held_ride':
+      return { result: delivery.state };
   }
 }
 

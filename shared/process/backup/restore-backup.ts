@@ -1,10 +1,11 @@
 import type mongoose from 'mongoose';
 import { AppError } from '../../base/errors.ts';
+import { isDuplicate } from '../../base/mongo/collection.ts';
 import { durableWrites } from '../../base/mongo/durability.ts';
 import { hold } from '../../rides/held-rides.ts';
 import { movingStatuses } from '../../rides/ride-types.ts';
 import { type Manifest, readDocuments, type StoredDocument, verifiedManifest } from './backup-files.ts';
-import { inCopyOrder, withStoredTypes } from './write-backup.ts';
+import { inCopyOrder, withOwnConnection } from './write-backup.ts';
 
 type Db = mongoose.mongo.Db;
 
@@ -27,7 +28,7 @@ export interface Restored {
 export async function restoreBackup(url: string, folder: string, nowMs: number, key?: Buffer): Promise<Restored> {
   const manifest = await verifiedManifest(folder, key);
   const conflicts: Restored['conflicts'] = {};
-  await withStoredTypes(url, async (db) => {
+  await withOwnConnection(url, async (db) => {
     await assertEmpty(db);
     const restore = restoredForms(new Date(nowMs));
     const byName = new Map(manifest.collections.map((collection) => [collection.name, collection]));
@@ -123,19 +124,23 @@ async function insertBatch(
 }
 
 /**
- * Lets the redeliveries and mails that a restore has held run again. Resolves with their number. A redelivery that is
- * pending a second time is not released.
+ * Lets the redeliveries and mails that a restore has held run again. Resolves with their number. Deletes a held
+ * redelivery if the same event has been resent since the restore and that redelivery is still pending.
  */
 export async function releaseHeldWork(url: string): Promise<number> {
-  return withStoredTypes(url, async (db) => {
+  return withOwnConnection(url, async (db) => {
     let released = 0;
     for (const name of ['attempts', 'mails']) {
       const collection = db.collection(name);
-      const again = { $set: { dueAt: '$heldDueAt' } };
+      const change = [{ $set: { dueAt: '$heldDueAt' } }, { $unset: 'heldDueAt' }];
       for await (const { _id } of collection.find({ heldDueAt: { $exists: true } }, { projection: { _id: 1 } })) {
-        const change = [again, { $unset: 'heldDueAt' }];
-        const { modifiedCount } = await collection.updateOne({ _id, heldDueAt: { $exists: true } }, change);
-        released += Number(modifiedCount);
+        const held = { _id, heldDueAt: { $exists: true } };
+        try {
+          released += Number((await collection.updateOne(held, change)).modifiedCount);
+        } catch (error) {
+          if (!isDuplicate(error)) throw error;
+          await collection.deleteOne(held);
+        }
       }
     }
     return released;

@@ -36,9 +36,9 @@ export const copyOrder: readonly string[] = [
 export const inCopyOrder = (names: readonly string[]): string[] =>
   [...names].sort((a, b) => copyOrder.indexOf(a) - copyOrder.indexOf(b) || (a < b ? -1 : 1));
 
-/** Calls `work` with a connection of its own: copies have no time limits, and keep the types of numbers. */
-export async function withStoredTypes<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const client = new mongoose.mongo.MongoClient(url, { promoteValues: false, ignoreUndefined: false });
+/** Calls `work` with a connection of its own, because copies have no time limits. */
+export async function withOwnConnection<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = new mongoose.mongo.MongoClient(url, { ignoreUndefined: false });
   try {
     await client.connect();
     return await work(client.db());
@@ -56,7 +56,7 @@ export const operationsCollection = 'operations';
  */
 export async function writeBackup(url: string, folder: string, key?: Buffer): Promise<Manifest> {
   await createBackupFolder(folder);
-  const manifest = await withStoredTypes(url, async (db) => {
+  const manifest = await withOwnConnection(url, async (db) => {
     const startedAt = new Date();
     const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
     const collections: ({ name: string } & StoredFile)[] = [];
@@ -73,7 +73,7 @@ export async function writeBackup(url: string, folder: string, key?: Buffer): Pr
     };
   });
   await writeManifest(folder, manifest, key);
-  await withStoredTypes(url, (db) =>
+  await withOwnConnection(url, (db) =>
     db
       .collection<{ _id: string; at: Date }>(operationsCollection)
       .updateOne({ _id: 'backup' }, { $set: { at: new Date(manifest.startedAt) } }, { upsert: true }),
@@ -82,8 +82,10 @@ export async function writeBackup(url: string, folder: string, key?: Buffer): Pr
 }
 
 const batchSize = 500;
+/** Copies keep the types of numbers. Only for reading: the driver would not recognise the code of a failed write. */
+const storedTypes = { promoteValues: false } as const;
 const allOf = (db: Db, name: string): AsyncIterable<StoredDocument> =>
-  db.collection<StoredDocument>(name).find({}, { batchSize }) as unknown as AsyncIterable<StoredDocument>;
+  db.collection<StoredDocument>(name, storedTypes).find({}, { batchSize }) as unknown as AsyncIterable<StoredDocument>;
 
 interface CopiedRide extends StoredDocument {
   _id: string;
@@ -106,7 +108,7 @@ const isOnTrip = ({ mode, status }: CopiedRide): boolean =>
  * - Rides on a trip are copied last and read again until each driver has one of them, as the unique index requires.
  */
 async function* copiedRides(db: Db): AsyncGenerator<StoredDocument> {
-  const rides = db.collection<CopiedRide>('rides');
+  const rides = db.collection<CopiedRide>('rides', storedTypes);
   const newest = newRideId(Date.now() + 60_000);
   const [last] = await rides.find({}, { sort: { _id: -1 }, limit: 1, projection: { _id: 1 } }).toArray();
   const onTrip = new Set<string>();

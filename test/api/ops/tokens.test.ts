@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
@@ -44,6 +45,22 @@ describe('personal tokens of operators', () => {
         await revokeToken(tokenId, operators.ctx.now());
         const later = operatorTokens(() => operators.ctx.now() + 31_000);
         expect(await later.withId(tokenId)).to.equal(null);
+      });
+
+      it('a wrong token that a client repeats counts once, so it locks out nobody at the same address', async () => {
+        const { token } = await newToken();
+        for (let tries = 0; tries < 12; tries++) expect((await operators.signIn('ops_revoked')).status).to.equal(403);
+        expect((await operators.signIn(token)).status).to.equal(303);
+      });
+
+      it('the stored hash of a token is not enough to make a cookie', async () => {
+        const { tokenId, token } = await newToken();
+        const [name] = cookieOf(await operators.signIn(token)).split('=');
+        const { hash = '' } = (await OperatorTokenModel.findById(tokenId).lean()) ?? {};
+        const until = String(operators.ctx.now() + 3_600_000);
+        const proof = createHmac('sha256', hash).update(`operators’ cookie ${until}`).digest('base64url');
+        const cookie = `${name}=${until}.${proof}.${tokenId}`;
+        expect((await operators.ask('/ops/queues', { headers: { cookie } })).status).to.equal(404);
       });
 
       it("the owner's sign-in is recorded", async () => {

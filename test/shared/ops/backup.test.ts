@@ -4,10 +4,12 @@ import path from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { ops } from '../../../cli/ops/commands.ts';
+import { OperatorTokenModel } from '../../../shared/accounts/operator-token.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { storeMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
+import { createBackupFolder, writeDocuments, writeManifest } from '../../../shared/process/backup/backup-files.ts';
 import { brokenReferences } from '../../../shared/process/backup/check-references.ts';
 import { restoreBackup } from '../../../shared/process/backup/restore-backup.ts';
 import { inCopyOrder, writeBackup } from '../../../shared/process/backup/write-backup.ts';
@@ -173,6 +175,45 @@ describe('backup and restore', () => {
       await applyAction(ctx, rideId, { action: 'complete' }, 'anyone');
       expect((await storedRide(rideId)).unsettled).to.equal(before.unsettled + 1);
       expect(url).to.include('restored_held');
+    });
+  });
+
+  it('an event that is being resent again does not stop restore --resume, and is not sent a second time', async () => {
+    await inDatabase('restored_resent', async ({ ctx, ...api }) => {
+      const { keyId } = await api.key('live');
+      const { accountId } = (await keys.findOne({ _id: keyId })) as { accountId: string };
+      const ride = await endedRide(ctx, 1, { keyId, accountId });
+      const resend = () => redeliver(ctx, { rideId: ride._id, seq: 1 }, { accountId });
+      await resend();
+      await storeMail(ctx.config, { to: 'a@rides.example', subject: 'x', text: 'y' } as never, ctx.now());
+      const held = [{ $set: { heldDueAt: '$dueAt' } }, { $unset: 'dueAt' }];
+      for (const collection of [attempts, mails] as const)
+        await (collection as typeof mails).updateMany({ dueAt: { $exists: true } }, held);
+      await resend();
+      const resumed = await runCommand(ops, ['restore', '--resume', '--by', 'Grace'], ctx);
+      expect(resumed.answer).to.deep.equal({ released: 0, others: 1 });
+      expect(await attempts.countDocuments({ rideId: ride._id, dueAt: { $exists: true } })).to.equal(1);
+      expect(await attempts.countDocuments({ heldDueAt: { $exists: true } } as never)).to.equal(0);
+    });
+  });
+
+  it('a document that a unique index refuses is listed, and all others are restored', async () => {
+    const to = newFolder();
+    await createBackupFolder(to);
+    async function* tokens() {
+      const createdAt = new Date(0);
+      for (const [_id, hash] of ['ab', 'ba', 'ca', 'dd'])
+        yield { _id: `optoken_${_id}`, hash: String(hash), owner: 'anna', createdAt };
+    }
+    const file = await writeDocuments(to, 'operator_tokens', tokens());
+    const at = new Date(0).toISOString();
+    const collections = [{ name: 'operator_tokens', ...file }];
+    await writeManifest(to, { format: 1, startedAt: at, endedAt: at, isEncrypted: false, collections });
+    await inDatabase('restored_conflict', async (api, url) => {
+      await mongoose.connection.db?.collection('accounts').deleteMany({});
+      const { conflicts } = await restoreBackup(url, to, api.ctx.now());
+      expect(conflicts).to.deep.equal({ operator_tokens: ['optoken_c'] });
+      expect(await OperatorTokenModel.countDocuments({})).to.equal(3);
     });
   });
 

@@ -12,6 +12,7 @@ import type { Environment } from '../../../cli/program.ts';
 import { runProgram } from '../../../cli/run-program.ts';
 import { startRedis } from '../../../dev/servers/redis.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { redisProblemTexts } from '../../../shared/base/redis-problem.ts';
 import { newApiKey, newDriverKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
@@ -22,6 +23,7 @@ import { useFolder } from '../../support/folder.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { certificate, expiredCertificate, privateKey } from '../../support/receiver.ts';
+import { ask } from '../../support/redis-group.ts';
 import { newRide } from '../../support/rides.ts';
 import { testConfig, testContext, testSettings } from '../../support/service.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -123,6 +125,30 @@ describe('ops doctor', () => {
       expect(reds(found)).to.deep.equal(['Redis persistence', 'Redis eviction']);
       expect(found['Redis persistence']?.todo).to.equal('Set appendonly yes in Redis.');
       expect(found['Redis eviction']?.todo).to.equal('Set maxmemory-policy noeviction in Redis.');
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('a full Redis and one with another password are red with their problem, and a full one is still examined', async () => {
+    const other = await startRedis({ dataDir: path.join(folder.path, 'full'), appendonly: true });
+    try {
+      await ask(other, 'SET', 'key', 'x'.repeat(1_000_000));
+      await ask(other, 'CONFIG', 'SET', 'maxmemory', '1mb');
+      const full = await examined({ REDIS_URL: other.url });
+      expect(reds(full)).to.deep.equal(['Redis']);
+      expect(full.Redis).to.deep.equal({
+        state: 'red',
+        found: redisProblemTexts.redis_full,
+        todo: 'Find the long queue with ops queues, and raise maxmemory in Redis.',
+      });
+      expect(full['Redis eviction']?.state).to.equal('ok');
+      await ask(other, 'CONFIG', 'SET', 'requirepass', 'right');
+      const refused = await examined({ REDIS_URL: other.url.replace('//', '//:s3cret@') });
+      expect(reds(refused)).to.deep.equal(['Redis']);
+      expect(refused.Redis?.found).to.equal(redisProblemTexts.redis_password);
+      expect(refused.Redis?.todo).to.match(/REDIS_URL and its password/);
+      expect(refused['Redis eviction']?.state).to.equal('skipped');
     } finally {
       await other.stop();
     }
@@ -269,6 +295,16 @@ describe('ops doctor', () => {
       expect(shown).to.deep.include({ name: 'SECRETS_KEY' });
       expect(JSON.parse(bundle.contents['queues.json'] ?? '').queues).to.have.length.above(4);
       expect(JSON.parse(bundle.contents['versions.json'] ?? '')).to.include({ node: process.version });
+    });
+
+    it('a bundle names no folder, which may be a home, and no host', async () => {
+      const home = path.join(folder.path, 'ada');
+      await fs.mkdir(home);
+      const bundle = await bundled(['--disk', home, '--https-target', site.url], { PUBLIC_BASE_URL: site.url });
+      expect(bundle.contents['doctor.json'])
+        .to.match(/GB free .* at …/)
+        .and.include('resolves …');
+      expect(bundle.text).not.to.include(home).and.not.include('localhost');
     });
 
     it('a bundle is complete while MongoDB and Redis are down', async () => {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { releaseRide } from '../../../shared/rides/held-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent, deliveryState } from '../../../workers/webhooks/claim-event.ts';
 import { settleEvent } from '../../../workers/webhooks/settle-event.ts';
-import { newKey } from '../../support/deliveries.ts';
+import { deliver, newKey } from '../../support/deliveries.ts';
 import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
@@ -49,6 +50,17 @@ describe('event claims', () => {
     await expireClaim(rideId);
     expect((await claimEvent(rideId, 1, 'b'))?.claim.token).to.equal('b');
     expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
+  });
+
+  it('an event of a held ride cannot be claimed until the ride is released, and its job ends', async () => {
+    const rideId = await rideWith(2);
+    const held = { heldAt: new Date(), held: { timers: [] } };
+    await rides.updateOne({ _id: rideId }, { $set: held, $mul: { unsettled: -1 } });
+    expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
+    expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'held_ride' });
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'held_ride' });
+    expect(await releaseRide(rideId)).to.equal(true);
+    expect((await claimEvent(rideId, 1, 'a'))?.event.seq).to.equal(1);
   });
 
   it("only the ride's oldest unsettled event can be claimed", async () => {

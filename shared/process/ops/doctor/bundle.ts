@@ -3,6 +3,7 @@ import os from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { describeError } from '../../../base/errors.ts';
 import { onlyAllowed } from '../../../base/logger.ts';
+import type { Finding } from './findings.ts';
 
 /** Each log is read from its end, at most this much. */
 const lastBytes = 5_000_000;
@@ -86,6 +87,15 @@ function safeMessage(msg: string): string {
     .map((word) => (knownWords.includes(word.replace(/\W/g, '')) || /^[\p{Ll}'’,.:;()-]+$/u.test(word) ? word : '…'))
     .join(' ');
 }
+
+/** The findings without these names and without the addresses of servers: a folder or a host may name a person. */
+export const findingsWithout = (names: readonly string[], findings: readonly Finding[]): Finding[] =>
+  findings.map((finding) => ({
+    ...finding,
+    found: names
+      .reduce((found, name) => (name ? found.replaceAll(name, '…') : found), finding.found)
+      .replace(/[\w.-]+:\d{2,5}\b/g, '…'),
+  }));
 
 export const versions = () => ({
   node: process.version,

@@ -11,7 +11,8 @@ export interface Trust {
   ca?: string;
 }
 
-const hostOf = (address: string): string => new URL(address).hostname.replace(/^\[(.*)\]$/, '$1');
+/** The host of an address, an IPv6 address without its brackets. */
+export const hostOf = (address: string): string => new URL(address).hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Resolves the names in these addresses. */
 export function checkDns(addresses: readonly string[]): Promise<Finding> {
