@@ -106,7 +106,7 @@ describe('docs/operations.md', function () {
       'restart rides-mail@1.service\n',
       'rides-mail@1.service is not ready\n',
     ]);
-    const { stdout } = await run('curl() { echo "${!#}"; }; restart_each api');
+    const { stdout } = await run('curl() { echo "$3"; }; restart_each api');
     expect(stdout).to.equal('restart rides-api@1.service\nhttp://127.0.0.1:4181/readyz\n');
   });
 
