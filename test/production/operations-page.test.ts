@@ -172,12 +172,14 @@ describe('docs/operations.md', function () {
         expect(await host.run(await pageScript('tunnel'), { SERVER: 'server' })).to.equal('4180:127.0.0.1:4180\n');
       });
 
-      it('the commands for Kubernetes name files that exist, each once, migrate before the processes', async () => {
+      it('the commands for Kubernetes name files that exist, each once, migrate before the workers, and these before the API', async () => {
         const said = await host.run(await pageScript('kubernetes'));
         const files = [...said.matchAll(/-f (\S+)/g)].map(([, file]) => file);
         const existing = await fs.readdir(path.join(opsFolder, '../../deploy/kubernetes'));
         expect(files).to.have.members(existing);
         expect(files.indexOf('migrate.yaml')).to.be.below(files.indexOf('workers.yaml'));
+        expect(said.indexOf('rollout status deployment -l app=rides,pool')).to.be.below(said.indexOf('api.yaml'));
+        expect(files.indexOf('workers.yaml')).to.be.below(files.indexOf('api.yaml'));
       });
     });
   }
