@@ -173,14 +173,14 @@ describe('docker-compose.yml', function () {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
-    expect(reachable).to.have.members(['api', 'mail', 'webhooks', 'webhooks-slow']);
+    expect(reachable).to.have.members(['api', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('only the proxy and the services that send webhooks or mails have internet access', () => {
+  it('only the services that answer or send requests, webhooks or mails over the internet have access to it', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
-    expect(out).to.have.members(['caddy', 'mail', 'webhooks', 'webhooks-slow']);
+    expect(out).to.have.members(['api', 'caddy', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
   });
 
   it('docker-compose.yml starts the API and the workers after the replica set and the migration', () => {

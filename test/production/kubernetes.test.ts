@@ -15,8 +15,12 @@ describe('deploy/kubernetes', function () {
     if (!found) throw new Error(`${kind} ${name} is missing`);
     return found;
   };
-  /** Deployments and the Job of `migrate`. */
-  const workloads = () => [...ofKind('Deployment'), ...ofKind('Job')];
+  /** Deployments, the Job of `migrate` and that of the backup. */
+  const workloads = () => [
+    ...ofKind('Deployment'),
+    ...ofKind('Job'),
+    ...ofKind('CronJob').map(({ spec, ...cron }): Manifest => ({ ...cron, spec: spec.jobTemplate.spec })),
+  ];
   const podOf = (workload: Manifest) => workload.spec.template.spec;
   const containerOf = (workload: Manifest) => podOf(workload).containers[0];
 
@@ -75,6 +79,8 @@ describe('deploy/kubernetes', function () {
     const commands = Object.fromEntries(
       workloads().map((workload) => [workload.metadata.name, containerOf(workload).args.join(' ')]),
     );
+    expect(commands['rides-backup']).to.match(/^sh -c node dist\/cli\/ops\.js backup --to "\/backup\/\$\(date /);
+    delete commands['rides-backup'];
     expect(commands).to.deep.equal({
       'rides-api': 'node dist/api/main.js',
       ...Object.fromEntries(poolNames.map((pool) => [`rides-${pool}`, `node dist/workers/main.js ${pool}`])),
@@ -109,7 +115,7 @@ describe('deploy/kubernetes', function () {
       });
       expect(resources.limits, name).to.have.all.keys('memory');
       expect(resources.requests, name).to.have.all.keys('cpu', 'memory');
-      if (workload.kind === 'Job') continue;
+      if (workload.kind !== 'Deployment') continue;
       expect(livenessProbe.httpGet, name).to.deep.equal({ path: '/healthz', port: 'ops' });
       expect(readinessProbe.httpGet, name).to.deep.equal({ path: '/readyz', port: 'ops' });
       const { SECRETS_KEY: _, ...environment } = environmentOf(workload);
@@ -132,6 +138,7 @@ describe('deploy/kubernetes', function () {
         name,
       ).to.have.length(1);
     }
+    for (const selector of budgets) expect(finds(selector, { pool: 'bidding' }), 'pods of others').to.equal(false);
     const { selector, ports } = named('Service', 'rides-api').spec;
     expect(labelsOf(named('Deployment', 'rides-api'))).to.deep.equal(selector);
     expect(ports[0].targetPort).to.equal('http');

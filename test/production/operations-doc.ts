@@ -38,6 +38,7 @@ export const scripts = {
   ],
   builds: ['build-systemd', 'build-compose'],
   installation: ['settings', 'start'],
+  nightly: ['nightly-systemd', 'nightly-compose'],
   others: ['backup-key', 'kubernetes', 'mongo-key', 'request', 'tunnel'],
 };
 

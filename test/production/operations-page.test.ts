@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import vm from 'node:vm';
 import { expect } from 'chai';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
@@ -86,6 +88,28 @@ describe('docs/operations.md', function () {
     }
   });
 
+  it('systemd: a rolling restart stops at the first process that does not become ready, and names it', async () => {
+    const commands = await pageScript('systemd');
+    const stub = `curl() { return 22; }
+      systemctl() {
+        case $1 in
+          list-units) printf 'rides-%s.service loaded\\n' api@1 mail@1 webhooks@1 ;;
+          show) echo 'PORT=4101 OPS_PORT=4181' ;;
+          *) echo "$@" ;;
+        esac
+      }`;
+    const run = (then: string) =>
+      promisify(execFile)('bash', ['-c', `${commands}\n${stub}\n${then}`]).catch((error) => error);
+    const stopped = await run('restart_each workers');
+    expect([stopped.code, stopped.stdout, stopped.stderr]).to.deep.equal([
+      1,
+      'restart rides-mail@1.service\n',
+      'rides-mail@1.service is not ready\n',
+    ]);
+    const { stdout } = await run('curl() { echo "$3"; }; restart_each api');
+    expect(stdout).to.equal('restart rides-api@1.service\nhttp://127.0.0.1:4181/readyz\n');
+  });
+
   for (const form of ['systemd', 'compose'] as Form[]) {
     describe(`with ${form}`, () => {
       let host: Host;
@@ -110,6 +134,31 @@ describe('docs/operations.md', function () {
         expect(await host.run('redis acl whoami')).to.equal('default\n');
       });
 
+      it(`${form}: the job of every night makes an encrypted backup, and deletes only backups of more than 14 days`, async () => {
+        const folder = path.join(host.root, 'backup');
+        const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+        await host.run(await pageScript('backup-key'));
+        for (const [name, days] of Object.entries({ '2026-01-01T0300': 16, '2026-01-02T0300': 13, 'lost+found': 16 })) {
+          await fs.mkdir(path.join(folder, name));
+          await fs.utimes(path.join(folder, name), ago(days), ago(days));
+        }
+        let said = await host.run(await pageScript(`nightly-${form}`));
+        if (form === 'compose') {
+          const table = await fs.readFile(path.join(host.root, 'etc/cron.d/rides-backup'), 'utf8');
+          const [, command = ''] = /^0 3 \* \* \* root (.+)\n$/.exec(table) ?? [];
+          said = await host.run(command.replaceAll('\\%', '%').replaceAll(host.root, ''));
+        }
+        expect(said).to.include('encrypted');
+        const [made = '', ...kept] = (await fs.readdir(folder))
+          .sort()
+          .reverse()
+          .filter((name) => name !== 'lost+found');
+        expect(made).to.match(/^20\d\d-\d\d-\d\dT\d{4}$/);
+        expect(await fs.readdir(path.join(folder, made))).to.include('manifest.json');
+        expect(kept).to.deep.equal(['2026-01-02T0300']);
+        expect(await fs.readdir(folder)).to.include('lost+found');
+      });
+
       if (form === 'systemd') return;
 
       it('the key file of MongoDB can be read only by its owner', async () => {
@@ -123,12 +172,14 @@ describe('docs/operations.md', function () {
         expect(await host.run(await pageScript('tunnel'), { SERVER: 'server' })).to.equal('4180:127.0.0.1:4180\n');
       });
 
-      it('the commands for Kubernetes name files that exist, each once, migrate before the processes', async () => {
+      it('the commands for Kubernetes name files that exist, each once, migrate before the workers, and these before the API', async () => {
         const said = await host.run(await pageScript('kubernetes'));
         const files = [...said.matchAll(/-f (\S+)/g)].map(([, file]) => file);
         const existing = await fs.readdir(path.join(opsFolder, '../../deploy/kubernetes'));
         expect(files).to.have.members(existing);
         expect(files.indexOf('migrate.yaml')).to.be.below(files.indexOf('workers.yaml'));
+        expect(said.indexOf('rollout status deployment -l app=rides,pool')).to.be.below(said.indexOf('api.yaml'));
+        expect(files.indexOf('workers.yaml')).to.be.below(files.indexOf('api.yaml'));
       });
     });
   }

@@ -77,22 +77,43 @@ describe('the alerts of a whole outage', function () {
     expect(await alertmanager.notifiedOf('pager')).to.deep.equal([]);
   });
 
-  it('alertmanager.yml mutes an alert exactly while one of a lower tier fires; alerts without a tier are never muted', async () => {
+  it('an alert mutes exactly its effects: a second failure with another cause pages too', async () => {
     const rules = await fs.readFile(path.join(opsFolder, 'alerts.yml'), 'utf8');
-    const alerts = rules.split('      - alert: ').slice(1);
-    const all = alerts.map((rule): Labels => {
-      const [, tier] = /tier: "(\d)"/.exec(rule) ?? [];
-      const [, severity = ''] = /severity: (\w+)/.exec(rule) ?? [];
-      return { alertname: rule.split('\n')[0] ?? '', severity, ...(tier && { tier }) };
-    });
-    const named = (labels: readonly Labels[]) => labels.map(({ alertname }) => alertname).sort();
-    for (const lowest of ['1', '2', '3', '4', '5', '6']) {
-      const firing = all.filter(({ tier }) => tier === undefined || tier >= lowest);
-      const shown = named(firing.filter(({ tier }) => tier === undefined || tier === lowest));
-      await alertmanager.setFiring(firing);
+    const all = rules
+      .split('      - alert: ')
+      .slice(1)
+      .map((rule): Labels => {
+        const [, tier] = /tier: "(\d)"/.exec(rule) ?? [];
+        const [, severity = ''] = /severity: (\w+)/.exec(rule) ?? [];
+        return { alertname: rule.split('\n')[0] ?? '', severity, ...(tier && { tier }) };
+      });
+    const named = (labels: readonly Labels[]) => labels.map(({ alertname = '' }) => alertname).sort();
+    const ofTiers = (tiers: string) => all.filter(({ tier = '' }) => tier !== '' && tiers.includes(tier));
+    const isOfRequests = ({ alertname = '' }) => /^RidesUnreachable$|^RidesRequests/.test(alertname);
+    const fifth = ofTiers('5');
+    const [requests, work] = [fifth.filter(isOfRequests), fifth.filter((alert) => !isOfRequests(alert))];
+    expect([requests.length, work.length]).to.deep.equal([3, 4]);
+    const away = (dependency: string) => ofTiers('2').map((alert) => ({ ...alert, dependency }));
+
+    // Each cause, the tiers that fire with it, and the alerts that are shown beside it.
+    const cases: [Labels[], string, Labels[]][] = [
+      [ofTiers('1'), '3456', []],
+      [away('mongo'), '3456', []],
+      [away('redis'), '3456', ofTiers('3')],
+      [away('redis'), '456', requests],
+      [ofTiers('3'), '456', ofTiers('4')],
+      [ofTiers('3'), '56', work],
+      [ofTiers('4'), '56', requests],
+      [ofTiers('5'), '6', []],
+      [ofTiers('6'), '', []],
+    ];
+    const untiered = all.filter(({ tier }) => tier === undefined);
+    for (const [cause, others, shown] of cases) {
+      await alertmanager.setFiring([...cause, ...ofTiers(others), ...untiered]);
+      const expected = named([...cause, ...shown, ...untiered]).join();
       const notified = async () =>
-        named([...(await alertmanager.notifiedOf('pager')), ...(await alertmanager.notifiedOf('tickets'))]);
-      await until(async () => (await notified()).join() === shown.join());
+        named([...(await alertmanager.notifiedOf('pager')), ...(await alertmanager.notifiedOf('tickets'))]).join();
+      await until(async () => (await notified()) === expected);
     }
   });
 });

@@ -14,6 +14,7 @@ const root = path.join(opsFolder, '..', '..');
 /** Commands and words of other programs, which the service does not define. */
 const foreign = [
   ...[/^docker (compose (ps|logs)( \w+)?|inspect)$/, /^redis-cli config set maxmemory \w+$/],
+  /^(systemctl list-units|journalctl -u) 'rides-\*'$/,
   ...[/^(OOMKilled|PUT|hz|maxmemory|maxmemory-policy noeviction|appendonly yes)$/],
   ...[/^OOM command not allowed$/, /^(WRONGPASS|NOAUTH|LOADING|MISCONF)$/],
 ];

@@ -14,7 +14,8 @@ describe('deploy/systemd', function () {
   this.timeout(120_000);
 
   it('systemd-analyze verify has no complaint about any unit', async () => {
-    const units = [...instances.map((unit) => `${unit}.service`), 'rides.target'];
+    const units = [...instances.map((unit) => `${unit}.service`), 'rides.target', 'rides-backup.timer'];
+    units.push('rides-backup.service');
     expect(await verifyUnits(unitsFolder, units)).to.equal('');
   });
 

@@ -68,9 +68,8 @@ export async function startHost(
     string,
     string,
   ];
-  for (const made of [logDir, checkout, path.join(root, 'etc/systemd'), path.join(root, 'opt/rides')]) {
-    await fs.mkdir(made, { recursive: true });
-  }
+  const inRoot = ['etc/systemd', 'etc/cron.d', 'opt/rides'].map((made) => path.join(root, made));
+  for (const made of [logDir, checkout, ...inRoot]) await fs.mkdir(made, { recursive: true });
   await fs.cp(unitsFolder, path.join(root, 'etc/systemd/system'), { recursive: true });
   const servers = await startServers(folder);
   const processes = serviceProcesses(logDir);
@@ -106,7 +105,11 @@ export async function startHost(
   const writePackage = (at: string) =>
     fs.writeFile(path.join(at, 'package.json'), JSON.stringify({ version: published, type: 'module' }, null, 2));
   const nothing: StandIn = async () => '';
-  const host = { servers, processes, root, logDir, overrides, versionFolder };
+  const here = (text: string) =>
+    text.replaceAll(/\/(opt\/rides|etc\/rides|etc\/systemd\/system|etc\/cron\.d|backup\b)/g, (found) =>
+      path.join(root, found),
+    );
+  const host = { servers, processes, root, logDir, overrides, versionFolder, here };
   const standIns = await serveStandIns(bin, {
     systemctl: systemctl(host),
     docker: docker({
@@ -131,8 +134,6 @@ export async function startHost(
   await fs.writeFile(path.join(bin, 'redis-cli'), `#!/bin/sh\n${libraries}exec ${redisCli} "$@"\n`, { mode: 0o755 });
 
   const blocks = await pageBlocks();
-  const here = (text: string) =>
-    text.replaceAll(/\/(opt\/rides|etc\/rides|etc\/systemd\/system|backup\b)/g, (found) => path.join(root, found));
   async function run(script: string, variables: Record<string, string> = {}): Promise<string> {
     const commands = blocks.find(({ name }) => name === form)?.text ?? 'exit 1';
     const { stdout } = await promisify(execFile)('bash', ['-c', here(`${commands}\n${script}`)], {
