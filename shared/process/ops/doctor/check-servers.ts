@@ -32,8 +32,15 @@ export async function checkMongo(url: string, secretsKeys: SecretsKeys): Promise
   const names = ['MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'SECRETS_KEY'] as const;
   if (!url) return names.map((check) => ({ check, ...skipped('MONGO_URL is not valid') }));
   const start = 'Start MongoDB, or correct MONGO_URL (docs/operations.md, Losing MongoDB).';
-  const server = await finding(names[0], start, () => connect(url, start));
+  let connecting: Promise<unknown> | undefined;
+  const server = await finding(names[0], start, () => {
+    const connected = connect(url, start);
+    connecting = connected;
+    return connected;
+  });
   if (server.state !== 'ok') {
+    // A connection that opens too late would keep the process alive.
+    void connecting?.finally(disconnectMongo);
     return [server, ...names.slice(1).map((check) => ({ check, ...skipped('MongoDB does not answer') }))];
   }
   try {
