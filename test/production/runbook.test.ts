@@ -14,6 +14,7 @@ const root = path.join(opsFolder, '..', '..');
 /** Commands and words of other programs, which the service does not define. */
 const foreign = [
   ...[/^docker (compose (ps|logs)( \w+)?|inspect)$/, /^redis-cli config set maxmemory \w+$/],
+  ...[/^systemctl status 'rides-\*'$/, /^journalctl -u UNIT$/],
   ...[/^(OOMKilled|PUT|hz|maxmemory|maxmemory-policy noeviction|appendonly yes)$/],
   ...[/^OOM command not allowed$/, /^(WRONGPASS|NOAUTH|LOADING|MISCONF)$/],
 ];
@@ -90,6 +91,10 @@ describe('the runbook of the alerts in docs/operations.md', function () {
     await fs.writeFile(file, config);
     await fs.copyFile(path.join(opsFolder, 'alerts.yml'), path.join(folder.path, 'alerts.yml'));
     expect(await promtool(['check', 'config', file])).to.equal('');
+    // The rules are tested with this interval, and without the address no alert reaches Alertmanager.
+    expect(config)
+      .to.match(/^global: { evaluation_interval: 15s }$/m)
+      .and.match(/^alerting: .*alertmanager:9093/m);
   });
 });
 

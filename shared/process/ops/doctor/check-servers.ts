@@ -6,7 +6,9 @@ import { createLogger } from '../../../base/logger.ts';
 import { mongoNow } from '../../../base/mongo/clock.ts';
 import { addressProblem, connectMongo, database, disconnectMongo } from '../../../base/mongo/connection.ts';
 import { connectRedis, redisReady } from '../../../base/redis/redis.ts';
-import { pingRedis, primariesOf } from '../../../base/redis/redis-nodes.ts';
+import { primariesOf } from '../../../base/redis/redis-nodes.ts';
+import { readRedisState } from '../../../base/redis/redis-state.ts';
+import { type RedisProblemName, redisProblemTexts } from '../../../base/redis-problem.ts';
 import { assertSecretsKeys } from '../../../keys/secrets-check.ts';
 import { missingIndexes } from '../../migrate.ts';
 import { redisSettings } from '../watch.ts';
@@ -102,21 +104,29 @@ async function checkReplicaSet(): Promise<Outcome> {
   }
 }
 
-/** Checks Redis, its clock, its persistence and its eviction policy. */
+const redisTodos: Record<RedisProblemName, string> = {
+  redis_full: 'Find the long queue with ops queues, and raise maxmemory in Redis.',
+  redis_password: 'Correct the user and password in REDIS_URL, and restart the processes.',
+  redis_loading: 'Wait until Redis has read its data.',
+  redis_disk: 'Look at the disk of Redis.',
+  redis_away: 'Start Redis, or correct REDIS_URL (docs/operations.md, Losing Redis).',
+};
+
+/** Checks whether Redis works, its clock, its persistence and its eviction policy. */
 export async function checkRedis(url: string): Promise<Finding[]> {
   const names = ['Redis', "Redis's clock", 'Redis persistence', 'Redis eviction'] as const;
   if (!url) return names.map((check) => ({ check, ...skipped('REDIS_URL is not valid') }));
   const redis = connectRedis(url, createLogger('silent', 'doctor'));
-  const start = 'Start Redis, or correct REDIS_URL and its password (docs/operations.md, Losing Redis).';
   try {
-    const server = await finding(names[0], start, async () => {
+    const server = await finding(names[0], redisTodos.redis_away, async () => {
       await redisReady(redis, stepLimitMs);
-      await pingRedis(redis);
+      const { problem } = await readRedisState(redis);
+      if (problem) return red(redisProblemTexts[problem], redisTodos[problem]);
       const versions = await Promise.all(primariesOf(redis).map(versionOf));
       return ok(`version ${[...new Set(versions)].join(', ')}`);
     });
     if (server.state !== 'ok') {
-      return [server, ...names.slice(1).map((check) => ({ check, ...skipped('Redis does not answer') }))];
+      return [server, ...names.slice(1).map((check) => ({ check, ...skipped('Redis does not work') }))];
     }
     const settings = () => Promise.all(primariesOf(redis).map(redisSettings));
     const [persist, evict] = ['Set appendonly yes in Redis.', 'Set maxmemory-policy noeviction in Redis.'];
