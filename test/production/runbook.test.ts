@@ -91,6 +91,10 @@ describe('the runbook of the alerts in docs/operations.md', function () {
     await fs.writeFile(file, config);
     await fs.copyFile(path.join(opsFolder, 'alerts.yml'), path.join(folder.path, 'alerts.yml'));
     expect(await promtool(['check', 'config', file])).to.equal('');
+    // The rules are tested with this interval, and without the address no alert reaches Alertmanager.
+    expect(config)
+      .to.match(/^global: { evaluation_interval: 15s }$/m)
+      .and.match(/^alerting: .*alertmanager:9093/m);
   });
 });
 

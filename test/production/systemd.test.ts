@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { readConfig } from '../../shared/base/config.ts';
 import { poolNames } from '../../shared/base/queues.ts';
+import { pageScript } from './operations-doc.ts';
 import { unitsFolder, verifyUnits } from './systemd.ts';
 import { readUnit } from './units.ts';
 
@@ -43,6 +45,18 @@ describe('deploy/systemd', function () {
     expect(new Set(ports)).to.have.length(ports.length);
     const templates = (await fs.readdir(unitsFolder)).filter((file) => file.endsWith('@.service'));
     expect(templates).to.have.members(names.map((name) => `rides-${name}@.service`));
+  });
+
+  it('docs/operations.md names the operators’ port of each unit of the installation as a target for Prometheus', async () => {
+    const page = await fs.readFile(path.join(unitsFolder, '../../docs/operations.md'), 'utf8');
+    const targets = [...page.matchAll(/`127\.0\.0\.1:(\d+)`/g)].map(([, port]) => port);
+    const [, enabled = ''] = /rides\.target (.*) &&/.exec(await pageScript('start')) ?? [];
+    const started = execFileSync('bash', ['-c', `printf '%s ' ${enabled}`], { encoding: 'utf8' })
+      .trim()
+      .split(' ');
+    const units = await Promise.all(started.map((name) => readUnit(name)));
+    expect(units).to.have.length(9);
+    expect(targets).to.include.members(units.map(({ environment }) => environment.OPS_PORT));
   });
 
   it('every unit has a port for operators, belongs to rides.target, and has more time to stop than it needs', async () => {
