@@ -147,7 +147,7 @@ describe('ops doctor', () => {
       const refused = await examined({ REDIS_URL: other.url.replace('//', '//:s3cret@') });
       expect(reds(refused)).to.deep.equal(['Redis']);
       expect(refused.Redis?.found).to.equal(redisProblemTexts.redis_password);
-      expect(refused.Redis?.todo).to.match(/REDIS_URL and its password/);
+      expect(refused.Redis?.todo).to.match(/^Correct the user and password in REDIS_URL/);
       expect(refused['Redis eviction']?.state).to.equal('skipped');
     } finally {
       await other.stop();

@@ -111,9 +111,10 @@ async function checkReplicaSet(): Promise<Outcome> {
   }
 }
 
-const startRedis = 'Start Redis, or correct REDIS_URL and its password (docs/operations.md, Losing Redis).';
+const startRedis = 'Start Redis, or correct REDIS_URL (docs/operations.md, Losing Redis).';
 const redisTodos: Partial<Record<RedisProblemName, string>> = {
   redis_full: 'Find the long queue with ops queues, and raise maxmemory in Redis.',
+  redis_password: 'Correct the user and password in REDIS_URL, and restart the processes.',
   redis_loading: 'Wait until Redis has loaded its data.',
   redis_disk: "Free space on Redis's disk.",
 };
