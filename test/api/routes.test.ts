@@ -85,11 +85,14 @@ describe('routes', () => {
     });
   }
 
-  for (const path of ['/healthz', '/readyz']) {
+  for (const [path, fields] of [
+    ['/healthz', ['status', 'version']],
+    ['/readyz', ['status']],
+  ] as const) {
     it(`GET ${path} needs no key`, async () => {
       const { status, body } = await ask('GET', path, {});
       expect(status).to.equal(200);
-      expect(body).to.have.all.keys('status');
+      expect(body).to.have.all.keys(...fields);
     });
 
     it(`POST ${path} answers 405`, async () => {
