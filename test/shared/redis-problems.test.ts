@@ -7,12 +7,12 @@ import { describeError } from '../../shared/base/errors.ts';
 import { registry } from '../../shared/base/metrics.ts';
 import { addJob, createQueues } from '../../shared/base/queues.ts';
 import { connectRedis, redisReady } from '../../shared/base/redis/redis.ts';
-import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
+import { primariesOf, type RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { assertRedisWorks, readRedisState } from '../../shared/base/redis/redis-state.ts';
 import { redisProblemOf, redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { checkRedis } from '../../shared/process/ops/doctor/check-servers.ts';
 import { scraper } from '../../shared/process/ops/scrape.ts';
-import { startWarnings } from '../../shared/process/ops/watch.ts';
+import { redisSettings, startWarnings } from '../../shared/process/ops/watch.ts';
 import { useFolder } from '../support/folder.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { ask } from '../support/redis-group.ts';
@@ -166,17 +166,22 @@ describe('a Redis with a password', () => {
 describe('a Redis that loads its data', () => {
   const folder = useFolder();
 
-  it('a loading Redis is named as loading, not as away, until it has loaded', async () => {
-    const first = await startRedis({ dataDir: folder.path });
+  it('a loading Redis is named as loading, not as away or not persistent, until it has loaded', async () => {
+    const options = { dataDir: folder.path, appendonly: true };
+    const first = await startRedis(options);
     for (let number = 0; number < 40; number++) await ask(first, 'SET', `key${number}`, text);
-    await ask(first, 'SAVE');
+    await ask(first, 'BGREWRITEAOF');
+    await until(async () => String(await ask(first, 'INFO', 'persistence')).includes('aof_rewrite_in_progress:0'));
     await first.stop();
     // Each key takes 50 ms to load, and Redis answers clients after each one.
     const args = ['--key-load-delay', '50000', '--loading-process-events-interval-bytes', '1024'];
-    const loading = await startRedis({ dataDir: folder.path, args: [...args, '--rdbcompression', 'no'] });
+    const loading = await startRedis({ ...options, args: [...args, '--rdbcompression', 'no'] });
     const { ctx } = withLogLines({} as Context);
     const redis = connectRedis(loading.url, ctx.log);
     await until(async () => (await readRedisState(redis)).problem === 'redis_loading');
+    for (const primary of primariesOf(redis)) {
+      expect(await redisSettings(primary)).to.include({ isPersistent: true });
+    }
     await until(async () => (await readRedisState(redis)).problem === undefined);
     redis.disconnect();
     await loading.stop();

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { AppError } from '../../base/errors.ts';
 import { newRideId } from '../../base/ids.ts';
 import { movingStatuses } from '../../rides/ride-types.ts';
 import {
@@ -52,9 +53,21 @@ export const operationsCollection = 'operations';
 
 /**
  * Copies every collection into files of a new folder, while the service runs. Resolves with the manifest, and records
- * the time of the backup. Throws AppError if the folder is not empty.
+ * the time of the backup. Throws AppError if the folder is not empty or cannot be written, for example because its disk
+ * is full.
  */
 export async function writeBackup(url: string, folder: string, key?: Buffer): Promise<Manifest> {
+  try {
+    return await copyAll(url, folder, key);
+  } catch (error) {
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (!syscall || error instanceof mongoose.mongo.MongoError) throw error;
+    const message = `${folder} cannot be written (${code}): this backup is incomplete, so delete it`;
+    throw new AppError('invalid_request', { message });
+  }
+}
+
+async function copyAll(url: string, folder: string, key?: Buffer): Promise<Manifest> {
   await createBackupFolder(folder);
   const manifest = await withOwnConnection(url, async (db) => {
     const startedAt = new Date();

@@ -96,5 +96,9 @@ export function startWarnings(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'n
 export async function redisSettings(redis: Pick<Redis, 'info'>) {
   const [memory, persistence] = await Promise.all([redis.info('memory'), redis.info('persistence')]);
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
-  return { evicts: policy !== undefined && policy !== 'noeviction', isPersistent: /^aof_enabled:1/m.test(persistence) };
+  return {
+    evicts: policy !== undefined && policy !== 'noeviction',
+    // While Redis loads its append-only file, it reports `aof_enabled:0`.
+    isPersistent: /^(aof_enabled|loading):1/m.test(persistence),
+  };
 }

@@ -302,6 +302,15 @@ describe('backup and restore', () => {
       });
     });
 
+    it('a folder that cannot be written is named with the reason, and the operator is asked to delete the backup', async () => {
+      await inDatabase('backup_unwritable', async (_api, url) => {
+        const unwritable = path.join(plain, 'manifest.json', 'backup');
+        expect(await refusalOf(writeBackup(url, unwritable))).to.equal(
+          `${unwritable} cannot be written (ENOTDIR): this backup is incomplete, so delete it`,
+        );
+      });
+    });
+
     for (const argv of [
       ['backup'],
       ['backup', '--to', 'x', 'y'],
