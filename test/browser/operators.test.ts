@@ -23,7 +23,7 @@ describe('the operators’ pages', () => {
       await page.locator('input:focus').waitFor();
       await page.keyboard.type('not the token of the tests');
       await page.keyboard.press('Enter');
-      await page.getByText('This is not the token of this service').waitFor();
+      await page.getByText('This is not a valid token of this service').waitFor();
       await page.locator('input:focus').waitFor();
       await page.keyboard.type(opsToken);
       await page.keyboard.press('Enter');
