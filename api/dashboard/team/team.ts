@@ -12,6 +12,7 @@ import {
   withdrawInvitation,
 } from '../../../shared/accounts/invitations.ts';
 import { accountName, isAccountName } from '../../../shared/accounts/members.ts';
+import { sentForm } from '../../../shared/accounts/sent-form.ts';
 import { lastSeen, switchSession } from '../../../shared/accounts/session.ts';
 import {
   changeRole,
@@ -39,6 +40,7 @@ import {
   askForCode,
   type DashboardRoute,
   type FormRequest,
+  formIdOf,
   type PageRequest,
   signedInRoutes,
   suspended,
@@ -171,7 +173,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const [next] = left === here ? others : [];
     if (next) await enterAccount(service, request, next);
     const { email } = account.member;
-    const actor = { ...actorOf(request), accountId: left.accountId, member: { id: left.memberId, email } };
+    // The form belongs to the account that it leaves. Another request with this form may have switched the session already.
+    const { id } = sentForm(left.accountId, formIdOf(form), request.sent.session);
+    const actor = { ...actorOf(request), form: id, accountId: left.accountId, member: { id: left.memberId, email } };
     const changed = await leaveAccount(actor);
     if (!('refused' in changed)) return { redirectTo: '/dashboard' };
     if (next) await switchSession(session, here);
