@@ -85,7 +85,7 @@ auditSchema.index({ at: 1 });
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = collection<AuditEntry>(AuditModel);
 
-/** Who has acted: a member of the account, or the operator, on the command line. */
+/** A member of the account, or the operator at the command line. */
 type AuditActor = { member: string; from: string } | { by?: string; from: typeof commandLine };
 
 /** Adds an entry to an account's audit list. With an `_id` (derivedAuditId), repeated calls add only one entry. */
