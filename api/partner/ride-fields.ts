@@ -92,7 +92,7 @@ export const rideFields = {
   },
 } as const;
 
-/** What the partner may have asked for. A ride without it lacks the field. */
+/** The optional terms of a ride. A ride shows only those that the partner set. */
 export const optionalTerms = [
   'pickupAt',
   'biddingOpensAt',

@@ -96,7 +96,7 @@ auditSchema.index({ at: 1 });
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = collection<AuditEntry>(AuditModel);
 
-/** Who has acted: a member of the account, or the operator, who is always named on the operators' pages. */
+/** A member of the account, or the operator, who is always named on the operators' pages. */
 type AuditActor =
   | { member: string; from: string }
   | { by: string; from: string }

@@ -83,7 +83,10 @@ export const invite = (
 const validUntil = (at: Date): Date => new Date(at.getTime() + invitationLifetimeMs);
 const invitedAs = ({ email, role }: Pick<Invitation, 'email' | 'role'>): string => `${email} as ${role}`;
 
-/** Makes an invitation valid for another 72 hours, with the same link if its key is still listed. Throws `not_found` for an unknown one. */
+/**
+ * Makes an invitation valid for another 72 hours. Its link stays the same while the secret that made it is listed.
+ * Throws `not_found` for an unknown invitation.
+ */
 export const renewInvitation = (config: Pick<Config, 'secrets'>, actor: TeamActor, invitationId: string) =>
   changeTeam(
     actor,

@@ -46,10 +46,10 @@ const maxRounds = 500;
 const maxPeople = 100;
 
 /**
- * Changes the team of an account, once per form, with one update that is filtered on the number of changes: `decide`
- * sees exactly the team that the update replaces, and the team of a suspended account never changes. So the last owner can never be removed or demoted, whatever races.
- * Then ends the sessions of a removed member and adds the audit entry. Throws `not_found` for an unknown account, and
- * rethrows the errors of `decide`.
+ * Changes the team of an account, once per form. One update, filtered on the number of changes, replaces exactly the
+ * team that `decide` has seen; so concurrent changes can never remove or demote the last owner. The team of a suspended
+ * account never changes. Then ends the sessions of a removed member and adds the audit entry. Throws `not_found` for an
+ * unknown account, and rethrows the errors of `decide`.
  */
 export async function changeTeam(
   { accountId, form, member, from }: TeamActor,

@@ -69,9 +69,17 @@ describe("a desk's board in a browser", () => {
     });
     const member = await memberOf(api, desk.owner.accountId, 'desk');
     const pages = [await open(desk), await open({ visitor: member })];
-    await Promise.all(
-      pages.map((page, index) => page.getByRole('button', { name: index ? /^Accept \$24/ : /^Accept \$26/ }).click()),
-    );
+    // No form is sent before both people have clicked: the first one changes the other one's board.
+    let release = () => {};
+    const bothHaveClicked = new Promise<void>((resolve) => (release = resolve));
+    for (const [index, page] of pages.entries()) {
+      await page.route('**/accept', async (route) => {
+        await bothHaveClicked;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: index ? /^Accept \$24/ : /^Accept \$26/ }).click();
+    }
+    release();
     const texts = await Promise.all(
       pages.map(async (page) => {
         const message = page.locator('#board-message:visible', { hasText: 'Ada Lovelace' });
@@ -148,6 +156,8 @@ describe("a desk's board in a browser", () => {
     await page.clock.install();
     await page.locator('[data-copy]').first().dblclick();
     await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+    // The clipboard answers in order, so both clicks have been copied after this.
+    await page.evaluate(() => navigator.clipboard.readText());
     await page.clock.runFor(10_000);
     expect(await page.locator('[data-copy]').first().innerText()).to.equal('Copy link');
   });

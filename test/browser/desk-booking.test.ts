@@ -228,7 +228,7 @@ describe('the desk in a browser', () => {
         await field(page, 'To').fill('-78.8784, 42.8864');
         await field(page, 'Fare').fill('200');
         await submit(page);
-        await page.getByText('Check once more').waitFor();
+        await page.getByText('Please check this').waitFor();
       };
       await lookAt('desk-doubts', deskUrl(), { ...options(), prepare: doubtful });
     });

@@ -49,7 +49,7 @@ function apply(board: BoardState): boolean {
 let isWanted = false;
 let isRefreshing = false;
 
-/** Requests the whole board until that succeeds, and once more if this is called in the meantime. */
+/** Fetches the whole board, and retries until that works. A call during a fetch leads to one more fetch afterwards. */
 async function refresh(): Promise<void> {
   isWanted = true;
   if (isRefreshing) return;

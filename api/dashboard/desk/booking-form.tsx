@@ -121,7 +121,7 @@ function Problems({ faults, refusal, isDoubt }: { faults: Faults; refusal?: stri
   if (refusal === undefined && entries.length === 0) return null;
   return (
     <div class="fault-summary" role="alert">
-      <h2>{isDoubt ? 'Check once more' : 'Not booked yet'}</h2>
+      <h2>{isDoubt ? 'Please check this' : 'Not booked yet'}</h2>
       {refusal && <p>{refusal}</p>}
       <ul>
         {entries.map(([name, fault]) => (

@@ -99,7 +99,7 @@ describe('booking a ride at the desk', () => {
     const { status, html } = await post({ to: '-73.9855, 40.758' });
     expect(status).to.equal(422);
     expect(html)
-      .to.include('Check once more')
+      .to.include('Please check this')
       .and.match(/<input id="to"[^>]*value="40.758, -73.9855"/);
     const rideId = await book({ to: '40.758, -73.9855', asked: askedIn(html) });
     expect((await storedRide(rideId)).destination).to.deep.equal({ lat: 40.758, lng: -73.9855 });
@@ -126,7 +126,7 @@ describe('booking a ride at the desk', () => {
     it(`a fare ${title} is asked once; sent again, the ride is booked`, async () => {
       const { status, html } = await post({ fare });
       expect(status).to.equal(422);
-      expect(html).to.include('Check once more').and.match(words);
+      expect(html).to.include('Please check this').and.match(words);
       expect(await ridesOfAccount()).to.equal(0);
       await book({ fare, asked: askedIn(html) });
     });
