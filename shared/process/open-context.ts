@@ -23,7 +23,13 @@ export async function openContext(
     log.warn({ setting: name, known }, 'unknown setting: a known one has a similar name');
   }
   await connectMongo(config.secrets.mongoUrl);
-  await assertMigrated(config.secrets.keys);
+  try {
+    await assertMigrated(config.secrets.keys);
+  } catch (error) {
+    // A command ends by itself once nothing is open.
+    await disconnectMongo();
+    throw error;
+  }
   const redis = connectRedis(config.secrets.redisUrl, log);
   await redisReady(redis, redisWaitMs);
   const tracing = await startTracing(config, processName, log);

@@ -33,11 +33,16 @@ describe('the start of a process', () => {
 
   /** `started`, or the one line of the ConfigError that refuses the start. */
   async function start(...list: number[]): Promise<string> {
-    return outcome(async () => {
-      const ctx = await openContext(testConfig(settings(...list)), 'test');
-      await ctx.close();
+    try {
+      return await outcome(async () => {
+        const ctx = await openContext(testConfig(settings(...list)), 'test');
+        await ctx.close();
+      }, 'started');
+    } finally {
+      // A refused start leaves nothing open either, so that a command ends.
+      expect(mongoose.connection.readyState).to.equal(mongoose.ConnectionStates.disconnected);
       await connectMongo(database.url);
-    }, 'started');
+    }
   }
   const migrated = (...list: SecretsKeys) => outcome(() => migrate(list), 'migrated');
 

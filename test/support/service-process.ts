@@ -92,7 +92,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       const timeout = AbortSignal.timeout(startMs);
       const late = new Promise<string>((resolve) => timeout.addEventListener('abort', () => resolve('no answer')));
       const failure = await Promise.race([ready, ended, late]);
-      if (failure) throw new Error(`${options.name} did not start (${failure}): see its output`);
+      if (failure) throw new Error(`${options.name} did not start (${failure}): ${lastLineOf(options)}`);
     },
     ended: () => ended,
     async kill() {
@@ -117,6 +117,11 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       return (Number(fields[11]) + Number(fields[12])) * 10;
     },
   };
+}
+
+function lastLineOf({ name, output }: ServiceProcessOptions): string {
+  if (!output || !('logDir' in output)) return 'see its output';
+  return fs.readFileSync(path.join(output.logDir, `${name}.log`), 'utf8').trim().split('\n').at(-1) ?? '';
 }
 
 function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...options }: ServiceProcessOptions) {

@@ -8,6 +8,9 @@ import { readRedisUrl } from './redis-url.ts';
 
 const connecting = {
   connectTimeout: 2_000,
+  // How long an ended connection may stay open. ioredis waits this long even if it was closed before, and so does the
+  // end of a command.
+  disconnectTimeout: 100,
   // Tries again after 250 ms while Redis loads its data file; by default ioredis may wait 10 s.
   maxLoadingRetryTime: 250,
 };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Queue } from 'bullmq';
 import type { Context } from '../../base/context.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
@@ -64,7 +65,7 @@ const redisLimitMs = 700;
 
 /** Reads the state of every queue, also right after the connection was opened. Never rejects, and takes at most 700 ms. */
 export async function readQueues(ctx: Pick<Context, 'queues' | 'redis'>): Promise<QueuesReport> {
-  await redisReady(ctx.redis, redisLimitMs / 2);
+  await readyOrClosed(ctx.redis);
   const once = { everyMs: Number.POSITIVE_INFINITY, limitMs: redisLimitMs / 2 };
   const [queues, state] = await Promise.all([
     sharedRead(() => readQueueStates(ctx), once)(),
@@ -72,6 +73,14 @@ export async function readQueues(ctx: Pick<Context, 'queues' | 'redis'>): Promis
   ]);
   const problem = state ? state.problem : 'redis_away';
   return { queues, redis: problem ?? (queues ? null : 'redis_away') };
+}
+
+/** Waits until Redis answers, or until an attempt to connect fails, at most 350 ms. */
+async function readyOrClosed(redis: Context['redis']): Promise<void> {
+  const waiting = new AbortController();
+  const closed = once(redis, 'close', waiting).catch(() => {});
+  await Promise.race([redisReady(redis, redisLimitMs / 2), closed]);
+  waiting.abort();
 }
 
 /** Reads the state of every queue. Throws when Redis is unreachable. */
