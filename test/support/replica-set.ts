@@ -62,8 +62,8 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   let isPrimary = true;
   let term = 1;
   let held: { ended: Promise<void>; end: () => void; giveUpMs?: number } | undefined;
-  /** Settles after the last write that may be rolled back. These writes run one after the other. */
-  let lastHeld: Promise<unknown> = Promise.resolve();
+  /** Settles when the last of the turns below has ended. */
+  let lastTurn: Promise<unknown> = Promise.resolve();
 
   async function reply(command: Document, upstream: Upstream, host: string): Promise<Document> {
     const [name = ''] = Object.keys(command);
@@ -73,7 +73,8 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     if (!isPrimary) return notPrimary(command);
     if (writes.has(name)) return write(command, upstream);
     const isCommittedRead = command.readConcern?.level === 'majority';
-    return isCommittedRead && held ? uncommitted.read(plain(command), upstream) : upstream.ask(plain(command));
+    if (!isCommittedRead || !held) return upstream.ask(plain(command));
+    return inTurn(() => (held ? uncommitted.read : askUpstream)(plain(command), upstream));
   }
 
   async function write(command: Document, upstream: Upstream): Promise<Document> {
@@ -95,12 +96,19 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     return made;
   }
 
-  function writeHeld(command: Document, upstream: Upstream): Promise<Document> {
-    const made = lastHeld.then(async () => {
-      await uncommitted.note(command);
+  const writeHeld = (command: Document, upstream: Upstream): Promise<Document> =>
+    inTurn(async () => {
+      if (held) await uncommitted.note(command);
       return upstream.ask(asEngine(command));
     });
-    lastHeld = made.catch(() => {});
+
+  /**
+   * Runs the writes that may be rolled back, the committed reads beside them, and their end one after the other: a read
+   * takes several commands, and nothing may change between them.
+   */
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const made = lastTurn.then(run);
+    lastTurn = made.catch(() => {});
     return made;
   }
 
@@ -180,22 +188,24 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
       held ??= { ended, end, giveUpMs };
     },
     async release() {
-      const { end } = held ?? {};
-      await lastHeld;
-      held = undefined;
-      await uncommitted.commit();
-      end?.();
+      await inTurn(async () => {
+        const { end } = held ?? {};
+        held = undefined;
+        await uncommitted.commit();
+        end?.();
+      });
     },
     async stepDown(forMs = 0) {
       isPrimary = false;
       for (const client of clients) client.destroy();
-      await lastHeld;
-      if (held) {
-        await uncommitted.rollBack();
-        retryable.clear();
-        held.end();
-      }
-      held = undefined;
+      await inTurn(async () => {
+        if (held) {
+          await uncommitted.rollBack();
+          retryable.clear();
+          held.end();
+        }
+        held = undefined;
+      });
       await setTimeout(forMs);
       term += 1;
       isPrimary = true;
@@ -203,12 +213,13 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     async close() {
       for (const server of servers) server.close();
       for (const client of clients) client.destroy();
-      await lastHeld;
-      await uncommitted.commit().catch(() => {}); // The engine may be gone.
+      await inTurn(uncommitted.commit).catch(() => {}); // The engine may be gone.
       await engine.close();
     },
   };
 }
+
+const askUpstream = (command: Document, upstream: Upstream): Promise<Document> => upstream.ask(command);
 
 const plain = (command: Document): Document =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ofReplicaSets.has(name)));

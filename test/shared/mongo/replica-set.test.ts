@@ -124,6 +124,28 @@ describe('a replica set', () => {
     expect(await counts.findOne({ _id: id })).to.include({ count: 1 });
   });
 
+  it('a committed read finds a document at any time, also while the majority receives a change of it', async () => {
+    const server = await connect();
+    await insert({ _id: 'always', count: 0 });
+    const read = async () => (await counts.findOne({ _id: 'always' }, committedReads()))?.count;
+    const rounds = 50;
+    let isOver = false;
+    const found: unknown[] = [];
+    const readers = Array.from({ length: 5 }, async () => {
+      while (!isOver) found.push(await read());
+    });
+    for (let round = 0; round < rounds; round++) {
+      server.hold();
+      await counts.updateOne({ _id: 'always' }, { $inc: { count: 1 } }, { writeConcern: { w: 1 } });
+      expect(await read()).to.equal(round);
+      await server.release();
+      expect(await read()).to.equal(round + 1);
+    }
+    isOver = true;
+    await Promise.all(readers);
+    expect(found).not.to.include(undefined);
+  });
+
   it('a write is applied once even if the driver resends it after a lost answer', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('retried');
