@@ -121,7 +121,8 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
 
 function lastLineOf({ name, output }: ServiceProcessOptions): string {
   if (!output || !('logDir' in output)) return 'see its output';
-  return fs.readFileSync(path.join(output.logDir, `${name}.log`), 'utf8').trim().split('\n').at(-1) ?? '';
+  const lines = fs.readFileSync(path.join(output.logDir, `${name}.log`), 'utf8').trim();
+  return lines.slice(lines.lastIndexOf('\n') + 1);
 }
 
 function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...options }: ServiceProcessOptions) {
