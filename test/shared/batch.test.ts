@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { newRideId, newTrackToken } from '../../shared/base/ids.ts';
-import { batch, batchedFind, batchedInsert, batchedUpdate, batchedWrite } from '../../shared/base/mongo/batch.ts';
+import {
+  batch,
+  batchedFind,
+  batchedInsert,
+  batchedUpdate,
+  batchedWrite,
+  spaceBatches,
+} from '../../shared/base/mongo/batch.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { newRide } from '../support/rides.ts';
@@ -52,6 +59,27 @@ describe('batch', () => {
     await isSent(2);
     sent[1]?.answer();
     expect(await second).to.equal(2);
+  });
+
+  it('with spacing, an operation is sent at once after a pause, and later ones share the next batch', async () => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    spaceBatches(500);
+    try {
+      const sent: (readonly number[])[] = [];
+      const ask = batch<number, number>(async (batch) => {
+        sent.push(batch);
+        return batch;
+      });
+      await ask(1);
+      const later = [ask(2)];
+      await turn();
+      later.push(ask(3));
+      expect(sent).to.deep.equal([[1]]);
+      await Promise.all(later);
+      expect(sent).to.deep.equal([[1], [2, 3]]);
+    } finally {
+      spaceBatches(0);
+    }
   });
 
   it('only the failed operation of a batch rejects, or all operations if the whole batch fails', async () => {

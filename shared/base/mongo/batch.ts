@@ -14,11 +14,22 @@ const defaultConcurrency = 4;
  */
 const updateConcurrency = 1;
 
+let spacingMs = 0;
+
+/**
+ * From now on in this process, batches of the same kind start at least `ms` milliseconds apart. An operation is sent at
+ * once if the last batch of its kind is older; otherwise it waits for the next one, which is then larger. Fewer and
+ * larger batches cost this process and MongoDB less. For workers: nobody waits for a job to the millisecond.
+ */
+export function spaceBatches(ms: number): void {
+  spacingMs = ms;
+}
+
 /**
  * Combines operations that are requested at the same time into one batch. `run` gets the batch and returns a value or
  * an Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always
- * starts after it was requested. A batch is sent at once, unless `concurrency` batches are already in flight. With
- * `windowMs`, every batch instead waits that long for further operations.
+ * starts after it was requested. A batch is sent at once, unless `concurrency` batches are already in flight or
+ * `spaceBatches` delays it. With `windowMs`, every batch instead waits that long for further operations.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
@@ -26,10 +37,12 @@ export function batch<Asked, Answer>(
   windowMs = 0,
 ): (asked: Asked) => Promise<Answer> {
   let inFlight = 0;
+  let lastSentAt = Number.NEGATIVE_INFINITY;
   let waiting: (() => void)[] = [];
 
   async function send(batch: readonly Asked[]): Promise<readonly (Answer | Error)[]> {
     inFlight += 1;
+    lastSentAt = performance.now();
     try {
       return await run(batch);
     } finally {
@@ -44,17 +57,23 @@ export function batch<Asked, Answer>(
       return;
     }
     if (inFlight < concurrency) {
-      // Sends at the end of this turn of the event loop, so that operations of the same turn share the batch.
-      setImmediate(dispatch);
+      sendSpaced(dispatch);
       return;
     }
     const timer = setTimeout(() => sendNow(), maxWaitMs);
     const sendNow = () => {
       clearTimeout(timer);
       waiting = waiting.filter((other) => other !== sendNow);
-      dispatch();
+      sendSpaced(dispatch);
     };
     waiting.push(sendNow);
+  }
+
+  function sendSpaced(dispatch: () => void): void {
+    const waitMs = lastSentAt + spacingMs - performance.now();
+    if (waitMs > 0) setTimeout(dispatch, waitMs);
+    // Sends at the end of this turn of the event loop, so that operations of the same turn share the batch.
+    else setImmediate(dispatch);
   }
 
   const loader = new DataLoader(send, { cache: false, maxBatchSize, batchScheduleFn: schedule });
