@@ -35,7 +35,12 @@ const handlers = {
  * With BullMQ's defaults, the job of a killed worker would run again only after 90 s, and would fail permanently at the
  * second crash. After a Redis error, a worker would pause for 15 s.
  */
-const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
+export const recoveryOptions = {
+  lockDuration: 8_000,
+  stalledInterval: 2_000,
+  maxStalledCount: 10,
+  runRetryDelay: 1_000,
+};
 
 /**
  * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool lives.

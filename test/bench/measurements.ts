@@ -24,6 +24,7 @@ import { wholeRides } from './rides/whole-rides.ts';
 import { backlog } from './scale/backlog.ts';
 import { cost } from './scale/cost.ts';
 import { million } from './scale/million.ts';
+import { twoQueues } from './scale/two-queues.ts';
 
 /** All measurements, by their names for `--only`, in the order of a full run. */
 export const measurements = {
@@ -54,6 +55,7 @@ export const measurements = {
   'redis-memory': redisMemory,
   cost,
   'two-processes': twoProcesses,
+  'two-queues': twoQueues,
   start: apiStart,
   memory: idleMemory,
 } satisfies Record<string, Measurement>;

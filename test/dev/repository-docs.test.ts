@@ -22,6 +22,7 @@ const documents = [
   'docs/architecture.md',
   'docs/contributing.md',
   'docs/operations.md',
+  'docs/scale.md',
   'docs/settings.md',
   'test/bench/README.md',
   'test/faults/README.md',

@@ -58,7 +58,7 @@ describe('documentation', () => {
     const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
       file.endsWith('.md'),
     );
-    const others = ['operations.md', 'settings.md', 'contributing.md', 'architecture.md', 'contract.md'];
+    const others = ['operations.md', 'scale.md', 'settings.md', 'contributing.md', 'architecture.md', 'contract.md'];
     expect([
       ...files.filter((file) => !others.includes(file)).map((file) => file.slice(0, -3)),
       ...generatedPages,
