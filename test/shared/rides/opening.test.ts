@@ -75,15 +75,18 @@ describe('rides for later', () => {
       }
       planned.push(...made);
     }
-    expect(await openDue(ctx)).to.equal(600);
-    const opened = await Promise.all(planned.map(storedRide));
-    const byPlan = opened.toSorted((a, b) => Number(a.biddingOpensAt) - Number(b.biddingOpensAt));
-    const pageEnds = [0, 250, 500].map((start) =>
-      byPlan.slice(start, start + 250).map(({ openedAt }) => Number(openedAt)),
-    );
-    const [first = [], second = [], third = []] = pageEnds;
-    expect(Math.max(...first)).to.be.at.most(Math.min(...second));
-    expect(Math.max(...second)).to.be.at.most(Math.min(...third));
+    const openedBeforePage: string[][] = [];
+    const count = await openDue(ctx, async () => {
+      openedBeforePage.push(await rides.distinct('_id', { openedAt: { $exists: true } }));
+      return true;
+    });
+    expect(count).to.equal(600);
+    expect(openedBeforePage).to.have.length(3);
+    const byPlan = await rides.find().sort({ biddingOpensAt: 1, _id: 1 }).toArray();
+    for (const opened of openedBeforePage) {
+      const earliest = byPlan.slice(0, opened.length).map(({ _id }) => _id);
+      expect(opened).to.have.members(earliest);
+    }
   });
 
   it('concurrent openers open each ride once', async () => {
