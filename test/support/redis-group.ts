@@ -170,7 +170,7 @@ async function roleOf(node: Restartable) {
  * server does not answer.
  */
 export async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
-  const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
+  const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 5_000, maxRetriesPerRequest: 0 });
   redis.on('error', () => {});
   try {
     return String(await redis.call(`${command}`, args));
