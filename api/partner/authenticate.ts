@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { sha256 } from '../../shared/base/ids.ts';
-import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
+import { batch, oneOf } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
 import { type ApiKey, type Caller, callerFields, findCaller, keys, toActiveCaller } from '../../shared/keys/api-key.ts';
@@ -25,13 +25,15 @@ export function authenticate(service: Pick<Context, 'now'>): FindCaller {
 
 /**
  * Finds the caller and, in the same round trip, the ride in the path. Throws a 401 or a 404. The 404 is the same for a
- * ride of another key as for an unknown one.
+ * ride of another key as for an unknown one. `lookups`: stages of the pipeline that add documents of other collections
+ * to the ride, before its projection.
  */
 export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   service: Pick<Context, 'now'>,
   projection: object,
+  lookups: readonly object[] = [],
 ): (ctx: RequestContext) => Promise<ProjectedRide> {
-  const find = batchedFindKeyAndRide<ProjectedRide>(projection);
+  const find = batchedFindKeyAndRide<ProjectedRide>(projection, lookups);
   return async (ctx) => {
     const { ride } = await admit(ctx, (secretKey) => find(secretKey, rideIdOf(ctx), service.now()));
     if (!ride) throw new AppError('ride_not_found');
@@ -75,7 +77,9 @@ interface CallerAndRide<ProjectedRide> {
  */
 function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
+  lookups: readonly object[],
 ): (secretKey: string, rideId: string, nowMs: number) => Promise<CallerAndRide<ProjectedRide> | null> {
+  const ridesWith = (ids: readonly string[]) => [{ $match: { _id: oneOf(ids) } }, ...lookups, { $project: projection }];
   const findBoth = batch<KeyAndRideId, { key: ApiKey | null; ride: ProjectedRide | null }>(async (asked) => {
     const found = await keys
       .aggregate<ApiKey | ProjectedRide>(
@@ -85,7 +89,7 @@ function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>
           {
             $unionWith: {
               coll: rides.collectionName,
-              pipeline: [{ $match: { _id: oneOf(asked.map(({ rideId }) => rideId)) } }, { $project: projection }],
+              pipeline: ridesWith(asked.map(({ rideId }) => rideId)),
             },
           },
         ],
@@ -102,7 +106,12 @@ function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>
     return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
   });
 
-  const findCommitted = batchedFind<Ride, ProjectedRide>(rides, '_id', projection, committedReads);
+  const findCommitted = batch<string, ProjectedRide | null>(async (ids) => {
+    const options = { batchSize: ids.length + 1, ...committedReads() };
+    const found = await rides.aggregate<ProjectedRide>(ridesWith(ids), options).toArray();
+    const byId = new Map(found.map((ride) => [ride._id, ride]));
+    return ids.map((id) => byId.get(id) ?? null);
+  });
 
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;

@@ -1,7 +1,7 @@
 import { batchedFind } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
-import { findPosition } from '../drivers/positions.ts';
+import { findPosition, positions } from '../drivers/positions.ts';
 import { rides } from './ride.ts';
 import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
@@ -66,3 +66,17 @@ export async function withReportedPosition<R extends LocatableRide>(
   const reported = await findPosition(ride.driver.driverId);
   return reported ? { ...ride, reported } : ride;
 }
+
+/**
+ * A stage of a pipeline that reads the last reported position of a ride's driver together with the ride, as the array
+ * `reported`: empty for a simulated driver, who has no stored position.
+ */
+export const lookUpReported = {
+  $lookup: {
+    from: positions.collectionName,
+    localField: 'driver.driverId',
+    foreignField: '_id',
+    pipeline: [{ $project: { _id: 0, lat: 1, lng: 1, heading: 1, at: 1 } }],
+    as: 'reported',
+  },
+} as const;
