@@ -9,7 +9,7 @@ import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
-import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
+import { attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
@@ -25,11 +25,16 @@ const shortestBackoffMs = 15_000;
 
 /**
  * Makes one attempt to deliver one event (contract, section 6): claims the event, sends it, records the outcome and
- * adds the next event's job. An attempt with a recorded outcome is never repeated.
+ * adds the next event's job. An attempt with a recorded outcome is never repeated. `read`: the key's settings.
  */
-export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
+export async function deliverEvent(
+  ctx: Context,
+  job: DeliveryJob,
+  run: Run,
+  read: Promise<SettingsOrOutcome>,
+): Promise<JobResult> {
   const { rideId, keyId, seq } = job;
-  const settings = await readSettings(ctx, keyId);
+  const settings = await read;
   const claimed = await claimEvent(rideId, seq, run.token, claimClock(ctx));
   if (!claimed) return finishUnclaimed(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);

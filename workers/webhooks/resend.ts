@@ -10,7 +10,7 @@ import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
-import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type SettingsOrOutcome } from './attempt.ts';
+import { type AttemptReport, attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
@@ -32,16 +32,21 @@ type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 /**
  * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
  * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
- * ride run in order: each one adds the job of the next when it finishes.
+ * ride run in order: each one adds the job of the next when it finishes. `read`: the key's settings.
  */
-export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
+export async function resend(
+  ctx: Context,
+  job: AttemptJob,
+  run: Run,
+  read: Promise<SettingsOrOutcome>,
+): Promise<JobResult> {
   const { attemptId, keyId } = job;
   const asked = await attempts.findOne({ _id: attemptId }, { projection: { rideId: 1, kind: 1, state: 1 } });
   const rideId = asked?.rideId;
   if (!asked || asked.state === 'done') return finish(ctx, rideId, { result: 'done' });
   if (rideId !== undefined && !(await isNext(attemptId, rideId))) return { result: 'not_its_turn' };
 
-  const settings = await readSettings(ctx, keyId);
+  const settings = await read;
   const isThrottled = asked.kind === 'redelivery' && !('outcome' in settings);
   if (isThrottled && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * throttleMs, why: 'throttled' };
   const claimed = await claimResend(attemptId, run.token, claimClock(ctx));
