@@ -14,7 +14,12 @@ import { partnerRoutes } from './routes.ts';
 /** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
 const bases = ['/v1', '/api/v1'];
 
-const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
+const headers: ReadonlyMap<string, string> = new Map([
+  ...dataHeaders,
+  ['Cache-Control', 'no-store'],
+  // Every answer is JSON. Without this header, Koa would look up the type for each answer.
+  ['Content-Type', 'application/json; charset=utf-8'],
+]);
 
 /** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
 export function partnerParts(service: Context, { wake, creation }: { wake: Wake; creation: RideCreation }): Part[] {

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import { lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
-import { lookUpReported } from '../../shared/rides/read-ride.ts';
+import { lookUpReported, withReportedPosition } from '../../shared/rides/read-ride.ts';
 import type { ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
@@ -49,8 +49,9 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   route({ service }) {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
     const projection = { ...readFields, leg: 1, now: '$$NOW', reported: { $first: '$reported' } };
+    const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
     return get(retrieveRide, {
-      authenticate: authenticateForRide<ShownRide>(service, projection, [lookUpReported]),
+      authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
       present: (ride): Shape<typeof answer> => {
         const liveLocation = positionAt(ride, ride.now.getTime());
         return { ...presentFields(service.config, ride), ...(liveLocation && { liveLocation }) };

@@ -53,23 +53,23 @@ function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: Ride
   return mode === 'live' && (driver?.driverId === driverId || asked.some((each) => each.driverId === driverId));
 }
 
-type LocatableRide = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string } };
+type LocatableRide = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string }; reported?: ReportedPosition };
 
 /**
  * Adds the driver's last reported position to a live ride with a moving driver. Returns any other ride unchanged,
- * without a read.
+ * without a read, and also a ride that was read with `lookUpReported`.
  */
 export async function withReportedPosition<R extends LocatableRide>(
   ride: R,
 ): Promise<R & { reported?: ReportedPosition }> {
-  if (ride.mode !== 'live' || !ride.driver || !isMoving(ride.status)) return ride;
+  if (ride.reported || ride.mode !== 'live' || !ride.driver || !isMoving(ride.status)) return ride;
   const reported = await findPosition(ride.driver.driverId);
   return reported ? { ...ride, reported } : ride;
 }
 
 /**
- * A stage of a pipeline that reads the last reported position of a ride's driver together with the ride, as the array
- * `reported`: empty for a simulated driver, who has no stored position.
+ * A stage that reads the driver's last reported position together with a ride, as the array `reported`. It is empty for
+ * a simulated driver, who has no stored position.
  */
 export const lookUpReported = {
   $lookup: {
