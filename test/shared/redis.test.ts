@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { createLogger } from '../../shared/base/logger.ts';
@@ -137,6 +138,37 @@ describe('a Redis that refuses writes because it is a replica', () => {
     await ask(server, 'REPLICAOF', 'NO', 'ONE');
     await ask(server, 'RPUSH', 'jobs', 'first');
     expect(await job).to.deep.equal(['jobs', 'first']);
+    redis.disconnect();
+  });
+});
+
+describe('the connection to a Redis server', () => {
+  const folder = useFolder();
+  const server = useStarted(async () => {
+    const started = await startRedis({ dataDir: folder.path });
+    return { ...started, close: started.stop };
+  });
+
+  it('the client writes the commands of one turn of the event loop together, also after it has reconnected', async () => {
+    const redis = connectRedis(server.url, createLogger('silent', 'test')) as Redis;
+    const writesForThreePings = async () => {
+      await redisReady(redis, 10_000);
+      let writes = 0;
+      for (const name of ['_write', '_writev'] as const) {
+        const write = redis.stream[name] as (...args: unknown[]) => void;
+        redis.stream[name] = (...args: unknown[]) => {
+          writes += 1;
+          write.apply(redis.stream, args);
+        };
+      }
+      await Promise.all([redis.ping(), redis.ping(), redis.ping()]);
+      return writes;
+    };
+    expect(await writesForThreePings()).to.equal(1);
+    const closed = once(redis, 'close');
+    redis.stream.destroy();
+    await closed;
+    expect(await writesForThreePings()).to.equal(1);
     redis.disconnect();
   });
 });

@@ -78,7 +78,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
   if (typeof address === 'string') throw new TypeError(`REDIS_URL is invalid (${address})`);
   const common = { ...connecting, ...options };
   if (address.kind === 'server') {
-    return withOutageLog(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
+    return withOutageLog(joinWrites(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy })), log);
   }
   const secured = { ...common, ...address.credentials, ...(address.tls && { tls: {} }) };
   if (address.kind === 'cluster') {
@@ -87,6 +87,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
       enableOfflineQueue,
       redisOptions: secured,
     });
+    cluster.on('+node', joinWrites);
     return keepConnected(withClusterOutageLog(cluster, log));
   }
   const { sentinels, name, db, sentinelPassword, tls } = address;
@@ -106,7 +107,26 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   });
-  return withOutageLog(redis, log);
+  return withOutageLog(joinWrites(redis), log);
+}
+
+/**
+ * Makes a client write the commands of one turn of the event loop together. A system call for each command would cost
+ * more CPU than the rest of the command. ioredis's own automatic pipelines save as many calls, but cost as much as they
+ * save.
+ */
+function joinWrites(redis: Redis): Redis {
+  return redis.on('connect', () => {
+    const { stream } = redis;
+    const write = stream.write as (...args: unknown[]) => boolean;
+    stream.write = (...args: unknown[]) => {
+      if (stream.writableCorked === 0) {
+        stream.cork();
+        process.nextTick(() => stream.uncork());
+      }
+      return write.apply(stream, args);
+    };
+  });
 }
 
 /**
