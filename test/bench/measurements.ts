@@ -33,7 +33,7 @@ export const measurements = {
   retrieve,
   offers,
   'http-64': delivery('http', 64, 3.3),
-  'http-256': delivery('http', 256, 2.5),
+  'http-256': delivery('http', 256, 2.1),
   'https-64': delivery('https', 64, 1.5),
   'first-byte': firstByte,
   'timer-lag': timerLag,

@@ -28,10 +28,21 @@ type TimedSettings = DeliverySettings & { askedAt: ClockReading };
 export type SettingsOrOutcome = TimedSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
 
 /**
- * Reads the settings of a key. Call it before claiming the event: the request must be written soon after the claim, and
- * a slow MongoDB would use up that time.
+ * Begins to read the settings of a key. The returned function resolves with them; if they are over 250 ms old by then,
+ * it reads them again. Call it before claiming the event: the request must be written soon after the claim, and a slow
+ * MongoDB would use up that time.
  */
-export async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
+export function prefetchSettings(ctx: Context, keyId: string): () => Promise<SettingsOrOutcome> {
+  const askedAt = readClocks();
+  const begun = readSettings(ctx, keyId);
+  begun.catch(() => {}); // The returned function rejects with this error. It may never be called.
+  return async () => {
+    const settings = await begun;
+    return ageMs(askedAt) <= settingsMaxAgeMs ? settings : readSettings(ctx, keyId);
+  };
+}
+
+async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
   try {
     return { ...(await deliverySettings(ctx.config, keyId)), askedAt };

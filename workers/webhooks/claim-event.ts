@@ -66,7 +66,14 @@ export async function claimEvent(
   const ride = await claim({ filter: { _id: rideId }, change });
   // The reply contains the first unsettled event. It is event `seq` if this run holds the claim on that event.
   if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
-  return { ride, event: ride.event, claim: ride.claim, askedAt, ...operationsOn(rideId, seq, token) };
+  return {
+    ride,
+    event: ride.event,
+    claim: ride.claim,
+    askedAt,
+    answeredAt: readClocks(),
+    ...operationsOn(rideId, seq, token),
+  };
 }
 
 /** If a crash loses such a write, that is harmless, because the claim expires anyway. */

@@ -38,7 +38,8 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
     ],
     { returnDocument: 'after' },
   );
-  return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
+  const answeredAt = readClocks();
+  return record?.claim ? { record, claim: record.claim, askedAt, answeredAt, ...operationsOn(attemptId, token) } : null;
 }
 
 /** `release` and `extend` take back the try that the claim has counted, because no attempt was made under the claim. */

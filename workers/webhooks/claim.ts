@@ -27,6 +27,8 @@ export interface HeldClaim {
   claim: { at: Date };
   /** When this process sent the query for the claim. The age of the claim counts from then. */
   askedAt: ClockReading;
+  /** When this process read MongoDB's answer. */
+  answeredAt: ClockReading;
   /** Claims the same event or resend again. Resolves with null if another run holds it. */
   renew(endedBy: Date): Promise<HeldClaim | null>;
   /** Ends the claim. Call it only if nothing was sent under the claim. */
@@ -43,8 +45,7 @@ export const fromNow = (ms: number) => ({ $add: ['$$NOW', Math.ceil(ms)] });
 
 /** Tracks a claim, and renews it while an attempt connects. */
 export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldClaim) {
-  let { claim, askedAt } = held;
-  let answeredAt = readClocks();
+  let { claim, askedAt, answeredAt } = held;
   return {
     /** Returns the claim if it is fresh enough to write a request under it, else null. */
     ifFresh: (): HeldClaim['claim'] | null =>
@@ -52,8 +53,7 @@ export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldC
     /** Renews the claim. Resolves with false if another run holds it. */
     renew: async (): Promise<boolean> => {
       const renewed = await held.renew(claimClock(ctx));
-      if (renewed) ({ claim, askedAt } = renewed);
-      answeredAt = readClocks();
+      if (renewed) ({ claim, askedAt, answeredAt } = renewed);
       return renewed !== null;
     },
   };

@@ -25,16 +25,16 @@ const shortestBackoffMs = 15_000;
 
 /**
  * Makes one attempt to deliver one event (contract, section 6): claims the event, sends it, records the outcome and
- * adds the next event's job. An attempt with a recorded outcome is never repeated. `read`: the key's settings.
+ * adds the next event's job. An attempt with a recorded outcome is never repeated. `readSettings`: of the key.
  */
 export async function deliverEvent(
   ctx: Context,
   job: DeliveryJob,
   run: Run,
-  read: Promise<SettingsOrOutcome>,
+  readSettings: () => Promise<SettingsOrOutcome>,
 ): Promise<JobResult> {
   const { rideId, keyId, seq } = job;
-  const settings = await read;
+  const settings = await readSettings();
   const claimed = await claimEvent(rideId, seq, run.token, claimClock(ctx));
   if (!claimed) return finishUnclaimed(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);

@@ -4,7 +4,7 @@ import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import { enqueueAttempt } from '../../shared/webhooks/attempt-jobs.ts';
 import type { Handler, JobResult } from '../handler.ts';
-import { readSettings } from './attempt.ts';
+import { prefetchSettings } from './attempt.ts';
 import { deliverEvent } from './deliver-event.ts';
 import { waitForClocks } from './postpone.ts';
 import { resend } from './resend.ts';
@@ -18,12 +18,11 @@ import { enterLane } from './slow-lane.ts';
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);
   // Read at the same time as the lane, because each of these reads may wait for a batch.
-  const settings = readSettings(ctx, job.keyId);
-  settings.catch(() => {}); // It is awaited only in the lane.
+  const readSettings = prefetchSettings(ctx, job.keyId);
   const leave = await enterLane(ctx, job.keyId, run.pool);
   if (!leave) return moveToSlowLane(ctx, job);
   try {
-    return await ('attemptId' in job ? resend(ctx, job, run, settings) : deliverEvent(ctx, job, run, settings));
+    return await ('attemptId' in job ? resend(ctx, job, run, readSettings) : deliverEvent(ctx, job, run, readSettings));
   } finally {
     leave();
   }

@@ -32,13 +32,13 @@ type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 /**
  * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
  * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
- * ride run in order: each one adds the job of the next when it finishes. `read`: the key's settings.
+ * ride run in order: each one adds the job of the next when it finishes. `readSettings`: of the key.
  */
 export async function resend(
   ctx: Context,
   job: AttemptJob,
   run: Run,
-  read: Promise<SettingsOrOutcome>,
+  readSettings: () => Promise<SettingsOrOutcome>,
 ): Promise<JobResult> {
   const { attemptId, keyId } = job;
   const asked = await attempts.findOne({ _id: attemptId }, { projection: { rideId: 1, kind: 1, state: 1 } });
@@ -46,7 +46,7 @@ export async function resend(
   if (!asked || asked.state === 'done') return finish(ctx, rideId, { result: 'done' });
   if (rideId !== undefined && !(await isNext(attemptId, rideId))) return { result: 'not_its_turn' };
 
-  const settings = await read;
+  const settings = await readSettings();
   const isThrottled = asked.kind === 'redelivery' && !('outcome' in settings);
   if (isThrottled && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * throttleMs, why: 'throttled' };
   const claimed = await claimResend(attemptId, run.token, claimClock(ctx));

@@ -70,7 +70,7 @@ export async function resumeDriver(driverId: string): Promise<void> {
 
 /** Cancels the rides and withdraws the offers of these commitments. */
 async function end(ctx: Context, commitments: readonly Commitment[]): Promise<void> {
-  for (const { rideId, offerId } of commitments) {
+  const endOne = async ({ rideId, offerId }: Commitment) => {
     const command = offerId
       ? ({ action: 'withdrawOffer', offerId } as const)
       : ({ action: 'cancel', by: 'driver' } as const);
@@ -78,5 +78,6 @@ async function end(ctx: Context, commitments: readonly Commitment[]): Promise<vo
       // A 409 means that the ride has already ended or the offer is already withdrawn.
       if (!(error instanceof AppError) || error.status !== 409) throw error;
     });
-  }
+  };
+  await Promise.all(commitments.map(endOne));
 }

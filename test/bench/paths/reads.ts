@@ -18,6 +18,7 @@ const readGoals = {
 export const retrievePath: ApiPath = {
   name: 'retrieve',
   ...readGoals,
+  cpuGoals: { 1: 1, 16: 0.38, 64: 0.26 },
   prepare: once(() => prepareRides((key) => tripRide(key, 'in_progress'))),
 };
 

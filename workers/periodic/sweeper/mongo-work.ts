@@ -47,14 +47,16 @@ export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled:
     .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: maxDrivers })
     .toArray();
   let failed = 0;
-  for (const { _id: driverId } of leaving) {
+  const settle = async ({ _id: driverId }: { _id: string }) => {
     try {
       await settleDriver(ctx, driverId);
     } catch (error) {
       logFailedPart(ctx.log, 'a driver could not be settled', { driverId }, error);
       failed += 1;
     }
-  }
+  };
+  // All at once, so that they share batches: one after the other, each would wait for its own.
+  await Promise.all(leaving.map(settle));
   return { settled: leaving.length - failed, failed };
 }
 
@@ -77,13 +79,14 @@ export async function sweepWithoutRedis(
   let stalls = 0;
   const endStalledOnes = async (due: readonly DueRide[]) => {
     let ended = 0;
-    for (const ride of due.filter((each) => hasStalled(each, now))) {
+    const endOne = async (ride: DueRide) => {
       try {
         if (await endStalled(ctx, ride)) ended += 1;
       } catch (error) {
         logFailedPart(ctx.log, 'a ride could not be swept', { rideId: ride._id }, error);
       }
-    }
+    };
+    await Promise.all(due.filter((each) => hasStalled(each, now)).map(endOne));
     stalls += ended;
     return ended;
   };
