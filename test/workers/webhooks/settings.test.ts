@@ -83,6 +83,17 @@ describe('changed delivery settings', () => {
     expect([old.receipts.length, receiver.receipts.length]).to.deep.equal([0, 1]);
   });
 
+  it('an event is sent to a URL that was set while Redis delayed the choice of the lane', async () => {
+    await setWebhookUrl(ctx.config, key.keyId, null, 'anyone');
+    onceInsteadOf(ctx.redis, 'zmscore', async () => {
+      await setWebhookUrl(ctx.config, key.keyId, receiver.url, 'anyone');
+      letPass(settingsMaxAgeMs + 1);
+      return [null];
+    });
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect(receiver.receipts).to.have.length(1);
+  });
+
   it('nothing is sent after the URL was removed', async () => {
     changeBeforeWriting(() => setWebhookUrl(ctx.config, key.keyId, null, 'anyone'));
     await deliver(ctx, rideId, 1);
