@@ -15,7 +15,7 @@ const usage = `Usage: npm run bench -- [--quick] [--only NAME[,NAME]]
 Compares every path with the smallest program that does the
 same durable work; see test/bench/README.md.
 
-  --quick         less stable figures, 4 instead of 15 min
+  --quick         less stable figures, in about 14 minutes
   --only NAME     only these measurements
   --rounds N      number of rounds (default 3; --quick 2)
   --rides N       whole rides a second (default 60)
