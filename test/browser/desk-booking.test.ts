@@ -7,6 +7,7 @@ import { signedIn, useVisitor } from '../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../support/geocoder.ts';
 import { useTestApi } from '../support/service.ts';
 import { bookingFields, deskPath, setUpDesk } from '../support/test-desk.ts';
+import { until } from '../support/until.ts';
 import { newPerson } from './as-person.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAround, lookAt, openPage, openProfile } from './browser.ts';
@@ -139,7 +140,8 @@ describe('the desk in a browser', () => {
     const moved = await at();
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
-    expect(await field(page, 'To').inputValue()).to.equal(moved);
+    // The page fills the field shortly after the dialog has closed.
+    await until(async () => (await field(page, 'To').inputValue()) === moved);
     expect(await focusedName(page)).to.equal('to');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
