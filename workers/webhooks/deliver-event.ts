@@ -25,7 +25,8 @@ const shortestBackoffMs = 15_000;
 
 /**
  * Makes one attempt to deliver one event (contract, section 6): claims the event, sends it, records the outcome and
- * adds the next event's job. An attempt with a recorded outcome is never repeated. `readSettings`: of the key.
+ * adds the next event's job. An attempt with a recorded outcome is never repeated. `readSettings` resolves
+ * with the settings of the key.
  */
 export async function deliverEvent(
   ctx: Context,

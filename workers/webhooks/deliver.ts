@@ -17,7 +17,7 @@ import { enterLane } from './slow-lane.ts';
  */
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);
-  // Read at the same time as the lane, because each of these reads may wait for a batch.
+  // Begins before the lane is known, because both reads may wait for a batch.
   const readSettings = prefetchSettings(ctx, job.keyId);
   const leave = await enterLane(ctx, job.keyId, run.pool);
   if (!leave) return moveToSlowLane(ctx, job);

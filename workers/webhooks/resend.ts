@@ -32,7 +32,8 @@ type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 /**
  * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
  * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
- * ride run in order: each one adds the job of the next when it finishes. `readSettings`: of the key.
+ * ride run in order: each one adds the job of the next when it finishes. `readSettings` resolves with the
+ * settings of the key.
  */
 export async function resend(
   ctx: Context,

@@ -111,9 +111,8 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
 }
 
 /**
- * Makes a client write the commands of one turn of the event loop together. A system call for each command would cost
- * more CPU than the rest of the command. ioredis's own automatic pipelines save as many calls, but cost as much as they
- * save.
+ * Makes a client write the commands of one turn of the event loop together. A system call for each command costs
+ * this process and Redis more. ioredis's own automatic pipelines saved no CPU of ours (test/bench/README.md).
  */
 function joinWrites(redis: Redis): Redis {
   return redis.on('connect', () => {

@@ -168,6 +168,14 @@ describe('rides of drivers', () => {
       expect((await storedRide(rideId)).lastPosition).to.deep.equal({ ...moved, heading: 12.5, at: new Date(at) });
     });
 
+    it('30 concurrent retrievals of a ride show the position of its car', async () => {
+      const { driver, rideId, place } = await chosenDriver();
+      const at = api.ctx.now();
+      await driver.put('/me/position', { ...place, heading: 12.5, at });
+      const retrieved = await Promise.all(Array.from({ length: 30 }, () => partner.get(`/rides/${rideId}`)));
+      for (const { body } of retrieved) expect(body.liveLocation).to.include({ ...place, heading: 12.5, at });
+    });
+
     it('positions after the end of a ride do not change its lastPosition', async () => {
       const { driver, rideId, place } = await chosenDriver();
       await partner.post(`/rides/${rideId}/cancel`);
