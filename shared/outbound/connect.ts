@@ -71,7 +71,7 @@ type ConnectOptions = {
  *
  * If all addresses fail, rejects with a local fault if one occurred, else with the first error that only the receiver
  * can cause, else with the first error. The socket keeps an `error` listener, because a late error must not end the
- * process.
+ * process. When the signal aborts, the socket is destroyed with the signal's reason.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);
@@ -96,11 +96,13 @@ export async function connect(url: URL, addresses: readonly string[], options: C
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, timeoutMs: number): Promise<Socket> {
-  const { trace } = options;
+  const { trace, signal } = options;
+  signal.throwIfAborted();
   enter(trace, 'connect');
   trace.address = address;
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
+  signal.addEventListener('abort', () => socket.destroy(signal.reason), { once: true });
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
   // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
@@ -112,7 +114,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
     if (socket instanceof TLSSocket) enter(trace, 'tls');
   });
   try {
-    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', { signal: options.signal });
+    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect');
     enter(trace, 'write');
     return socket;
   } catch (error) {

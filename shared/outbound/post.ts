@@ -23,7 +23,7 @@ export type Message = {
    * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
    * not be written yet.
    */
-  headersNow(): Record<string, string> | null;
+  headersNow(): Headers | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
@@ -40,12 +40,13 @@ export async function post(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const request = openRequest(url, socket);
+  signal.addEventListener('abort', () => request.destroy(signal.reason), { once: true });
   try {
-    await once(request, 'socket', { signal });
+    await once(request, 'socket');
     const answer = answerTo(request);
     answer.catch(() => {}); // It is awaited below, but can reject earlier: the connection may fail during a renewal.
-    await writeUnderClaim(request, message, trace, signal);
-    const response = await rejectOnAbort(signal, answer);
+    await writeUnderClaim(request, fixedHeaders(url, message.body), message, trace, signal);
+    const response = await answer;
     trace.answerHeaders = keptHeaders(response.headers, url);
     drain(response, socket, trace);
     return resultFor(response.statusCode ?? 0);
@@ -69,6 +70,17 @@ function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
   return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
+type Headers = Record<string, string>;
+
+/** The headers that do not depend on the time at which the request is written. */
+const fixedHeaders = (url: URL, body: string): Headers => ({
+  Host: url.host,
+  Connection: 'close',
+  'User-Agent': 'RidePartner-Webhooks/1',
+  'Content-Type': 'application/json',
+  'Content-Length': String(Buffer.byteLength(body)),
+});
+
 /** Creates a request on an open connection. Writes nothing yet. */
 function openRequest(url: URL, socket: Socket): ClientRequest {
   const { request: open } = url.protocol === 'https:' ? https : http;
@@ -77,7 +89,6 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     host: url.hostname,
     port: url.port,
     path: url.pathname + url.search,
-    headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
     // Accepts bare LF, folded lines and both length headers. This cannot smuggle a second answer, because a connection
@@ -108,28 +119,25 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
  */
 async function writeUnderClaim(
   request: ClientRequest,
+  fixed: Headers,
   message: Message,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<void> {
   for (let renewals = 0; renewals <= maxRenewals; renewals++) {
-    const headers = message.headersNow();
-    if (headers) return write(request, headers, message.body, trace);
+    const signed = message.headersNow();
+    if (signed) return write(request, { ...signed, ...fixed }, message.body, trace);
     await renew(message, signal);
   }
   throw new AttemptError('lost', 'claim_too_old');
 }
 
-function write(request: ClientRequest, headers: Record<string, string>, body: string, trace: Trace): void {
+function write(request: ClientRequest, headers: Headers, body: string, trace: Trace): void {
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
-  request.setHeader('Content-Type', 'application/json');
-  request.setHeader('Content-Length', Buffer.byteLength(body));
   request.end(body);
   enter(trace, 'answer');
   trace.writtenAt ??= trace.since;
-  trace.headers = Object.fromEntries(
-    request.getRawHeaderNames().map((name) => [name, String(request.getHeader(name))]),
-  );
+  trace.headers = headers;
 }
 
 // If MongoDB does not answer, the attempt is `lost`, not `failed`: the event stays unsettled and gets another attempt.

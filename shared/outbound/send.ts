@@ -62,7 +62,7 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
 async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSignal): Promise<AttemptResult> {
   if (checkTargetUrl(attempt.url, attempt.localTargets) !== null) throw new AttemptError('blocked', 'target_url');
   const url = new URL(attempt.url);
-  const isLocal = isLocalTarget(attempt.url, attempt.localTargets);
+  const isLocal = isLocalTarget(url, attempt.localTargets);
   const mayCall = (address: string) => isLocal || isPublicAddress(address);
 
   const resolver = attempt.resolver ?? systemResolver;

@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import { checkTargetUrl, isLocalTarget } from './target.ts';
+import { checkTargetUrl } from './target.ts';
 
 const localReceiverHint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
 
@@ -19,5 +19,5 @@ export function checkGivenTarget(
 function couldBeAllowed(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, protocol } = new URL(url);
-  return /^https?:$/.test(protocol) && isLocalTarget(url, [origin]) && checkTargetUrl(url, [origin]) === null;
+  return /^https?:$/.test(protocol) && checkTargetUrl(url, [origin]) === null;
 }

@@ -66,15 +66,14 @@ export function checkTargetUrl(url: string, localTargets: readonly string[]): st
   if (parsed === null) return 'must be a valid URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
   if (refusedPorts.has(parsed.port)) return 'must not use port 25, 465 or 587';
-  if (isLocalTarget(url, localTargets)) return null;
+  if (isLocalTarget(parsed, localTargets)) return null;
   if (parsed.protocol !== 'https:') return 'must be an https URL';
   return checkHost(hostOf(parsed));
 }
 
 /** True if `localTargets` contains the origin of `url`, in the form of `URL.origin` (`http://127.0.0.1:4000`). */
-export function isLocalTarget(url: string, localTargets: readonly string[]): boolean {
-  const parsed = parse(url);
-  return parsed !== null && parsed.origin !== 'null' && localTargets.includes(parsed.origin);
+export function isLocalTarget({ origin }: URL, localTargets: readonly string[]): boolean {
+  return origin !== 'null' && localTargets.includes(origin);
 }
 
 /**
@@ -115,7 +114,12 @@ function isValidDnsName(name: string): boolean {
 // other scripts, escapes. It also removes or replaces whitespace, control characters and backslashes, so URLs with
 // these are refused first.
 function parse(url: string): URL | null {
-  return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
+  if (/[\s\\\p{Cc}]/u.test(url)) return null;
+  try {
+    return new URL(url);
+  } catch {
+    return null;
+  }
 }
 
 // Accepts only the usual spelling, because ipaddr.js also accepts 127.1 and 0x7f000001 as addresses.

@@ -158,7 +158,10 @@ const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 
 /** The URL without its query, which may contain a secret of the receiver. */
 export function loggedUrl(url: string): string {
-  if (!URL.canParse(url)) return '';
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
+  try {
+    const { origin, pathname } = new URL(url);
+    return origin + pathname;
+  } catch {
+    return '';
+  }
 }

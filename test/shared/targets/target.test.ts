@@ -168,6 +168,7 @@ describe('checkTargetUrl', () => {
     expect(checkTargetUrl('http://127.0.0.1:4001/', local)).to.equal('must be an https URL');
     expect(checkTargetUrl('https://127.0.0.1:4000/', local)).to.equal(NOT_PUBLIC);
     expect(checkTargetUrl('http://localhost:4000/', local)).to.equal('must be an https URL');
+    expect(checkTargetUrl('http://127.0.0.1:4000.example.com/', local)).to.equal('must be a valid URL');
     expect(checkTargetUrl('http://user@127.0.0.1:4000/', local)).to.equal('must not contain a user name or password');
     expect(checkTargetUrl('http://127.0.0.1:25/', ['http://127.0.0.1:25'])).to.match(/port/);
   });
@@ -176,12 +177,10 @@ describe('checkTargetUrl', () => {
 describe('isLocalTarget', () => {
   it('isLocalTarget compares whole origins', () => {
     const local = ['http://127.0.0.1:4000'];
-    expect(isLocalTarget('http://127.0.0.1:4000/a', local)).to.equal(true);
-    expect(isLocalTarget('http://127.1:4000/a', local)).to.equal(true);
-    expect(isLocalTarget('http://127.0.0.1:40000/a', local)).to.equal(false);
-    expect(isLocalTarget('http://127.0.0.1:4000.example.com/', local)).to.equal(false);
-    expect(isLocalTarget('http://127.0.0.1:4000@example.com/', local)).to.equal(false);
-    expect(isLocalTarget('data:text/plain,x', ['null'])).to.equal(false);
-    expect(isLocalTarget('no url', local)).to.equal(false);
+    expect(isLocalTarget(new URL('http://127.0.0.1:4000/a'), local)).to.equal(true);
+    expect(isLocalTarget(new URL('http://127.1:4000/a'), local)).to.equal(true);
+    expect(isLocalTarget(new URL('http://127.0.0.1:40000/a'), local)).to.equal(false);
+    expect(isLocalTarget(new URL('http://127.0.0.1:4000@example.com/'), local)).to.equal(false);
+    expect(isLocalTarget(new URL('data:text/plain,x'), ['null'])).to.equal(false);
   });
 });
