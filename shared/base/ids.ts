@@ -7,17 +7,17 @@ export function randomBase62(length: number): string {
   return derivedBase62(length, () => randomBytes(length * 2));
 }
 
-/** Random bytes for the next ids. Filling many at once costs a tenth of a call for each id. */
+/** Random bytes for the next ids. One call for many ids costs each of them a tenth of a call of its own. */
 const pool = Buffer.allocUnsafeSlow(4_096);
-let used = pool.length;
+let usedBytes = pool.length;
 
 function randomBytes(count: number): Buffer {
-  if (used + count > pool.length) {
+  if (usedBytes + count > pool.length) {
     randomFillSync(pool);
-    used = 0;
+    usedBytes = 0;
   }
-  used += count;
-  return pool.subarray(used - count, used);
+  usedBytes += count;
+  return pool.subarray(usedBytes - count, usedBytes);
 }
 
 /**

@@ -71,7 +71,7 @@ type ConnectOptions = {
  *
  * If all addresses fail, rejects with a local fault if one occurred, else with the first error that only the receiver
  * can cause, else with the first error. The socket keeps an `error` listener, because a late error must not end the
- * process. When the signal aborts, the socket is destroyed with the signal's reason.
+ * process. If the signal aborts, also after the connection was made, the socket is destroyed with the signal's reason.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);

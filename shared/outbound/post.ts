@@ -23,7 +23,7 @@ export type Message = {
    * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
    * not be written yet.
    */
-  headersNow(): Headers | null;
+  headersNow(): HeaderFields | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
@@ -39,13 +39,15 @@ export async function post(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const request = openRequest(url, socket);
+  signal.throwIfAborted();
+  const fixed = fixedHeaders(url, message.body);
+  const request = openRequest(url, socket, fixed);
   signal.addEventListener('abort', () => request.destroy(signal.reason), { once: true });
   try {
     await once(request, 'socket');
     const answer = answerTo(request);
     answer.catch(() => {}); // It is awaited below, but can reject earlier: the connection may fail during a renewal.
-    await writeUnderClaim(request, fixedHeaders(url, message.body), message, trace, signal);
+    await writeUnderClaim(request, fixed, message, trace, signal);
     const response = await answer;
     trace.answerHeaders = keptHeaders(response.headers, url);
     drain(response, socket, trace);
@@ -70,10 +72,10 @@ function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
   return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
-type Headers = Record<string, string>;
+type HeaderFields = Record<string, string>;
 
 /** The headers that do not depend on the time at which the request is written. */
-const fixedHeaders = (url: URL, body: string): Headers => ({
+const fixedHeaders = (url: URL, body: string): HeaderFields => ({
   Host: url.host,
   Connection: 'close',
   'User-Agent': 'RidePartner-Webhooks/1',
@@ -82,13 +84,14 @@ const fixedHeaders = (url: URL, body: string): Headers => ({
 });
 
 /** Creates a request on an open connection. Writes nothing yet. */
-function openRequest(url: URL, socket: Socket): ClientRequest {
+function openRequest(url: URL, socket: Socket, headers: HeaderFields): ClientRequest {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const request = open({
     method: 'POST',
     host: url.hostname,
     port: url.port,
     path: url.pathname + url.search,
+    headers,
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
     // Accepts bare LF, folded lines and both length headers. This cannot smuggle a second answer, because a connection
@@ -119,20 +122,21 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
  */
 async function writeUnderClaim(
   request: ClientRequest,
-  fixed: Headers,
+  fixed: HeaderFields,
   message: Message,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<void> {
   for (let renewals = 0; renewals <= maxRenewals; renewals++) {
     const signed = message.headersNow();
-    if (signed) return write(request, { ...signed, ...fixed }, message.body, trace);
+    // In the order in which they are sent. A fixed header has priority.
+    if (signed) return write(request, { ...fixed, ...signed, ...fixed }, message.body, trace);
     await renew(message, signal);
   }
   throw new AttemptError('lost', 'claim_too_old');
 }
 
-function write(request: ClientRequest, headers: Headers, body: string, trace: Trace): void {
+function write(request: ClientRequest, headers: HeaderFields, body: string, trace: Trace): void {
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
   request.end(body);
   enter(trace, 'answer');

@@ -94,6 +94,7 @@ describe('recorded attempts of events', () => {
     });
     const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     expect(lowerCase).to.deep.equal(receipt?.headers);
+    expect(Object.keys(lowerCase)).to.deep.equal(Object.keys(receipt?.headers ?? {}));
     expect(Object.keys(phases)).to.deep.equal(['dns', 'connect', 'write', 'answer']);
     for (const ms of [durationMs, ...Object.values(phases)]) expect(ms).to.be.at.least(0);
     expect(JSON.stringify(attempt)).not.to.include('token=secret');

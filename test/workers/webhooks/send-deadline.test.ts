@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { dnsResolver } from '../../../shared/outbound/resolve.ts';
 import { type Attempt, send } from '../../../shared/outbound/send.ts';
+import { newTrace, waitUntilDrained } from '../../../shared/outbound/trace.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
@@ -73,4 +76,50 @@ describe('send: time limit', () => {
       await receiver.close();
     });
   }
+
+  it('an answer that arrives before the time limit, while the process is paused, is read to its end', async () => {
+    const receiver = await startReceiverThread();
+    const trace = newTrace();
+    const headersNow = () => {
+      setImmediate(() => receiver.pauseUntilAnswered(timeoutMs + 50));
+      return {};
+    };
+    const result = await send({ ...attemptTo(receiver), headersNow, timeoutMs }, trace);
+    receiver.sendBody();
+    await waitUntilDrained(trace);
+    await receiver.close();
+    expect(result).to.include({ outcome: 'delivered', httpStatus: 200 });
+    expect(String(trace.answer)).to.equal('thank you');
+  });
 });
+
+/** A receiver in a thread of its own, which answers while the main thread is paused. */
+async function startReceiverThread() {
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+    const server = require('node:net').createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n', () => {
+          Atomics.store(workerData, 0, 1);
+          Atomics.notify(workerData, 0);
+        }),
+      );
+      parentPort.once('message', () => socket.end('thank you'));
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true, workerData: answered },
+  );
+  const [port] = await once(thread, 'message');
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    /** Pauses this thread until the head of the answer was sent, and then for \`ms\`. */
+    pauseUntilAnswered(ms: number): void {
+      Atomics.wait(answered, 0, 0);
+      Atomics.wait(answered, 0, 1, ms);
+    },
+    sendBody: () => thread.postMessage('body'),
+    close: () => thread.terminate(),
+  };
+}
