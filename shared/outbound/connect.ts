@@ -71,7 +71,7 @@ type ConnectOptions = {
  *
  * If all addresses fail, rejects with a local fault if one occurred, else with the first error that only the receiver
  * can cause, else with the first error. The socket keeps an `error` listener, because a late error must not end the
- * process. If the signal aborts, also after the connection was made, the socket is destroyed with the signal's reason.
+ * process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);
@@ -96,13 +96,11 @@ export async function connect(url: URL, addresses: readonly string[], options: C
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, timeoutMs: number): Promise<Socket> {
-  const { trace, signal } = options;
-  signal.throwIfAborted();
+  const { trace } = options;
   enter(trace, 'connect');
   trace.address = address;
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
-  signal.addEventListener('abort', () => socket.destroy(signal.reason), { once: true });
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
   // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
@@ -114,7 +112,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
     if (socket instanceof TLSSocket) enter(trace, 'tls');
   });
   try {
-    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect');
+    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', { signal: options.signal });
     enter(trace, 'write');
     return socket;
   } catch (error) {

@@ -23,7 +23,7 @@ export type Message = {
    * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
    * not be written yet.
    */
-  headersNow(): HeaderFields | null;
+  headersNow(): Record<string, string> | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
@@ -39,16 +39,13 @@ export async function post(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  signal.throwIfAborted();
-  const fixed = fixedHeaders(url, message.body);
-  const request = openRequest(url, socket, fixed);
-  signal.addEventListener('abort', () => request.destroy(signal.reason), { once: true });
+  const request = openRequest(url, socket);
   try {
-    await once(request, 'socket');
+    await once(request, 'socket', { signal });
     const answer = answerTo(request);
     answer.catch(() => {}); // It is awaited below, but can reject earlier: the connection may fail during a renewal.
-    await writeUnderClaim(request, fixed, message, trace, signal);
-    const response = await answer;
+    await writeUnderClaim(request, message, trace, signal);
+    const response = await rejectOnAbort(signal, answer);
     trace.answerHeaders = keptHeaders(response.headers, url);
     drain(response, socket, trace);
     return resultFor(response.statusCode ?? 0);
@@ -72,26 +69,15 @@ function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
   return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
-type HeaderFields = Record<string, string>;
-
-/** The headers that do not depend on the time at which the request is written. */
-const fixedHeaders = (url: URL, body: string): HeaderFields => ({
-  Host: url.host,
-  Connection: 'close',
-  'User-Agent': 'RidePartner-Webhooks/1',
-  'Content-Type': 'application/json',
-  'Content-Length': String(Buffer.byteLength(body)),
-});
-
 /** Creates a request on an open connection. Writes nothing yet. */
-function openRequest(url: URL, socket: Socket, headers: HeaderFields): ClientRequest {
+function openRequest(url: URL, socket: Socket): ClientRequest {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const request = open({
     method: 'POST',
     host: url.hostname,
     port: url.port,
     path: url.pathname + url.search,
-    headers,
+    headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
     // Accepts bare LF, folded lines and both length headers. This cannot smuggle a second answer, because a connection
@@ -122,26 +108,28 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
  */
 async function writeUnderClaim(
   request: ClientRequest,
-  fixed: HeaderFields,
   message: Message,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<void> {
   for (let renewals = 0; renewals <= maxRenewals; renewals++) {
-    const signed = message.headersNow();
-    // In the order in which they are sent. A fixed header has priority.
-    if (signed) return write(request, { ...fixed, ...signed, ...fixed }, message.body, trace);
+    const headers = message.headersNow();
+    if (headers) return write(request, headers, message.body, trace);
     await renew(message, signal);
   }
   throw new AttemptError('lost', 'claim_too_old');
 }
 
-function write(request: ClientRequest, headers: HeaderFields, body: string, trace: Trace): void {
+function write(request: ClientRequest, headers: Record<string, string>, body: string, trace: Trace): void {
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+  request.setHeader('Content-Type', 'application/json');
+  request.setHeader('Content-Length', Buffer.byteLength(body));
   request.end(body);
   enter(trace, 'answer');
   trace.writtenAt ??= trace.since;
-  trace.headers = headers;
+  trace.headers = Object.fromEntries(
+    request.getRawHeaderNames().map((name) => [name, String(request.getHeader(name))]),
+  );
 }
 
 // If MongoDB does not answer, the attempt is `lost`, not `failed`: the event stays unsettled and gets another attempt.

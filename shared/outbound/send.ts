@@ -38,10 +38,7 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   const deadline = new AbortController();
   // Aborts only after this turn of the event loop, so that an answer that arrived while the process was paused is read
   // first.
-  let aborting: NodeJS.Immediate | undefined;
-  const abort = () => {
-    aborting = setImmediate(() => deadline.abort());
-  };
+  const abort = () => setImmediate(() => deadline.abort());
   const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
   const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
   // If DNS has not answered shortly before the time limit, starts the probe of `reachesOthers`, so that its result is
@@ -57,7 +54,6 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
     resultOf(error, { trace, isOurFault }, deadline.signal),
   );
   clearTimeout(timer);
-  clearImmediate(aborting); // An answer that was read in time is then also read to its end.
   clearTimeout(probeTimer);
   enter(trace, trace.phase);
   return { ...result, durationMs: Math.round(performance.now() - startedAt) };
