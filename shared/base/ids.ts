@@ -1,23 +1,10 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** A uniformly random base62 string, with about 5.95 bits of entropy per character. */
 export function randomBase62(length: number): string {
   return derivedBase62(length, () => randomBytes(length * 2));
-}
-
-/** Random bytes for the next ids. One call for many ids costs each of them a tenth of a call of its own. */
-const pool = Buffer.allocUnsafeSlow(4_096);
-let usedBytes = pool.length;
-
-function randomBytes(count: number): Buffer {
-  if (usedBytes + count > pool.length) {
-    randomFillSync(pool);
-    usedBytes = 0;
-  }
-  usedBytes += count;
-  return pool.subarray(usedBytes - count, usedBytes);
 }
 
 /**

@@ -158,10 +158,7 @@ const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 
 /** The URL without its query, which may contain a secret of the receiver. */
 export function loggedUrl(url: string): string {
-  try {
-    const { origin, pathname } = new URL(url);
-    return origin + pathname;
-  } catch {
-    return '';
-  }
+  if (!URL.canParse(url)) return '';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }

@@ -114,7 +114,7 @@ async function startReceiverThread() {
   const [port] = await once(thread, 'message');
   return {
     origin: `http://127.0.0.1:${port}`,
-    /** Pauses this thread until the head of the answer was sent, and then for \`ms\`. */
+    /** Pauses this thread until the head of the answer was sent, and then for `ms`. */
     pauseUntilAnswered(ms: number): void {
       Atomics.wait(answered, 0, 0);
       Atomics.wait(answered, 0, 1, ms);
