@@ -78,8 +78,10 @@ describe('the desk of a hotel', function () {
   const statusesOf = async (name: string) => (await bookingOf(name)).rides.map(({ status }) => status);
   const ridesMade = () => rides.countDocuments({ keyId: key.keyId });
 
-  async function serve(): Promise<ChildProcess> {
-    const child = spawn('python3', ['hotel_desk.py', 'serve'], { ...options(), stdio: ['ignore', 'pipe', 'inherit'] });
+  /** Starts the desk. It requests the rides of bookings too, so it needs the same scenario as `book`. */
+  async function serve(settings?: Record<string, string>): Promise<ChildProcess> {
+    const args = ['hotel_desk.py', 'serve'];
+    const child = spawn('python3', args, { ...options(settings), stdio: ['ignore', 'pipe', 'inherit'] });
     running.add(child);
     await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
     return child;
@@ -119,7 +121,7 @@ describe('the desk of a hotel', function () {
 
   for (const scenario of ['rate_limited', 'unavailable']) {
     it(`the desk survives an outage of the service: after a refusal in ${scenario} it books the ride once`, async () => {
-      await serve();
+      await serve({ SCENARIO: scenario });
       await book('70133', { SCENARIO: scenario });
       await until(async () => (await bookingOf('70133')).state === 'completed');
       expect(await ridesMade()).to.equal(1);
@@ -138,7 +140,7 @@ describe('the desk of a hotel', function () {
   });
 
   it("the desk survives a driver's cancellation: it follows the ride that replaces the first one", async () => {
-    await serve();
+    await serve({ SCENARIO: 'driver_cancels' });
     await book('70133', { SCENARIO: 'driver_cancels' });
     await until(async () => (await bookingOf('70133')).state === 'completed');
     const [first, second] = (await bookingOf('70133')).rides;
@@ -149,7 +151,7 @@ describe('the desk of a hotel', function () {
 
   it('the desk survives four cancellations by drivers: it books a new ride when the service makes no other', async () => {
     const by = clientOf(api.url, key.key);
-    await serve();
+    await serve({ SCENARIO: 'stalls' });
     await book('70133', { SCENARIO: 'stalls' });
     for (let cancelled = 0; cancelled < 4; cancelled++) {
       await until(async () => (await statusesOf('70133')).at(-1) === 'driver_arriving');
@@ -162,7 +164,7 @@ describe('the desk of a hotel', function () {
   });
 
   it('the desk survives a duplicate: an event that arrives twice is handled once', async () => {
-    const child = await serve();
+    const child = await serve({ SCENARIO: 'duplicate_event' });
     let printed = '';
     child.stdout?.on('data', (text) => {
       printed += text;

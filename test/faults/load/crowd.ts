@@ -3,6 +3,7 @@ import { settlePast } from '../check/past.ts';
 import { seededRandom } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { type FeedReader, startFeedReaders } from './feed-readers.ts';
+import type { Pace } from './pace.ts';
 import { keepAdding } from './past.ts';
 import { startPeople } from './people.ts';
 import type { Press } from './person.ts';
@@ -19,6 +20,7 @@ export interface Crowd {
 export interface CrowdOptions {
   /** Longest pause of a person between two tasks. */
   pauseMs?: number;
+  pace?: Pace;
   /** If true, no further old rides are added, so that the sums and the retention need to run only once. */
   hasOneTurn?: boolean;
 }
@@ -33,11 +35,11 @@ export function startCrowd(
   world: World,
   feedKeys: readonly NewKey[],
   seed: number,
-  { pauseMs, hasOneTurn = false }: CrowdOptions = {},
+  { pauseMs, pace, hasOneTurn = false }: CrowdOptions = {},
 ): Crowd {
   const stopping = new AbortController();
   world.past.hasSecondTurn = !hasOneTurn;
-  const people = startPeople(world, seededRandom(seed), { pauseMs });
+  const people = startPeople(world, seededRandom(seed), { pauseMs, pace });
   const feeds = startFeedReaders(world, feedKeys, seededRandom(seed + 1));
   const adding = hasOneTurn ? undefined : keepAdding(world, stopping.signal);
   return {

@@ -5,6 +5,7 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { FleetDriver, World } from '../world/world.ts';
+import type { Pace } from './pace.ts';
 import { type Answer, type RequestOptions, request } from './request.ts';
 
 type Step = 'arrive' | 'start' | 'complete' | 'cancel';
@@ -59,6 +60,8 @@ interface Work {
   random: Random;
   /** Longest pause of the driver between two polls. */
   pauseMs: number;
+  /** Slows down polls and reports, but not the steps of a trip. */
+  pace: Pace;
   /** If true, the driver follows a stream and polls little; otherwise it only polls. */
   streams: boolean;
   /** If true, the driver goes offline immediately, and then only reports positions. */
@@ -128,7 +131,7 @@ export function driverAtWork(work: Work): DriverAtWork {
 
   async function report(): Promise<void> {
     while (!stopping.aborted) {
-      await pause(between(random, 1_000, 2_000));
+      await pause(between(random, 1_000, 2_000) * work.pace.slowdown);
       const body = { ...place, heading: Math.floor(random() * 360) };
       if (isOnline || work.isParked) await call('report', 'PUT', '/me/position', { body });
     }
@@ -177,7 +180,7 @@ export function driverAtWork(work: Work): DriverAtWork {
       if (!work.streams || random() < 0.2) await look();
       if (seen.ride) await drive(seen.ride);
       for (const open of seen.ride ? [] : seen.requests) if (!decided.has(open.rideId)) await offerOn(open);
-      await pause(between(random, work.pauseMs / 3, work.pauseMs));
+      await pause(between(random, work.pauseMs / 3, work.pauseMs) * work.pace.slowdown);
     }
   }
 

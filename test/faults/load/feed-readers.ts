@@ -1,9 +1,8 @@
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type Answer, request } from './request.ts';
+import { type Answer, newAgent, request } from './request.ts';
 
 /** One partner that follows the feed of its key, and all events that it received, in order. */
 export interface FeedReader {
@@ -30,7 +29,7 @@ const endOfFeedMs = 4_000;
  * polls.
  */
 export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random): FeedReaders {
-  const agent = new http.Agent({ keepAlive: true });
+  const agent = newAgent();
   let stoppedAt = Number.POSITIVE_INFINITY;
 
   async function follow(reader: FeedReader, key: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
@@ -7,7 +6,9 @@ import { pointAt } from '../../../shared/rides/position.ts';
 import { between, oneOf, type Random, seededRandom } from '../random.ts';
 import type { Car, FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
+import { type Pace, plannedPace } from './pace.ts';
 import { pickup } from './partners.ts';
+import { newAgent } from './request.ts';
 
 /** A suspension of a driver. All times are Unix ms, by this machine's clock. */
 export interface Suspension {
@@ -39,6 +40,7 @@ export interface FleetOptions {
   drivers?: number;
   /** Longest pause of a driver between two polls. Pauses before a step are longer. */
   pauseMs?: number;
+  pace?: Pace;
   /** Drivers stay online, and nobody is suspended. */
   areConstant?: boolean;
 }
@@ -61,9 +63,9 @@ const cars: readonly [Car, ...Car[]] = [
 export async function startFleet(
   world: World,
   random: Random,
-  { drivers = 14, pauseMs = 500, areConstant = false }: FleetOptions = {},
+  { drivers = 14, pauseMs = 500, pace = plannedPace, areConstant = false }: FleetOptions = {},
 ): Promise<Fleet> {
-  const agent = new http.Agent({ keepAlive: true });
+  const agent = newAgent();
   const records = await Promise.all(
     Array.from({ length: drivers }, (_, index) => world.newDriver(cars[index % cars.length] ?? cars[0])),
   );
@@ -79,6 +81,7 @@ export async function startFleet(
       place,
       log,
       pauseMs,
+      pace,
       random: seededRandom(Math.floor(random() * 2 ** 31)),
       streams: index % 2 === 1,
       isParked: index === 0,

@@ -1,4 +1,3 @@
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
@@ -6,13 +5,12 @@ import { between, oneOf, type Random } from '../random.ts';
 import { laterLeadMs } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
-import { type Call, type More, request } from './request.ts';
+import { type Pace, plannedPace } from './pace.ts';
+import { type Call, type More, newAgent, request } from './request.ts';
 import { liveWays, testWays, type Way } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
-  /** Creations started each second. */
-  perSecond: number;
   /** Starts no more rides. Resolves with the journal when all started requests are done. */
   stop(): Promise<Call[]>;
 }
@@ -40,10 +38,12 @@ export interface PartnersOptions {
   sideShare?: number;
   /** The uses of these rides. */
   ways?: readonly Way[];
+  pace?: Pace;
 }
 
 /**
- * Starts partners that use all API processes of a world: they create rides, and ignore, read, cancel or accept them.
+ * Starts partners that use all API processes of a world: they create rides, `perSecond` at the planned pace, and ignore,
+ * read, cancel or accept them.
  */
 export function startPartners(
   world: World,
@@ -57,9 +57,10 @@ export function startPartners(
     acceptShare = 0.3,
     sideShare = 0,
     ways = areLive ? liveWays : testWays,
+    pace = plannedPace,
   }: PartnersOptions = {},
 ): Partners {
-  const agent = new http.Agent({ keepAlive: true });
+  const agent = newAgent();
   const journal: Call[] = [];
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
@@ -140,7 +141,6 @@ export function startPartners(
 
   const partners: Partners = {
     journal,
-    perSecond,
     async stop() {
       stopped = true;
       await starting;
@@ -157,7 +157,7 @@ export function startPartners(
       const use = useRide(`${areLive ? 'live' : 'request'}-${started}`);
       inUse.add(use);
       void use.finally(() => inUse.delete(use));
-      await setTimeout((1_000 / partners.perSecond) * between(random, 0.5, 1.5));
+      await setTimeout((1_000 / perSecond) * between(random, 0.5, 1.5) * pace.slowdown);
     }
   })();
   return partners;

@@ -7,6 +7,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
+import { type Pace, plannedPace } from './pace.ts';
 import { newPerson, type Person, type Press, type PressWish } from './person.ts';
 
 export interface People {
@@ -18,6 +19,7 @@ export interface People {
 export interface PeopleOptions {
   /** Longest pause of a person between two tasks. */
   pauseMs?: number;
+  pace?: Pace;
 }
 
 type Two = readonly [Person, Person];
@@ -27,7 +29,11 @@ type Two = readonly [Person, Person];
  * failed events, and use the console. Some buttons are pressed by two people at the same moment, or twice by one
  * person, and every form is repeated until it has an answer.
  */
-export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: PeopleOptions = {}): People {
+export function startPeople(
+  world: World,
+  random: Random,
+  { pauseMs = 4_000, pace = plannedPace }: PeopleOptions = {},
+): People {
   const log: Press[] = [];
   const stopping = new AbortController();
   const tools = { world, random, log };
@@ -164,7 +170,8 @@ export function startPeople(world: World, random: Random, { pauseMs = 4_000 }: P
     while (!stopping.signal.aborted) {
       // A task that fails during an outage of MongoDB is abandoned. Its presses are already in the log.
       await task().catch(() => {});
-      await setTimeout(between(random, pauseMs / 4, pauseMs), undefined, { signal: stopping.signal }).catch(() => {});
+      const ms = between(random, pauseMs / 4, pauseMs) * pace.slowdown;
+      await setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
 

@@ -52,6 +52,12 @@ export interface More {
 /** Time limit of the client. The checker's own limit is much shorter. */
 const patienceMs = 20_000;
 
+/**
+ * An agent that keeps connections open. It closes idle ones before the API does, which is after 30 s: a request that is
+ * sent in the moment in which the API closes its connection gets no answer.
+ */
+export const newAgent = (): http.Agent => new http.Agent({ keepAlive: true, timeout: patienceMs });
+
 /** Makes one request of a partner or a driver. Never rejects, because a missing answer is evidence too. */
 export async function request(agent: http.Agent, asked: RequestOptions): Promise<Answer> {
   const at = Date.now();

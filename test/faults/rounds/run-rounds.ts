@@ -9,6 +9,7 @@ import type { Fault } from '../faults-log.ts';
 import type { FigureResult, FigureRun } from '../figure.ts';
 import { startCrowd } from '../load/crowd.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
+import { startPace } from '../load/pace.ts';
 import { startPartners } from '../load/partners.ts';
 import type { Way } from '../load/side-ways.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
@@ -23,7 +24,7 @@ export interface FaultRunOptions {
   run: FigureRun;
   /** Options of the world. By default it is wired. */
   world?: Partial<WorldOptions>;
-  /** Creations started each second. The default leaves some idle CPU on 2 cores, and more in a short run. */
+  /** Creations started each second, at the planned pace. */
   perSecond?: number;
   longestMs?: number;
   /** With people on the dashboard, feed readers and old rides. */
@@ -78,22 +79,25 @@ export async function runUnderFaults({
   let isKept = true;
   const violations: string[] = [];
   let fleet: Fleet | undefined;
+  const pace = startPace();
   try {
     const keys = await keysOfEveryManner(world);
     const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, {
       sideShare: ways ? 1 : withPeople ? 0.3 : 0,
       ways,
+      pace,
     });
     const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
     const liveRandom = seededRandom(run.seed + 2);
-    fleet = await startFleet(world, liveRandom, { drivers, areConstant: drivers === 0 });
+    fleet = await startFleet(world, liveRandom, { drivers, pace, areConstant: drivers === 0 });
     const live = startPartners(world, drivers === 0 ? [] : liveKeys, liveRandom, livePerSecond, {
       areLive: true,
       acceptShare: 0.6,
       sideShare: withPeople ? 0.3 : 0,
+      pace,
     });
     const crowd = withPeople
-      ? startCrowd(world, [...keys.slice(0, 3), ...liveKeys.slice(0, 1)], run.seed + 3)
+      ? startCrowd(world, [...keys.slice(0, 3), ...liveKeys.slice(0, 1)], run.seed + 3, { pace })
       : undefined;
     const arena: Arena = { world, random, faults: made, broken: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
@@ -106,6 +110,8 @@ export async function runUnderFaults({
     journal.push(...(await live.stop()));
     const presses = await crowd?.goHome();
     run.say(`${journal.length} requests made; waiting until all work is done`);
+    const slowdown = pace.stop();
+    if (slowdown > 1.05) run.say(`the machine was busy: pauses of the load were ${slowdown.toFixed(1)} times as long`);
     await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
     const feeds = await crowd?.readToEnd();
@@ -121,6 +127,7 @@ export async function runUnderFaults({
     isKept = violations.length > 0;
     return { evidence, violations };
   } finally {
+    pace.stop();
     await watch.stop();
     await fleet?.stop();
     // The evidence is needed to find the cause of a violation.
