@@ -22,11 +22,12 @@ export async function startMailServer(options: SMTPServerOptions = {}, port = 0)
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     onData(stream, { envelope }, callback) {
+      // Reading fails if the sender is killed during a mail. Such a mail is not accepted.
       void buffer(stream).then((bytes) => {
         const from = envelope.mailFrom ? envelope.mailFrom.address : '';
         mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw: bytes.toString('utf8') });
         callback();
-      });
+      }, callback);
     },
     ...options,
   });
