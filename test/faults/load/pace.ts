@@ -1,6 +1,6 @@
 import os from 'node:os';
 
-/** The pace of a load. Every pause of the load is multiplied by `slowdown`. */
+/** The pace of a load. The pauses between creations, drivers' polls and people's tasks are multiplied by `slowdown`. */
 export interface Pace {
   /** 1 as planned; 2 for half as many requests. */
   readonly slowdown: number;

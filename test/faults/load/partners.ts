@@ -139,16 +139,6 @@ export function startPartners(
     }
   }
 
-  const partners: Partners = {
-    journal,
-    async stop() {
-      stopped = true;
-      await starting;
-      await Promise.all(inUse);
-      agent.destroy();
-      return journal;
-    },
-  };
   const starting = (async () => {
     // Without keys there are no partners.
     while (!stopped && keys.length > 0) {
@@ -160,7 +150,16 @@ export function startPartners(
       await setTimeout((1_000 / perSecond) * between(random, 0.5, 1.5) * pace.slowdown);
     }
   })();
-  return partners;
+  return {
+    journal,
+    async stop() {
+      stopped = true;
+      await starting;
+      await Promise.all(inUse);
+      agent.destroy();
+      return journal;
+    },
+  };
 }
 
 /**
