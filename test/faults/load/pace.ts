@@ -26,7 +26,9 @@ const stepFactor = 1.25;
  * requests take longer than the service's time limits allow, although no promise is broken.
  */
 export function startPace(): AdaptedPace {
-  let slowdown = 1;
+  // Processes that have just started need more CPU time, so the load starts slowly. With idle time, it has the planned
+  // pace after 7 s.
+  let slowdown = maxSlowdown;
   let seconds = 0;
   let sum = 0;
   let before = cpuTimes();

@@ -111,7 +111,7 @@ export async function runUnderFaults({
     const presses = await crowd?.goHome();
     run.say(`${journal.length} requests made; waiting until all work is done`);
     const slowdown = pace.stop();
-    if (slowdown > 1.05) run.say(`the machine was busy: pauses of the load were ${slowdown.toFixed(1)} times as long`);
+    if (slowdown > 1.05) run.say(`pauses of the load were ${slowdown.toFixed(1)} times as long as planned`);
     await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
     const feeds = await crowd?.readToEnd();
