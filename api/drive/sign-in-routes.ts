@@ -39,7 +39,7 @@ export function signInRoutes(service: Context): PageRoute[] {
 
   const signIn: Middleware = async (ctx) => {
     const key = (await readForm(ctx)).text('key').trim();
-    const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+    const client = clientNetwork(clientAddress(ctx, service));
     // The try is counted before the key is checked, so that concurrent tries cannot exceed the limit.
     const tried = await charge(wrongDriverKeys, client, service.now());
     if (tried.isFull) return tooMany(ctx, tried.freesMs);

@@ -66,7 +66,7 @@ export function trackPart(service: Context, wake: Wake): Part {
     get('/:token/events', (ctx, { ride, state }) => {
       if (hasEnded(state.status)) ctx.status = 204;
       else {
-        const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+        const client = clientNetwork(clientAddress(ctx, service));
         followed.follow(ride, state, () => streams.open(ctx, client));
       }
     }),

@@ -19,7 +19,7 @@ interface Options {
   headers?: Record<string, string>;
 }
 
-const randomAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+export const randomAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 
 export function plainBrowser({ url }: Pick<TestApi, 'url'>, options: Options = {}): PlainBrowser {
   const { address = randomAddress(), headers: always = {} } = options;

@@ -25,7 +25,7 @@ export function deskSettingsRoutes(service: Context): DashboardRoute[] {
     const key = keys.find(({ _id }) => _id === form.text('key'));
     if (!key) return { status: 422, html: await show(account, owner, { key: 'Choose one of the active keys' }) };
     await chooseDeskKey(account._id, sent.id, key._id);
-    const from = clientAddress(ctx, service.config.trustedProxyHops);
+    const from = clientAddress(ctx, service);
     const by = { ...owner, member: account.member.email, from };
     const _id = derivedAuditId('desk_key_chosen', sent.id);
     await audit({ _id, ...by, action: 'desk_key_chosen', keyId: key._id }, arrivedAt.getTime());

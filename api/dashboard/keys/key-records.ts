@@ -12,7 +12,7 @@ import type { FormRequest } from '../page-routes.ts';
 /** The records of changes to keys: an entry in the account's audit list, and mails about a new secret to the owners and developers. */
 export function keyRecords(service: Context) {
   const { config } = service;
-  const addressOf = ({ ctx }: FormRequest) => clientAddress(ctx, config.trustedProxyHops);
+  const addressOf = ({ ctx }: FormRequest) => clientAddress(ctx, service);
 
   /** Adds an entry to the account's audit list, once per form. */
   const record = (request: FormRequest, what: AuditAction, keyId: string, form = request.sent.id) =>

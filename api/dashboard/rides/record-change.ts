@@ -40,7 +40,7 @@ export async function recordChange(
 ): Promise<boolean> {
   const made = events.find(({ form }) => form === sent.id);
   if (made && mayAddMissingRecords(timeOf(made), service.now())) {
-    const from = clientAddress(ctx, service.config.trustedProxyHops);
+    const from = clientAddress(ctx, service);
     const by = { ...owner, member: account.member.email, from };
     await audit({ _id: derivedAuditId(what, sent.id), ...by, action: what, keyId, about: _id }, service.now());
   }

@@ -37,7 +37,7 @@ export function codeSteps(service: Context) {
       const mailId = derivedMailId('code', codeRequestId(asking));
       // The mail is stored last, so a stored mail means that all steps are done.
       if (await isMailStored(mailId)) return null;
-      const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+      const client = clientNetwork(clientAddress(ctx, service));
       const made = await newCode(config, { ...asking, client }, now);
       if ('tooMany' in made) return tooManyMails(ctx, made);
       await sendMail(service, { to: asking.email, ...codeMail(config, made, new Date(now)) }, mailId);

@@ -51,7 +51,7 @@ export function invitationRoutes(service: Context): DashboardRoute[] {
   async function join(ctx: RequestContext, person: Person, form: Form): Promise<Answer> {
     const { account } = person;
     const { email } = account.member;
-    const from = clientAddress(ctx, config.trustedProxyHops);
+    const from = clientAddress(ctx, service);
     const joined = await joinAccount(hashOf(ctx), { email, from }, service.now());
     if (!joined) return goneInvitation();
     if (joined === 'suspended') return suspended;

@@ -25,7 +25,7 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   const entryOf = ({ account, ctx }: FormRequest) => ({
     accountId: account._id,
     member: account.member.email,
-    from: clientAddress(ctx, config.trustedProxyHops),
+    from: clientAddress(ctx, service),
   });
 
   async function endOwn(ctx: RequestContext): Promise<Answer> {

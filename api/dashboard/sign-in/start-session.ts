@@ -43,7 +43,7 @@ export async function startBrowserSession(
   let [token] = isDone ? await livingSessions(tokens, now) : tokens;
   if (!token) return 'ended';
   if (!isDone) {
-    const from = clientAddress(ctx, config.trustedProxyHops);
+    const from = clientAddress(ctx, service);
     const joined = invitation ? await joinAccount(invitation, { email, from }, now) : null;
     if (joined === 'suspended') return 'suspended';
     const member = joined ?? (await usualMember(email, { mayCreate: !invitation }));

@@ -35,7 +35,7 @@ export async function enterAccount(
   to: MemberRef,
 ): Promise<void> {
   const _id = derivedAuditId('switched_in', session._id, to.accountId, formIdOf(form));
-  const from = clientAddress(ctx, service.config.trustedProxyHops);
+  const from = clientAddress(ctx, service);
   const entry = { accountId: to.accountId, member: account.member.email, from };
   await audit({ _id, ...entry, action: 'switched_in' }, service.now());
   await switchSession(session, to);

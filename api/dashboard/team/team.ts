@@ -66,7 +66,7 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     accountId: account._id,
     form: sent.id,
     member: account.member,
-    from: clientAddress(ctx, config.trustedProxyHops),
+    from: clientAddress(ctx, service),
   });
 
   interface Shown {

@@ -11,7 +11,7 @@ import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { textOf } from '../../support/pages.ts';
-import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { type PlainBrowser, plainBrowser, randomAddress } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("a session on the driver's page", () => {
@@ -225,10 +225,13 @@ describe("a session on the driver's page", () => {
     expect(status).to.equal(401);
   });
 
-  it('after 20 wrong keys in 15 minutes, a client address gets a 429', async () => {
-    const guesser = plainBrowser(api);
+  it('after 20 wrong keys in 15 minutes, a client address gets a 429, also if a proxy adds its ports', async () => {
+    const address = randomAddress();
+    const guesser = plainBrowser(api, { address });
     const { key } = await newGatewayDriver(api);
-    const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });
+    let port = 40_000;
+    const guess = (typed: string) =>
+      guesser.post('/drive/sign-in', { key: typed }, { 'x-forwarded-for': `${address}:${port++}` });
     // A sign-in with a correct key does not count towards the limit.
     await guess(key);
     const guesses = await Promise.all(Array.from({ length: 22 }, () => guess(newDriverKey())));
