@@ -9,6 +9,7 @@ import { driverSessions } from '../../shared/drivers/driver.ts';
 import { validRide } from '../support/client.ts';
 import { newFormId, signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, testContext } from '../support/service.ts';
 
@@ -16,7 +17,7 @@ import { startTestApi, testContext } from '../support/service.ts';
  * This limit only ends a hang. It is long, because all requests run at once, each waits 3 s for MongoDB, and the
  * machine is busy.
  */
-const patience = () => AbortSignal.timeout(60_000);
+const patience = () => AbortSignal.timeout(scaled(60_000));
 const opsToken = 'a-token-of-operators-1';
 
 /** Parts that read from MongoDB before they answer any request with a key or a session. */
@@ -44,8 +45,8 @@ describe('API with a MongoDB that answers after 3 s', () => {
       authorization: `Bearer ${name === 'drivers' ? driver.key : partner.key}`,
     });
 
-    proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
-    ctx = await testContext({ MONGO_URL: proxy.url, OPS_TOKEN: opsToken });
+    proxy = await startMongoProxy(process.env.TEST_RUN_MONGO_URL ?? '');
+    ctx = await testContext({ MONGO_URL: proxy.url, OPS_TOKEN: opsToken }, { timeLimits: true });
     const app = createApp(ctx);
     const pages = await operatorsParts(ctx);
     parts = [...app.parts, ...pages];

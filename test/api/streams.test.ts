@@ -11,10 +11,7 @@ import { call } from '../support/client.ts';
 import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('streams of pages', function () {
-  // Below the 14 s after which the server closes any silent connection, so that no test passes because of that.
-  this.timeout(10_000);
-
+describe('streams of pages', () => {
   const ctx = useTestContext();
   let server: HttpServer;
   let stopped: Promise<void> | undefined;
@@ -24,7 +21,10 @@ describe('streams of pages', function () {
   /** Called before the stream opens, at the time when a page reads its ride. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
-  beforeEach(async () => {
+  beforeEach(async function () {
+    // Below the 14 s after which the server closes any silent connection, so that no test passes because of that. Set
+    // here, so that it is not scaled.
+    this.currentTest?.timeout(10_000);
     streams = createStreams({ all: 10, perClient: 10, client: 'client' }, 10);
     opened = [];
     logged = [];

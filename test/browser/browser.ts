@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { scaled } from '../support/machine-speed.ts';
 import { chromiumPath } from './install-chromium.ts';
 
 /** Screenshots of every page that a test checked; git ignores them. */
@@ -51,6 +52,7 @@ export async function openProfile(options: BrowserContextOptions = {}): Promise<
   });
   // The compiled tests call `__name` for functions inside those that run in the page.
   await profile.addInitScript('globalThis.__name = (value) => value');
+  profile.setDefaultTimeout(scaled(30_000));
   profiles.push(profile);
   return profile;
 }
