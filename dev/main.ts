@@ -15,8 +15,10 @@ prints where it listens and a test key.
   --json     prints the raw logs, and all else on stderr
   --prepare  downloads what the first start needs, and ends
 
-More settings come from the environment:
-docs/settings.md lists them.
+TEST_MONGO_URL=mongodb://HOST uses a new database on that
+MongoDB and drops it at the end; MONGO_URL=mongodb://HOST/NAME
+uses a database and keeps it. docs/settings.md lists the other
+settings that come from the environment.
 
 Examples
   npm run dev -- --port 4200 --fresh
