@@ -15,10 +15,10 @@ prints where it listens and a test key.
   --json     prints the raw logs, and all else on stderr
   --prepare  downloads what the first start needs, and ends
 
-TEST_MONGO_URL=mongodb://HOST uses a new database on that
-MongoDB and drops it at the end; MONGO_URL=mongodb://HOST/NAME
-uses a database and keeps it. docs/settings.md lists the other
-settings that come from the environment.
+TEST_MONGO_URL=mongodb://HOST uses a new database there, and
+drops it at the end. MONGO_URL=mongodb://HOST/NAME keeps its
+database. More settings come from the environment:
+docs/settings.md lists them.
 
 Examples
   npm run dev -- --port 4200 --fresh

@@ -21,10 +21,7 @@ describe('streams of pages', () => {
   /** Called before the stream opens, at the time when a page reads its ride. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
-  beforeEach(async function () {
-    // Below the 14 s after which the server closes any silent connection, so that no test passes because of that. Set
-    // here, so that it is not scaled.
-    this.currentTest?.timeout(10_000);
+  beforeEach(async () => {
     streams = createStreams({ all: 10, perClient: 10, client: 'client' }, 10);
     opened = [];
     logged = [];
@@ -33,6 +30,8 @@ describe('streams of pages', () => {
     const part = testPart({
       async handle(requestCtx) {
         requestCtx.state.route = requestCtx.path;
+        // The server closes any connection that is silent for 14 s. No test may pass because of that.
+        requestCtx.req.socket.setTimeout(0);
         await beforeOpen(requestCtx);
         const stream = streams.open(requestCtx, 'client');
         opened.push({ stream, closed: new Promise((resolve) => stream.onClose(resolve)) });

@@ -3,7 +3,7 @@ import { serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { connectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
@@ -34,11 +34,21 @@ export async function testContext(
   { timeLimits = false } = {},
 ): Promise<Context> {
   const config = testConfig(settings);
-  await connectMongo(config.secrets.mongoUrl, { timeLimits });
   const isRunsOwn = !settings.MONGO_URL && !settings.SECRETS_KEY;
-  if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
-  if (isRunsOwn) isMigrated = true;
-  return openContext(config, 'test');
+  try {
+    await connectMongo(config.secrets.mongoUrl, { timeLimits: false });
+    if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
+    if (isRunsOwn) isMigrated = true;
+    if (timeLimits) {
+      await disconnectMongo();
+      await connectMongo(config.secrets.mongoUrl);
+    }
+    return await openContext(config, 'test');
+  } catch (error) {
+    // The next test file of this process connects again.
+    await disconnectMongo();
+    throw error;
+  }
 }
 
 /** The settings of a test, or a function that returns them, for settings that are known only once the servers run. */
