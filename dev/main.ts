@@ -15,7 +15,9 @@ prints where it listens and a test key.
   --json     prints the raw logs, and all else on stderr
   --prepare  downloads what the first start needs, and ends
 
-More settings come from the environment:
+TEST_MONGO_URL=mongodb://HOST uses a new database there, and
+drops it at the end. MONGO_URL=mongodb://HOST/NAME keeps its
+database. More settings come from the environment:
 docs/settings.md lists them.
 
 Examples

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { givenMongo } from './servers/given-mongo.ts';
 import { portProblem } from './servers/ports.ts';
 import { endStaleRedis } from './servers/redis.ts';
 import { createLogView } from './stack/logs.ts';
@@ -23,11 +24,14 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   const screen = createMovingLine(json ? process.stderr : process.stdout);
   const logs = createLogView(screen.print);
   const dataDir = dataDirOf(port);
+  // MONGO_URL names a database that is kept, so it comes first.
+  const given = process.env.MONGO_URL ? undefined : givenMongo();
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
     // Imported late, because it loads half of the service: the checks above report their errors before that.
     const { startStack } = await import('./stack/stack.ts');
+    if (given) process.env.MONGO_URL = given.url('dev');
     const stack = await startStack({
       port,
       dataDir,
@@ -47,6 +51,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
       await stack.stop();
     }
   } finally {
+    await given?.drop();
     logs.end();
     screen.end();
   }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes } from '../support/any-request.ts';
 import { forgetCharges } from '../support/charges.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { useTestApi } from '../support/service.ts';
 
@@ -14,7 +15,7 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
   const api = useTestApi();
 
   it(`generated requests get a success body or { error }, never a 5xx or a crash (seed ${seed})`, async function () {
-    this.timeout(60_000);
+    this.timeout(scaled(60_000));
     const seen = new Map<number, number>();
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;

@@ -4,13 +4,13 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import type { Document } from '../support/op-msg.ts';
-import { useReplicaSet } from '../support/replica-set.ts';
+import { describeOnEngine, useReplicaSet } from '../support/replica-set.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
-describe('API on a replica set', () => {
+describeOnEngine('API on a replica set', () => {
   let commands: Document[] = [];
   const replicaSet = useReplicaSet({ majorityMs: 5, onCommand: (command) => commands.push(command) });
   const api = useTestApi(() => ({ MONGO_URL: replicaSet.url }));

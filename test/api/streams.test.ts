@@ -11,10 +11,7 @@ import { call } from '../support/client.ts';
 import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('streams of pages', function () {
-  // Below the 14 s after which the server closes any silent connection, so that no test passes because of that.
-  this.timeout(10_000);
-
+describe('streams of pages', () => {
   const ctx = useTestContext();
   let server: HttpServer;
   let stopped: Promise<void> | undefined;
@@ -33,6 +30,8 @@ describe('streams of pages', function () {
     const part = testPart({
       async handle(requestCtx) {
         requestCtx.state.route = requestCtx.path;
+        // The server closes any connection that is silent for 14 s. No test may pass because of that.
+        requestCtx.req.socket.setTimeout(0);
         await beforeOpen(requestCtx);
         const stream = streams.open(requestCtx, 'client');
         opened.push({ stream, closed: new Promise((resolve) => stream.onClose(resolve)) });

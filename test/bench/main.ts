@@ -1,8 +1,9 @@
 import fs from 'node:fs/promises';
+import { versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 import type { Bench } from './bench.ts';
-import { measurements } from './measurements.ts';
+import { measurements, needEngine } from './measurements.ts';
 import { newProfiles } from './profiles.ts';
 import { newProgress } from './progress.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
@@ -27,6 +28,10 @@ ${wrapped(Object.keys(measurements).join(', '), 58)
   .map((line) => `  ${line}`)
   .join('\n')}
 
+TEST_MONGO_URL=mongodb://HOST uses that MongoDB, and skips
+${needEngine.join(', ')} and all figures of
+MongoDB's CPU time.
+
 Examples
   npm run bench -- --quick
   npm run bench -- --only create,retrieve --json rows.json
@@ -36,12 +41,17 @@ if (asksForHelp(process.argv.slice(2))) {
   console.log(usage);
   process.exit();
 }
-const { values, names } = parse();
+const { values, names: asked } = parse();
+const skipped = process.env.TEST_MONGO_URL ? asked.filter((name) => needEngine.includes(name)) : [];
+const names = asked.filter((name) => !skipped.includes(name));
 const progress = newProgress();
 const rows: Row[] = [];
 let broken = 0;
 
 const stack = await startStack(progress.say);
+const mongo = await versionOfMongo(stack.mongo.url);
+progress.print(mongo);
+if (skipped.length > 0) progress.print(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);
 const isInterrupted = stopOnSignal(stack);
 const rounds = Number(values.rounds ?? (values.profile ? 1 : values.quick ? 2 : 3));
 const profiles = newProfiles(values.profile !== undefined);
@@ -49,10 +59,11 @@ const { quick } = values;
 const bench: Bench = { stack, quick, rounds, profiles, ridesPerSecond: Number(values.rides), say: progress.say };
 for (const name of names) {
   try {
-    const measured = (await measurements[name](bench)).map(rowOf);
+    const figures = await measurements[name](bench);
+    const measured = figures.filter(({ service }) => !service.some(Number.isNaN)).map((figure) => rowOf(figure, mongo));
     rows.push(...measured);
     // Prints each table immediately and all of them at the end, so that an interrupted run has printed its results.
-    if (names.length > 1) progress.print(tableOf(measured));
+    if (names.length > 1) progress.print(tableOf(measured, mongo));
     if (values.json) await writeRows(values.json);
     await stack.clean();
   } catch (error) {
@@ -66,7 +77,7 @@ for (const name of names) {
 progress.end();
 await stack.close();
 
-console.log(values.profile ? profiles.text() : `${tableOf(rows)}\n\n${summaryOf(rows)}`);
+console.log(values.profile ? profiles.text() : `${tableOf(rows, mongo)}\n\n${summaryOf(rows)}`);
 process.exit(broken > 0 || isInterrupted() ? 1 : 0);
 
 function writeRows(file: string): Promise<void> {

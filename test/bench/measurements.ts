@@ -26,6 +26,9 @@ import { cost } from './scale/cost.ts';
 import { million } from './scale/million.ts';
 import { twoQueues } from './scale/two-queues.ts';
 
+/** Measurements that read the CPU time or the connections of the embedded engine. */
+export const needEngine: readonly string[] = ['mongo-operations', 'million', 'cost'];
+
 /** All measurements, by their names for `--only`, in the order of a full run. */
 export const measurements = {
   machine,

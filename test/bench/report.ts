@@ -27,9 +27,11 @@ export interface Row {
   serviceRange: [min: number, max: number];
   floorRange: [min: number, max: number] | null;
   othersShare: number | null;
+  /** The version of MongoDB. */
+  mongo: string;
 }
 
-export function rowOf({ name, unit, service, floor, goal, others }: Figure): Row {
+export function rowOf({ name, unit, service, floor, goal, others }: Figure, mongo: string): Row {
   const ours = spreadOf(service);
   const theirs = floor && spreadOf(floor);
   const ratio = theirs ? ours.median / theirs.median : null;
@@ -44,6 +46,7 @@ export function rowOf({ name, unit, service, floor, goal, others }: Figure): Row
     serviceRange: rangeOf(ours),
     floorRange: theirs ? rangeOf(theirs) : null,
     othersShare: others === undefined ? null : rounded(others),
+    mongo,
   };
 }
 
@@ -52,8 +55,8 @@ function isReached(goal: Goal, value: number): boolean {
   return goal.startsWith('<=') ? value <= limit : value >= limit;
 }
 
-/** A Markdown table: medians, with the range of the rounds in brackets. */
-export function tableOf(rows: readonly Row[]): string {
+/** A Markdown table below the version of MongoDB: medians, with the range of the rounds in brackets. */
+export function tableOf(rows: readonly Row[], mongo: string): string {
   const head = ['name', 'unit', 'service', 'floor', 'ratio', 'goal', 'ok', 'others'];
   const cells = rows.map((row) => [
     row.name,
@@ -67,7 +70,7 @@ export function tableOf(rows: readonly Row[]): string {
   ]);
   const widths = head.map((_, column) => Math.max(...[head, ...cells].map((line) => (line[column] ?? '').length)));
   const line = (texts: string[]) => `| ${texts.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
+  return [mongo, '', line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
 }
 
 function withRange(median: number, range: [number, number] | null): string {

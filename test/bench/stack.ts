@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { buildAssets } from '../../api/build-assets.ts';
+import { givenMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
@@ -26,7 +27,8 @@ export const secretsKeys: SecretsKeys = [secretsKey(secretsKeyBytes)];
 
 /** The base of every measurement: one MongoDB, one Redis, the compiled service, and this process's own connections. */
 export interface Stack {
-  mongo: RunningServer;
+  /** Its `pid` is 0 if TEST_MONGO_URL replaces the embedded engine. */
+  mongo: Pick<RunningServer, 'url' | 'pid' | 'stop'>;
   redisServer: RunningServer;
   redis: Redis;
   queues: Queues;
@@ -52,7 +54,10 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   const build = await compile();
   say('starting MongoDB and Redis');
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-bench-'));
-  const mongo = await startMongo({ dataDir: path.join(folder, 'mongo') });
+  const given = givenMongo();
+  const mongo = given
+    ? { url: given.url('bench'), pid: 0, stop: given.drop }
+    : await startMongo({ dataDir: path.join(folder, 'mongo') });
   const redisServer = await startRedis({ dataDir: path.join(folder, 'redis') });
   await connectMongo(mongo.url, { timeLimits: false });
   await migrate(secretsKeys);
@@ -97,7 +102,8 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
       await migrate(secretsKeys);
     },
     watchOthers: () => {
-      return watchOthers([process.pid, mongo.pid, redisServer.pid, ...[...programs].map(({ pid }) => pid)]);
+      const own = [process.pid, mongo.pid, redisServer.pid, ...[...programs].map(({ pid }) => pid)];
+      return watchOthers(own.filter((pid) => pid !== 0));
     },
     async close() {
       await stopPrograms();

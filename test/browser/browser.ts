@@ -10,6 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
+import { scaled } from '../support/machine-speed.ts';
 import { chromiumPath } from './install-chromium.ts';
 
 /** Screenshots of every page that a test checked; git ignores them. */
@@ -60,6 +61,7 @@ export async function openProfile(options: BrowserContextOptions = {}): Promise<
   });
   // The compiled tests call `__name` for functions inside those that run in the page.
   await profile.addInitScript('globalThis.__name = (value) => value');
+  profile.setDefaultTimeout(scaled(30_000));
   profiles.push(profile);
   return profile;
 }
@@ -145,7 +147,7 @@ export async function lookAround(
 /** Waits until the page is laid out for its screen. Throws if it stays wider than the screen. */
 export async function expectNotTooWide(page: Page): Promise<void> {
   const isNarrow = () => document.documentElement.scrollWidth <= innerWidth;
-  await page.waitForFunction(isNarrow, undefined, { timeout: 5_000 }).catch(() => {
+  await page.waitForFunction(isNarrow, undefined, { timeout: scaled(5_000) }).catch(() => {
     throw new Error(`${page.url()} is wider than the screen of ${page.viewportSize()?.width} px`);
   });
 }

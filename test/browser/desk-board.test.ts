@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { newDesk } from '../support/desk.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -263,7 +264,7 @@ describe("a desk's board in a browser", () => {
     await page.locator('#connection', { hasText: 'Connection lost' }).waitFor();
     await newRide(api.ctx, { ...desk.owner, ...named('While away') });
     await page.unrouteAll();
-    await rideNamed(page, 'While away').waitFor({ timeout: 60_000 });
+    await rideNamed(page, 'While away').waitFor({ timeout: scaled(60_000) });
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
 

@@ -3,6 +3,7 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import type { Driver } from '../../shared/rides/ride-types.ts';
 import type { Client } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, person } from '../support/drivers.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { offerOn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
 
@@ -66,7 +67,7 @@ function stepsOf({ ctx, url }: TestApi, body: { rideId: string; trackUrl: string
 }
 
 /** Resolves when the map has this headline. */
-export const headline = (page: Page, words: string | RegExp, timeout = 30_000): Promise<void> =>
+export const headline = (page: Page, words: string | RegExp, timeout = scaled(30_000)): Promise<void> =>
   page.locator('#headline', { hasText: words }).waitFor({ timeout });
 
 /** The latitude and longitude at which the map draws the car. */

@@ -5,6 +5,7 @@ import { haversineKm } from '../../shared/base/great-circle.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { newRide } from '../support/rides.ts';
 import { testSettings, useTestContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
@@ -180,7 +181,7 @@ describe('the live map', () => {
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     await page.unrouteAll();
     await partner.post(`/rides/${rideId}/cancel`);
-    await headline(page, 'Ride cancelled', 60_000);
+    await headline(page, 'Ride cancelled', scaled(60_000));
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
 
@@ -234,6 +235,6 @@ describe('the live map of an API that restarts', () => {
     expect(how).to.equal('code 0');
     await applyAction(ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     await api.start();
-    await page.locator('#headline', { hasText: 'Ride cancelled' }).waitFor({ timeout: 60_000 });
+    await page.locator('#headline', { hasText: 'Ride cancelled' }).waitFor({ timeout: scaled(60_000) });
   }).timeout(120_000);
 });

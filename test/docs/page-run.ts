@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { lexer, type Tokens } from 'marked';
 import { blockInfo } from '../../api/docs/markdown.ts';
 import { schemaProblem } from '../support/documented.ts';
+import { scaled } from '../support/machine-speed.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = path.join(import.meta.dirname, 'client');
@@ -196,7 +197,7 @@ function shell(folder: string, code: string, values: Readonly<Record<string, str
 }
 
 /** Time limit for a command that hangs. */
-const silenceMs = 30_000;
+const silenceMs = scaled(30_000);
 
 /** A command that keeps running while the reader continues. It counts as started once it has printed its first line. */
 class Background {

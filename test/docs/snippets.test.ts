@@ -6,6 +6,7 @@ import { blockInfo } from '../../api/docs/markdown.ts';
 import { pageNames } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { useTestService } from '../support/workers.ts';
 import { installLanguages } from './install-languages.ts';
 import { codeBlocksOf, PageRun } from './page-run.ts';
@@ -38,7 +39,7 @@ describe('the code of a documentation page', () => {
 
   let missing: string[];
   before(async function () {
-    this.timeout(600_000);
+    this.timeout(scaled(600_000));
     missing = await installLanguages();
   });
 
@@ -77,7 +78,7 @@ describe('the code of a documentation page', () => {
     }
     for (const language of languages[name] ?? [undefined]) {
       it(`the code works as the page shows it: ${[name, language].filter(Boolean).join(', ')}`, async function () {
-        this.timeout(300_000);
+        this.timeout(scaled(300_000));
         // A language that is missing and cannot be installed leaves its test pending, which .ci/run counts as failed.
         if (language === 'python' && missing.includes('python3')) this.skip();
         const markdown = await pageText(name);

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { verify } from '../../docs/verify/verify.ts';
 import { eventExamples } from '../../shared/rides/events.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { installLanguages } from './install-languages.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -163,7 +164,7 @@ describe('the signature verifiers of the documentation', () => {
   let folder: string;
   let missing: string[];
   before(async function () {
-    this.timeout(600_000);
+    this.timeout(scaled(600_000));
     missing = await installLanguages();
     await mkdir(path.join(root, '.cache'), { recursive: true });
     folder = await mkdtemp(path.join(root, '.cache/verifiers-'));

@@ -15,6 +15,8 @@ export interface Figure {
   name: string;
   promise: string;
   goal: string;
+  /** True if it kills or pauses MongoDB or sets its clock, which needs the embedded engine. */
+  needsEngine?: boolean;
   measure(run: FigureRun): Promise<FigureResult>;
 }
 

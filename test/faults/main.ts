@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { usedMongo } from '../../dev/servers/given-mongo.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
@@ -26,6 +27,9 @@ and servers under load, empties Redis, and checks the result.
   --only NAME    measure only these figures
   --figures      measure every figure, about an hour
   --fuzz         send 100,000 generated requests, or --cases N
+
+TEST_MONGO_URL=mongodb://HOST uses that MongoDB, and skips
+what needs the embedded engine.
 
 Figures
 ${wrapped(figures.map(({ name }) => name).join(', '), 58)
@@ -59,10 +63,17 @@ async function main(): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
   if (unknown.length > 0) throw new UsageError(`unknown figure: ${unknown.join(', ')}`);
   const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
-  const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
-  const withRounds = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
+  const asked = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
+  const isGiven = Boolean(process.env.TEST_MONGO_URL);
+  const chosen = asked.filter(({ needsEngine }) => !(isGiven && needsEngine));
+  const asksForRounds = values.rounds !== undefined || values['replica-set'] || (asked.length === 0 && !values.fuzz);
+  const withRounds = asksForRounds && !isGiven;
+  const skipped = asked.filter((figure) => !chosen.includes(figure)).map(({ name }) => name);
+  if (asksForRounds && !withRounds) skipped.push('rounds');
 
-  console.log(`seed: ${seed}\nbuild: ${await commit()}`);
+  const mongo = await usedMongo();
+  console.log(`seed: ${seed}\nbuild: ${await commit()}\n${mongo}`);
+  if (skipped.length > 0) console.log(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);
   const build = await compileService();
   const run: FigureRun = { build, seed, short: values.short, say };
   const parts: [name: string, goal: string, measure: () => Promise<FigureResult>][] = chosen.map((figure) => {
@@ -83,7 +94,7 @@ async function main(): Promise<number> {
   } finally {
     await fs.rm(build, { recursive: true, force: true });
   }
-  console.log(`violations: ${violations}`);
+  console.log(`${mongo}\nviolations: ${violations}`);
   return violations === 0 ? 0 : 1;
 }
 

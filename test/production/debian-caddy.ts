@@ -11,10 +11,11 @@ import { promisify } from 'node:util';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { endChild, exitOf } from '../../dev/servers/processes.ts';
+import { scaled } from '../support/machine-speed.ts';
 
 const caddyfile = path.join(import.meta.dirname, '..', '..', 'Caddyfile');
 const domain = 'rides.example';
-const startMs = 30_000;
+const startMs = scaled(30_000);
 const stopGraceMs = 15_000;
 
 export interface ProxyRequest {

@@ -62,7 +62,7 @@ describe('commands', () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
       run('cli/migrate', []),
-      run('cli/migrate', [], { MONGO_URL: process.env.TEST_MONGO_URL, SECRETS_KEY }),
+      run('cli/migrate', [], { MONGO_URL: process.env.TEST_RUN_MONGO_URL, SECRETS_KEY }),
     ]);
     const lines = ['MONGO_URL', 'SECRETS_KEY'].map((name) => `migrate: Setting ${name} is required\n`);
     expect(refused).to.deep.equal({ code: 1, stdout: '', stderr: lines.join('') });

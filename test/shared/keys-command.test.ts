@@ -21,7 +21,7 @@ describe('the command line of keys', () => {
 
   const settings = (): NodeJS.ProcessEnv => ({
     SERVICE_ENV: 'development',
-    MONGO_URL: process.env.TEST_MONGO_URL,
+    MONGO_URL: process.env.TEST_RUN_MONGO_URL,
     REDIS_URL: process.env.TEST_REDIS_URL,
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   });

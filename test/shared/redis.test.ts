@@ -10,6 +10,7 @@ import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/
 import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
 import { useFolder } from '../support/folder.ts';
 import { withLogLines } from '../support/log-lines.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
 import { type Restartable, restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
@@ -91,7 +92,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
       });`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
     const env = { ...process.env, ADDRESS: cluster.url };
-    const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: 30_000, env });
+    const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: scaled(30_000), env });
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 });

@@ -2,17 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareTests } from '../../dev/servers/faketime.ts';
+import { givenMongo, versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
+import { measureSpeed, scaleLimits } from './machine-speed.ts';
 import { startReplicaSet } from './replica-set.ts';
 
 /**
  * Each mocha process has its own MongoDB engine and Redis, on free ports and in a new folder. Their addresses are in
- * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set, the engine is the
- * primary of a replica set. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
+ * TEST_RUN_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set, the engine is the
+ * primary of a replica set. With TEST_MONGO_URL, each process has its own database on that server instead. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
  */
-type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
+type Servers = { TEST_RUN_MONGO_URL: string; TEST_REDIS_URL: string };
 
 /** The number of "jobs" in .mocharc.json; the other configurations have fewer. */
 const maxWorkers = 4;
@@ -21,36 +23,48 @@ const stops: (() => Promise<void>)[] = [];
 
 /** Runs once, in the process that starts the workers. Without --parallel, that process also runs the tests. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
+  measureSpeed();
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
+  const given = givenMongo();
   const count = this.isParallelMode() ? maxWorkers : 1;
   const [build, , ...servers] = await Promise.all([
     compileService(),
     prepareTests(console.error),
-    ...Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))),
+    ...Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`), given?.url(`${index}`))),
   ]);
   stops.push(() => rm(build, { recursive: true, force: true }));
   Object.assign(process.env, servers[0], { TEST_BUILD: build });
+  console.log(await versionOfMongo(servers[0]?.TEST_RUN_MONGO_URL ?? ''));
+  if (given) stops.push(given.drop);
   process.env.TEST_SERVERS = JSON.stringify(servers);
 }
+
+/** Runs in each of mocha's processes, before the tests of each file. */
+export const mochaHooks = {
+  beforeAll(this: Mocha.Context) {
+    scaleLimits(this.test?.parent as Mocha.Suite);
+  },
+};
 
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.allSettled(stops.map((stop) => stop()));
   await rm(folder, { recursive: true, force: true });
 }
 
-async function startServers(dataDir: string): Promise<Servers> {
+async function startServers(dataDir: string, givenUrl?: string): Promise<Servers> {
   const [mongo, redis] = await Promise.all([
-    startMongo({ dataDir: join(dataDir, 'mongo') }),
+    givenUrl ? { url: givenUrl, stop: async () => {} } : startMongo({ dataDir: join(dataDir, 'mongo') }),
     startRedis({ dataDir: join(dataDir, 'redis'), hz: 100 }),
   ]);
   stops.push(mongo.stop, redis.stop);
   let { url } = mongo;
   if (process.env.TEST_MONGO === 'replica-set') {
+    if (givenUrl) throw new Error('the simulated replica set needs the embedded engine: unset TEST_MONGO_URL');
     const replicaSet = await startReplicaSet(mongo.url, { majorityMs: 3 });
     stops.unshift(replicaSet.close);
     url = replicaSet.url;
   }
-  return { TEST_MONGO_URL: url, TEST_REDIS_URL: redis.url };
+  return { TEST_RUN_MONGO_URL: url, TEST_REDIS_URL: redis.url };
 }
 
 /** Mocha also loads this file in each worker, and numbers the workers from 0. */

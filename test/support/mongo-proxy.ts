@@ -101,7 +101,7 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   return {
     // The interval of 10 ms makes lost connections cheap: by default the driver checks a server every 500 ms, so each
     // one would cost half a second.
-    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true&minHeartbeatFrequencyMS=10`,
+    url: `${throughProxy(url, `127.0.0.1:${port}`)}&minHeartbeatFrequencyMS=10`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
     cutWrite(at, when = 'after') {
@@ -131,14 +131,26 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
 }
 
 /** A proxy in front of the test run's MongoDB, for the tests of the surrounding describe. */
-export const useMongoProxy = (): MongoProxy => useStarted(() => startMongoProxy(process.env.TEST_MONGO_URL ?? ''));
+export const useMongoProxy = (): MongoProxy => useStarted(() => startMongoProxy(process.env.TEST_RUN_MONGO_URL ?? ''));
 
-/** The listening address of the server in a MONGO_URL: a Unix socket, with an encoded path, or a port. */
+/** The address of the same database with the same user, through the proxy at `host`. */
+export function throughProxy(url: string, host: string): string {
+  const [, user = '', database, options = ''] = /^mongodb:\/\/([^/]*@)?[^/]+\/([^?]*)\??(.*)$/.exec(url) ?? [];
+  const search = new URLSearchParams(options);
+  search.delete('replicaSet');
+  search.set('directConnection', 'true');
+  return `mongodb://${user}${host}/${database}?${search}`;
+}
+
+/**
+ * The listening address of the server in a MONGO_URL: a Unix socket, with an encoded path, or a port. Of several servers,
+ * it is the first.
+ */
 export function serverOf(url: string): net.NetConnectOpts {
-  const server = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(url)?.[1] ?? '');
+  const server = decodeURIComponent(/^mongodb:\/\/(?:[^/]*@)?([^/,]+)/.exec(url)?.[1] ?? '');
   if (server.includes('/')) return { path: server };
   const { hostname, port } = new URL(`tcp://${server}`);
-  return { host: hostname, port: Number(port) };
+  return { host: hostname, port: Number(port || 27_017) };
 }
 
 /** The first bytes of an insert command in BSON: a string element `insert` with the collection's name. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { onFreePort } from '../../dev/servers/ports.ts';
 import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts';
+import { scaled } from './machine-speed.ts';
 import { type Restartable, restartable } from './restartable.ts';
 import { until } from './until.ts';
 
@@ -170,7 +171,11 @@ async function roleOf(node: Restartable) {
  * server does not answer.
  */
 export async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
-  const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 5_000, maxRetriesPerRequest: 0 });
+  const redis = new Redis(portOf(node), {
+    retryStrategy: null,
+    commandTimeout: scaled(5_000),
+    maxRetriesPerRequest: 0,
+  });
   redis.on('error', () => {});
   try {
     return String(await redis.call(`${command}`, args));

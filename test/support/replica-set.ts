@@ -46,9 +46,18 @@ const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrit
 /** Fields of commands that the engine does not know. */
 const ofReplicaSets = new Set(['lsid', 'txnNumber', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern']);
 
+/**
+ * Like `describe`, but skipped if TEST_MONGO_URL replaces the embedded engine: the simulation works only in front of a
+ * server without replication.
+ */
+export function describeOnEngine(title: string, suite: (this: Mocha.Suite) => void): void {
+  if (process.env.TEST_MONGO_URL) describe.skip(title, suite);
+  else describe(title, suite);
+}
+
 /** A replica set on the test run's engine, for the tests of the surrounding describe. */
 export const useReplicaSet = (options?: ReplicaSetOptions): ReplicaSet =>
-  useStarted(() => startReplicaSet(process.env.TEST_MONGO_URL ?? '', options));
+  useStarted(() => startReplicaSet(process.env.TEST_RUN_MONGO_URL ?? '', options));
 
 /** Starts a proxy in front of the engine of `url`. */
 export async function startReplicaSet(url: string, options: ReplicaSetOptions = {}): Promise<ReplicaSet> {

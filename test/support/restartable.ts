@@ -35,3 +35,11 @@ export async function restartable(start: (url?: string) => Promise<RunningServer
     resume: () => void process.kill(server.pid, 'SIGCONT'),
   };
 }
+
+/** A server that this machine's processes only use: it cannot be killed or paused, and `stop` drops what they stored. */
+export function fixedServer(url: string, stop: () => Promise<void>): Restartable {
+  const refuse = () => {
+    throw new Error('only the embedded MongoDB can be killed or paused: unset TEST_MONGO_URL');
+  };
+  return { url, pid: 0, stop, kill: refuse, start: refuse, pause: refuse, resume: refuse };
+}

@@ -1,10 +1,11 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { scaled } from './machine-speed.ts';
 
 /** These limits only end a hang: a busy machine is many times slower than an idle one. */
-const startMs = 120_000;
-const stopMs = 60_000;
+const startMs = scaled(120_000);
+const stopMs = scaled(60_000);
 
 export interface ServiceProcess {
   readonly name: string;

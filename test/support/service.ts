@@ -3,7 +3,7 @@ import { serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { connectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
@@ -14,7 +14,7 @@ import { useStarted } from './use-started.ts';
 /** The settings of a test, as the environment of a process. */
 export const testSettings = (settings: Record<string, string> = {}) => ({
   SERVICE_ENV: 'development',
-  MONGO_URL: process.env.TEST_MONGO_URL,
+  MONGO_URL: process.env.TEST_RUN_MONGO_URL,
   REDIS_URL: process.env.TEST_REDIS_URL,
   PORT: '0',
   PUBLIC_BASE_URL: 'https://rides.example',
@@ -26,16 +26,29 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
 /**
- * A context on the test run's servers, with all indexes. Data of other tests may exist. MongoDB's time limits apply
- * only with another MONGO_URL: on a busy machine, the run's own MongoDB may take longer.
+ * A context on the test run's servers, with all indexes. Data of other tests may exist. The time limits of MongoDB's
+ * operations apply only with `timeLimits`, for tests of these limits: on a busy machine, MongoDB may take longer.
  */
-export async function testContext(settings: Record<string, string> = {}): Promise<Context> {
+export async function testContext(
+  settings: Record<string, string> = {},
+  { timeLimits = false } = {},
+): Promise<Context> {
   const config = testConfig(settings);
-  await connectMongo(config.secrets.mongoUrl, { timeLimits: settings.MONGO_URL !== undefined });
   const isRunsOwn = !settings.MONGO_URL && !settings.SECRETS_KEY;
-  if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
-  if (isRunsOwn) isMigrated = true;
-  return openContext(config, 'test');
+  try {
+    await connectMongo(config.secrets.mongoUrl, { timeLimits: false });
+    if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
+    if (isRunsOwn) isMigrated = true;
+    if (timeLimits) {
+      await disconnectMongo();
+      await connectMongo(config.secrets.mongoUrl);
+    }
+    return await openContext(config, 'test');
+  } catch (error) {
+    // The next test file of this process connects again.
+    await disconnectMongo();
+    throw error;
+  }
 }
 
 /** The settings of a test, or a function that returns them, for settings that are known only once the servers run. */
@@ -60,8 +73,11 @@ export interface TestApi {
 }
 
 /** The real API on a free port of loopback. */
-export async function startTestApi(settings?: Record<string, string>): Promise<TestApi> {
-  const ctx = await testContext(settings);
+export async function startTestApi(
+  settings?: Record<string, string>,
+  options?: { timeLimits?: boolean },
+): Promise<TestApi> {
+  const ctx = await testContext(settings, options);
   const server = await serve(ctx, createApp(ctx));
   const url = `http://127.0.0.1:${server.port}`;
   const account = await accountOf('tests@rides.example');

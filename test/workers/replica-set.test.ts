@@ -5,14 +5,14 @@ import { deliver, newKey } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';
 import { useReceiver } from '../support/receiver.ts';
-import { useReplicaSet } from '../support/replica-set.ts';
+import { describeOnEngine, useReplicaSet } from '../support/replica-set.ts';
 import { rideWithEvents } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 
-describe('a worker on a replica set', () => {
+describeOnEngine('a worker on a replica set', () => {
   useNock(false);
   let commands: Document[] = [];
   /** If true, the majority starts to lag as soon as the receiver has an event. */

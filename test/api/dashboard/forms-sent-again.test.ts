@@ -18,6 +18,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor, visitorOf } from '../../support/dashboard.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { mailsTo, someone } from '../../support/mails.ts';
 import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
@@ -318,7 +319,7 @@ describe('a repeated form of the dashboard', () => {
 
   for (const [route, { status }] of Object.entries(cases)) {
     it(`a repeated form takes effect once, even if MongoDB fails at any of its writes: ${route}`, async function () {
-      this.timeout(60_000);
+      this.timeout(scaled(60_000));
       const calm = await formOf(route);
       const wanted = await answerOf(await calm.send(), calm.world);
       const done = await stateOf(calm.world);

@@ -4,6 +4,7 @@ import { anyRequestBytes } from '../../support/any-request.ts';
 import { forgetCharges } from '../../support/charges.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { gatewayRequest } from '../../support/gateway-requests.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -17,7 +18,7 @@ describe(`${count.toLocaleString('en')} generated requests to the drivers' gatew
   const api = useTestApi();
 
   it(`generated gateway requests get a success or { error }, never a 5xx or a crash (seed ${seed})`, async function () {
-    this.timeout(600_000);
+    this.timeout(scaled(600_000));
     const seen = new Map<number, number>();
     const place = somewhere();
     const drivers: GatewayDriver[] = [];

@@ -20,9 +20,12 @@ export function watchOthers(pids: readonly number[]): () => number {
   };
 }
 
-/** The CPU time of a process so far, in microseconds, for processes without IPC (MongoDB, Redis). */
+/**
+ * The CPU time of a process so far, in microseconds, for processes without IPC (MongoDB, Redis). NaN without a process
+ * id, which is the case for the MongoDB of TEST_MONGO_URL.
+ */
 export function cpuUsOf(pid: number): number {
-  return ticksOf(pid) * 10_000;
+  return pid === 0 ? Number.NaN : ticksOf(pid) * 10_000;
 }
 
 function timesNow(pids: readonly number[]): Times {

@@ -7,7 +7,7 @@ import { type MachineWatchOptions, startMachineWatch } from '../world/machine-wa
 import { type Evidence, violationsIn } from './checker.ts';
 import { standstillSummary, standstillViolations } from './standstills.ts';
 
-const { TEST_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
+const { TEST_RUN_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
 
 /** The standstills that the watch reports after a jump of its clock, which imitates a machine that stands still. */
 async function standstillsAfterJump(jumpMs: number, more: Partial<MachineWatchOptions> = {}): Promise<Fault[]> {

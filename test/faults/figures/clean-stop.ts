@@ -45,6 +45,7 @@ export const cleanStop: Figure = {
   name: 'clean-stop',
   promise: 'SIGTERM ends every process in time; nothing is lost and no job stalls',
   goal: 'every process exits within 10 s of SIGTERM, with Redis away too; 0 stalled jobs',
+  needsEngine: true,
   async measure(run) {
     const circumstances = run.short ? [calm, ...outages.slice(0, 1)] : [...numbers(3).map(() => calm), ...outages];
     const { measured, crashes } = await inWorld({ build: run.build, seed: run.seed }, async (world) => {

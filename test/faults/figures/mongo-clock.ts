@@ -29,6 +29,7 @@ export const mongoClock: Figure = {
   name: 'mongo-clock',
   promise: "Steps of MongoDB's clock break no promise",
   goal: 'no violation, with steps of up to an hour in both directions: feeds show each event once, nothing is lost',
+  needsEngine: true,
   async measure(run) {
     const times = run.short ? 1 : 3;
     const { evidence, violations } = await runUnderFaults({

@@ -23,6 +23,7 @@ export const mongoOutages: Figure = {
   name: 'mongo-outages',
   promise: 'An outage of MongoDB causes clean errors and a quick recovery',
   goal: 'JSON 5xx within 3 s, never a hang, no process ends; normal within 5 s of its return',
+  needsEngine: true,
   async measure(run) {
     const once = Object.keys(outages) as Outage[];
     const order: Outage[] = run.short

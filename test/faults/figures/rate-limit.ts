@@ -17,6 +17,7 @@ export const rateLimit: Figure = {
   name: 'rate-limit',
   promise: 'A key creates at most 30 rides in any 60 s, counted over all processes; failed inserts are refunded',
   goal: 'exactly 30 of 300 concurrent creations over 4 processes; never more than 30 in any 60 s; refunded when the insert fails',
+  needsEngine: true,
   async measure(run) {
     const parts: Part[] = [];
     const { crashes } = await inWorld({ build: run.build, apis: 4, pools: [] }, async (world) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { serverOf } from '../../support/mongo-proxy.ts';
+import { serverOf, throughProxy } from '../../support/mongo-proxy.ts';
 import type { ReplicaSet } from '../../support/replica-set.ts';
 
 /** MongoDB commands that change one or more rides. */
@@ -114,7 +114,7 @@ export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: 
   // The primary reports the wire's address as its own; otherwise the client would bypass the wire.
   if (replicaSet) mongoServer = { host: '127.0.0.1', port: await replicaSet.front(host) };
   return {
-    mongoUrl: replicaSet ? replicaSet.urlAt(host) : `mongodb://${host}/rides?directConnection=true`,
+    mongoUrl: replicaSet ? replicaSet.urlAt(host) : throughProxy(mongoUrl, host),
     redisUrl: `redis://127.0.0.1:${portOf(redis)}`,
     arm(place, trip) {
       const entry = { place, trip };

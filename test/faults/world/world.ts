@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { givenMongo } from '../../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../../dev/servers/mongo.ts';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { startRedis } from '../../../dev/servers/redis.ts';
@@ -14,7 +15,7 @@ import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/mana
 import { migrate } from '../../../shared/process/migrate.ts';
 import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
-import { type Restartable, restartable } from '../../support/restartable.ts';
+import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
 import { addPast, emptyPast, type Past } from '../load/past.ts';
@@ -97,9 +98,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-faults-'));
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
+  const given = givenMongo();
   const mongo = options.hasSteppableMongo
     ? await startSteppableMongo()
-    : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+    : given
+      ? fixedServer(given.url('faults'), given.drop)
+      : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
   const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
   const redisGroup = options.redis && (await startRedisGroup(options.redis, path.join(folder, 'redis')));
   const redis =

@@ -24,7 +24,7 @@ describe('the command line of drivers', () => {
     const err: string[] = [];
     console.log = (line: unknown) => void out.push(String(line));
     console.error = (line: unknown) => void err.push(String(line));
-    const settings = { SERVICE_ENV: 'development', MONGO_URL: process.env.TEST_MONGO_URL };
+    const settings = { SERVICE_ENV: 'development', MONGO_URL: process.env.TEST_RUN_MONGO_URL };
     const code = await runProgram(drivers, argv, settings).finally(() => Object.assign(console, { log, error }));
     return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
   }
@@ -62,7 +62,7 @@ describe('the command line of drivers', () => {
 
   it('the secret key is neither stored nor listed', async () => {
     const { driverId, key } = await create();
-    await connectMongo(process.env.TEST_MONGO_URL ?? '');
+    await connectMongo(process.env.TEST_RUN_MONGO_URL ?? '');
     const stored = JSON.stringify(await DriverModel.findById(driverId).lean());
     await disconnectMongo();
     const secret = key.slice('svc_driver_'.length, -6);

@@ -32,7 +32,7 @@ describe('a MONGO_URL that cannot be connected to', () => {
   }
 
   it('a server that does not belong to the replica set is reported', async () => {
-    const url = new URL(process.env.TEST_MONGO_URL ?? '');
+    const url = new URL(process.env.TEST_RUN_MONGO_URL ?? '');
     url.search = '?replicaSet=another';
     expect(await problemOf(url.href)).to.match(/^: no MongoDB of this replica set was found$/);
   });

@@ -14,7 +14,7 @@ interface Connection {
 }
 
 describe('the patched MongoDB driver', () => {
-  beforeEach(() => connectMongo(process.env.TEST_MONGO_URL ?? ''));
+  beforeEach(() => connectMongo(process.env.TEST_RUN_MONGO_URL ?? ''));
   afterEach(() => disconnectMongo());
 
   const monitorConnection = (): Connection => {

@@ -5,7 +5,7 @@ import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shar
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import type { Document } from '../../support/op-msg.ts';
-import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
+import { describeOnEngine, type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 
 interface Counted {
   _id: string;
@@ -13,7 +13,7 @@ interface Counted {
   isNoted?: boolean;
 }
 
-describe('a replica set', () => {
+describeOnEngine('a replica set', () => {
   const counts = mongoose.connection.collection<Counted>('counts') as unknown as mongoose.mongo.Collection<Counted>;
   let commands: Document[];
   let servers: ReplicaSet[];
@@ -29,7 +29,7 @@ describe('a replica set', () => {
 
   const connect = async (options: { isMongos?: boolean; majorityMs?: number } = {}) => {
     const onCommand = (command: Document) => commands.push(command);
-    const server = await startReplicaSet(process.env.TEST_MONGO_URL ?? '', { ...options, onCommand });
+    const server = await startReplicaSet(process.env.TEST_RUN_MONGO_URL ?? '', { ...options, onCommand });
     servers.push(server);
     await connectMongo(server.url);
     return server;

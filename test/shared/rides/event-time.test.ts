@@ -6,7 +6,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { writeLimitMs } from '../../../shared/rides/write-change.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { ageEvents } from '../../support/feed.ts';
-import { startReplicaSet } from '../../support/replica-set.ts';
+import { describeOnEngine, startReplicaSet } from '../../support/replica-set.ts';
 import { newRide, offerOn, rideWithEvents } from '../../support/rides.ts';
 import { testContext, useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
@@ -60,11 +60,11 @@ describe('an event that is too late for the feed', () => {
   });
 });
 
-describe('the event feed on a replica set', () => {
+describeOnEngine('the event feed on a replica set', () => {
   it('the feed never shows an event that a failover rolls back, and shows the committed events afterwards', async () => {
     const engine = await testContext();
     await engine.close();
-    const replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '');
+    const replicaSet = await startReplicaSet(process.env.TEST_RUN_MONGO_URL ?? '');
     const ctx = await testContext({ MONGO_URL: replicaSet.url });
     try {
       const keyId = `key_${Date.now()}`;

@@ -88,9 +88,9 @@ describe('the sweeper', () => {
 
     it('a process keeps the lease as long as it renews it', async () => {
       const lease = await acquireLease(ctx.redis, { key: sweeperLeaseKey });
-      await ctx.redis.pexpire(sweeperLeaseKey, 500);
+      await ctx.redis.pexpire(sweeperLeaseKey, 2_000);
       expect(await lease?.keep()).to.equal(true);
-      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(500);
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(2_000);
       await ctx.redis.del(sweeperLeaseKey);
       expect(await lease?.keep()).to.equal(false);
     });

@@ -6,6 +6,7 @@ import { dnsResolver } from '../../../shared/outbound/resolve.ts';
 import { type Attempt, send } from '../../../shared/outbound/send.ts';
 import { newTrace, waitUntilDrained } from '../../../shared/outbound/trace.ts';
 import { attemptTo } from '../../support/attempt.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -79,6 +80,8 @@ describe('send: time limit', () => {
 
   it('an answer that arrives before the time limit, while the process is paused, is read to its end', async () => {
     const receiver = await startReceiverThread();
+    // The attempt must be connected before this limit.
+    const timeoutMs = scaled(150);
     const trace = newTrace();
     const headersNow = () => {
       setImmediate(() => receiver.pauseUntilAnswered(timeoutMs + 50));

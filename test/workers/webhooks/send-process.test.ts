@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { SendResult } from '../../../shared/outbound/send.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { certificateFile, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 
 const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
@@ -22,7 +23,7 @@ describe('send: in a separate process', () => {
 
   it('a process can exit after an attempt at a hanging receiver', async () => {
     receiver = await startReceiver({ raw: true });
-    expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
+    expect(await sendInProcess(receiver.origin, {}, scaled(200))).to.include({ outcome: 'timeout' });
   });
 
   for (const tls of [undefined, {}]) {

@@ -4,6 +4,7 @@ import { type Attempt, send } from '../../../shared/outbound/send.ts';
 import { newTrace, traceFields } from '../../../shared/outbound/trace.ts';
 import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
 import { attemptTo } from '../../support/attempt.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { certificate, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -40,7 +41,7 @@ describe('send: trace', () => {
 
   describe('timeouts', () => {
     const timedOutIn = async (attempt: Attempt): Promise<AttemptPhase> => {
-      const result = await send({ ...attempt, timeoutMs: 100 });
+      const result = await send({ ...attempt, timeoutMs: scaled(100) });
       expect(result.outcome).to.equal('timeout');
       return result.reason as AttemptPhase;
     };

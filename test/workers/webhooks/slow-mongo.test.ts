@@ -13,7 +13,7 @@ describe('event delivery with a slow MongoDB', () => {
 
   it('an event is delivered in one attempt while each reply of MongoDB takes 1.2 s', async () => {
     const receiver = await startReceiver();
-    const proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
+    const proxy = await startMongoProxy(process.env.TEST_RUN_MONGO_URL ?? '');
     const ctx = withTargets(await testContext({ MONGO_URL: proxy.url }), receiver.origin);
     try {
       const key = await newKey(ctx, receiver.url);
