@@ -144,11 +144,16 @@ export async function lookAround(
   if (before) await page.setViewportSize(before);
 }
 
-/** Waits until the page is laid out for its screen. Throws if it stays wider than the screen. */
+/** Waits until the page is laid out for its screen. Throws, with the widest parts, if it stays wider than the screen. */
 export async function expectNotTooWide(page: Page): Promise<void> {
   const isNarrow = () => document.documentElement.scrollWidth <= innerWidth;
-  await page.waitForFunction(isNarrow, undefined, { timeout: scaled(5_000) }).catch(() => {
-    throw new Error(`${page.url()} is wider than the screen of ${page.viewportSize()?.width} px`);
+  await page.waitForFunction(isNarrow, undefined, { timeout: scaled(5_000) }).catch(async () => {
+    const parts = await page.evaluate(() =>
+      [...document.querySelectorAll('main *')]
+        .filter((part) => part.getBoundingClientRect().right > innerWidth)
+        .map((part) => `${part.tagName} ${part.className} ${Math.round(part.getBoundingClientRect().width)} px`),
+    );
+    throw new Error(`${page.url()} is wider than ${page.viewportSize()?.width} px: ${parts.slice(-12).join(', ')}`);
   });
 }
 
