@@ -10,11 +10,13 @@ import {
   type NearbyDriver,
   type RequestList,
 } from '../shared/drivers/nearby.ts';
+import { markRoom, noteFull } from '../shared/drivers/positions.ts';
+import { changeRide } from '../shared/rides/change-ride.ts';
 import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
-import { biddingSince } from '../shared/rides/opening.ts';
+import { biddingSince, waitsToOpen } from '../shared/rides/opening.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
 import { type Handler, type JobResult, timerOutcome, withLogLine } from './handler.ts';
@@ -49,13 +51,15 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   // that opened the ride to no driver would be counted.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
   const [opened, gone] =
-    read && timer ? await Promise.all([openToDrivers(ctx, read), unavailableBidders(read)]) : [[], noDrivers];
+    read && timer
+      ? await Promise.all([openToDrivers(ctx, read, read.ride.rounds ?? 0), unavailableBidders(read)])
+      : [[], noDrivers];
   const effectOf = (ride: RideState, now: Date): Change => {
     const rounds = (ride.rounds ?? 0) + 1;
     const others = ride.timers.filter(({ name }) => name !== 'dispatch');
     const timers = [...others, ...roundTimer(ctx.config.dispatch, ride, rounds, now)];
     const offers = ride.offers.map((offer) => (isLiveOfferBy(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
-    return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(gone.size > 0 && { offers }) } };
+    return { set: { rounds, timers, asked: withAsked(ride, opened), ...(gone.size > 0 && { offers }) } };
   };
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
@@ -68,6 +72,43 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   const durationMs = Math.round(performance.now() - startedAt);
   const fields = { requestId, rideId, keyId, pool, asked: opened.length, outcome: fired.result, durationMs };
   return withLogLine(ctx.log, again ?? fired, fields, 'dispatch round');
+}
+
+/**
+ * Opens a ride at once to the nearest drivers who have become available since its last round, like that round: within
+ * the same radius, and to at most as many drivers. The next round keeps its number and its time. Resolves with the
+ * number of these drivers.
+ */
+export async function openToFreeDrivers(ctx: Context, rideId: string): Promise<number> {
+  const read = await readRide({ rideId, owner: 'anyone' });
+  const opened = read ? await openToDrivers(ctx, read, lastRound(read.ride)) : [];
+  if (opened.length === 0) return 0;
+  await changeRide(ctx, { rideId, owner: 'anyone' }, (ride, at) => ({
+    change: isOpen(ride, at) ? { set: { asked: withAsked(ride, opened), openedToFreeAt: at } } : null,
+    result: null,
+  }));
+  driversAsked.inc(opened.length);
+  return opened.length;
+}
+
+/** The number of the ride's last round (from 0). */
+const lastRound = ({ rounds = 0 }: Pick<RideState, 'rounds'>): number => Math.max(0, rounds - 1);
+
+/** The radius within which a ride is open to drivers at present: that of its last round. */
+export const presentRadiusKm = (rounds: Rounds, ride: Pick<RideState, 'rideType' | 'rounds'>): number =>
+  radiusKmOf(rounds, ride, lastRound(ride));
+
+/** True if a ride wants more offers. */
+export const wantsOffers = ({ offers }: { offers: readonly Pick<Offer, 'withdrawnAt'>[] }): boolean =>
+  offers.filter(({ withdrawnAt }) => !withdrawnAt).length < enoughOffers;
+
+const isOpen = ({ status, biddingEndsAt }: RideState, now: Date): boolean =>
+  status === 'bidding' && now < biddingEndsAt;
+
+/** All drivers to whom the ride was opened. Two concurrent runs may have opened it to the same driver. */
+function withAsked({ asked = [] }: RideState, opened: readonly AskedDriver[]): AskedDriver[] {
+  const known = new Set(asked.map(({ driverId }) => driverId));
+  return [...asked, ...opened.filter(({ driverId }) => !known.has(driverId))];
 }
 
 /** The timer of round number `round` (from 0), or an empty list if the bidding time ends before it. */
@@ -92,12 +133,14 @@ const noDrivers: ReadonlySet<string> = new Set();
 
 type RideSnapshot = { ride: RideState; now: Date };
 
-/** Adds the ride to the requests of the nearest drivers with room for one more. Resolves with those drivers. */
-async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise<AskedDriver[]> {
+/**
+ * Adds the ride to the requests of the nearest drivers with room for one more, within the radius of this round.
+ * Resolves with those drivers.
+ */
+async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: number): Promise<AskedDriver[]> {
   const opened: AskedDriver[] = [];
-  const liveOffers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt).length;
-  if (ride.status !== 'bidding' || now >= ride.biddingEndsAt || liveOffers >= enoughOffers) return opened;
-  const radiusKm = radiusKmOf(ctx.config.dispatch, ride, ride.rounds ?? 0);
+  if (!isOpen(ride, now) || !wantsOffers(ride) || waitsToOpen(ride)) return opened;
+  const radiusKm = radiusKmOf(ctx.config.dispatch, ride, round);
   const passed = [...(ride.asked ?? []).map(({ driverId }) => driverId), ...(ride.excludedDrivers ?? [])];
   const lastToPass = passed.length + maxExamined;
   while (opened.length < roundSize && passed.length < lastToPass) {
@@ -110,6 +153,8 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
     const free = found
       .filter(({ driverId }) => !moving.has(driverId))
       .map((driver) => requestListOf(driver, ride._id, open));
+    const full = free.filter(({ open }) => open.length >= maxRequests);
+    if (full.length > 0) await noteFull(full.map(({ driverId }) => driverId));
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
     const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
@@ -140,12 +185,21 @@ async function unavailableBidders({ ride }: RideSnapshot): Promise<ReadonlySet<s
 const isLiveOfferBy = ({ driver, withdrawnAt }: Offer, drivers: ReadonlySet<string>): boolean =>
   !withdrawnAt && drivers.has(driver.driverId);
 
-/** Runs `settleDriver` for the ride's driver, and repeats it if the timer was set again in the meantime. */
+const settle = async (ctx: Context, { driver }: RideState): Promise<void> => {
+  if (driver) await settleDriver(ctx, driver.driverId);
+};
+
+const askedBy = ({ asked = [] }: RideState): string[] => asked.map(({ driverId }) => driverId);
+
+/**
+ * Runs `settleDriver` for the ride's driver and makes room in the requests of the drivers who were asked. Repeats both if
+ * the timer was set again in the meantime.
+ */
 async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> {
   for (;;) {
     const read = await readRide({ rideId, owner: 'anyone' });
     const timer = read?.ride.timers.find(({ name }) => name === 'driver');
-    if (timer && read?.ride.driver) await settleDriver(ctx, read.ride.driver.driverId);
+    if (timer && read) await Promise.all([settle(ctx, read.ride), markRoom(askedBy(read.ride))]);
     const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt ?? null });
     if (!timer || fired.result !== 'stale') return timerOutcome(fired);
   }

@@ -13,6 +13,7 @@ import { startWarnings } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
 import { fareCounts } from './periodic/fares.ts';
+import { startFreeDrivers } from './periodic/free-drivers.ts';
 import { startOpener } from './periodic/opener.ts';
 import { retention } from './periodic/retention/retention.ts';
 import { startSweeper } from './periodic/sweeper/sweeper.ts';
@@ -59,6 +60,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const periodic = [
     startSweeper(ctx),
     startOpener(ctx),
+    startFreeDrivers(ctx),
     ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work)),
   ];
   const watch = startWarnings(ctx);

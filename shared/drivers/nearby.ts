@@ -112,5 +112,6 @@ export async function addToRequestLists(
 
 /** Removes a ride from a driver's request list, which makes room for another ride. */
 export async function removeFromRequestList(driverId: string, rideId: string): Promise<void> {
-  await positions.updateOne({ _id: driverId }, { $pull: { requests: rideId } }, timeLimit());
+  const change = { $pull: { requests: rideId }, $currentDate: { freeSince: true } } as const;
+  await positions.updateOne({ _id: driverId }, change, timeLimit());
 }

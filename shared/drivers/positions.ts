@@ -42,6 +42,16 @@ export interface DriverPosition {
   equipment?: Need[];
   /** The rides that were opened to the driver. At most five of them are still open for offers. */
   requests: string[];
+  /**
+   * When the driver became available for open rides nearby: went online, was freed, came to another cell, or has room
+   * for a request again. Set by the write that does this, and removed once the rides around were opened to the driver
+   * (workers/periodic/free-drivers.ts).
+   */
+  freeSince?: Date;
+  /** True if a ride's radius ends near the driver: the next report counts as coming to another cell. */
+  atEdge?: true;
+  /** True if a dispatch round passed over the driver, who had five open requests. */
+  isFull?: true;
 }
 
 const positionSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
@@ -50,6 +60,10 @@ export const placesIndex = { cells: 1, carType: 1, seats: 1 } as const;
 positionSchema.index(placesIndex, { partialFilterExpression: { available: true } });
 // Finds the drivers who have not reported for a minute and must be marked as unavailable. They then leave both indexes.
 positionSchema.index({ seenAt: 1 }, { partialFilterExpression: { available: true } });
+
+/** The drivers who have become available and to whom the open rides around were not opened yet. */
+export const freeDrivers = { freeSince: { $exists: true } } as const;
+positionSchema.index({ freeSince: 1 }, { partialFilterExpression: freeDrivers });
 
 export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'positions');
 export const positions = collection<DriverPosition>(PositionModel);
@@ -93,7 +107,16 @@ export async function goOnline(
   place: Point,
   now: Date,
 ): Promise<void> {
-  const online = { ...placed(place), at: now, seenAt: '$$NOW', carType, seats, equipment, isOnline: true };
+  const online = {
+    ...placed(place),
+    at: now,
+    seenAt: '$$NOW',
+    carType,
+    seats,
+    equipment,
+    isOnline: true,
+    freeSince: '$$NOW',
+  };
   const kept = {
     heading: { $ifNull: ['$heading', 0] },
     requests: { $ifNull: ['$requests', []] },
@@ -136,12 +159,23 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
     const isStale = at && { phoneAt: { $gte: at }, reportedAt: around(now, staleForMs) };
     return {
       filter: { _id: driverId, $nor: [{ reportedAt: around(now, minReportMs - 1) }, ...(isStale ? [isStale] : [])] },
-      change: [{ $set: { ...report, available: { $and: ['$isOnline', withoutRide] } } }],
+      change: [{ $set: { ...report, ...availability(report.cells) } }],
     };
   });
   const outcomes = await updateDocuments(positions, updates, notJournaled);
   const unmatched = entries.filter((_, index) => outcomes[index] === false);
   if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
+}
+
+/**
+ * In an update pipeline: the availability of a driver who reports from these cells, and from when on the driver is
+ * available, if that is new.
+ */
+function availability(cells?: readonly number[]) {
+  const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
+  const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];
+  const isNew = { $or: [{ $ne: ['$available', true] }, { $eq: ['$atEdge', true] }, ...isElsewhere] };
+  return { available, freeSince: { $cond: [{ $and: [available, isNew] }, '$$NOW', '$freeSince'] } };
 }
 
 /** The time reported by the phone, or `now` if that time is in the future or more than a minute old. */
@@ -161,8 +195,7 @@ async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date)
         ...(at && { phoneAt: at }),
       };
       const missing = Object.entries(first).map(([field, value]) => [field, { $ifNull: [`$${field}`, value] }]);
-      const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
-      const update = [{ $set: { ...Object.fromEntries(missing), seenAt: '$$NOW', available } }];
+      const update = [{ $set: { ...Object.fromEntries(missing), seenAt: '$$NOW', ...availability() } }];
       return { updateOne: { filter: { _id: driverId }, update, upsert: true } };
     }),
     { ordered: false, writeConcern: notJournaled },
@@ -183,6 +216,17 @@ export async function markSilentUnavailable(now: Date): Promise<number> {
   return modifiedCount;
 }
 
+/** Marks those of these drivers as free whom a dispatch round has passed over, because one of their requests has ended. */
+export async function markRoom(driverIds: readonly string[]): Promise<void> {
+  const filter = { _id: { $in: [...driverIds] }, isFull: true } as const;
+  await positions.updateMany(filter, { $unset: { isFull: '' }, $currentDate: { freeSince: true } }, timeLimit());
+}
+
+/** Notes that a dispatch round has passed over these drivers, who had five open requests. */
+export async function noteFull(driverIds: readonly string[]): Promise<void> {
+  await positions.updateMany({ _id: { $in: [...driverIds] } }, { $set: { isFull: true } }, timeLimit());
+}
+
 /**
  * The counters that `settleDriver` reads first. It then changes the position only if the counters are still the same.
  */
@@ -199,7 +243,9 @@ export const readCounts = (driverId: string): Promise<PositionCounts | null> =>
  */
 export async function noteRide(driverId: string, rideId: string | null, counts: PositionCounts): Promise<boolean> {
   const { rideNotes } = counts;
-  const change = rideId ? { rideId, available: false } : { rideId: '$$REMOVE', available: '$isOnline' };
+  const change = rideId
+    ? { rideId, available: false }
+    : { rideId: '$$REMOVE', available: '$isOnline', freeSince: '$$NOW' };
   const { matchedCount } = await positions.updateOne(
     { _id: driverId, rideNotes: rideNotes ?? { $exists: false } },
     [{ $set: { ...change, rideNotes: (rideNotes ?? 0) + 1 } }],

@@ -203,12 +203,14 @@ function scriptStep(command: Command): SimulatorStep | undefined {
 }
 
 /**
- * The `driver` timer, due at once, if a live ride gets or frees a driver. It runs settleDriver, because other rides and
- * the driver's availability depend on the change. A change of status keeps a `driver` timer that has not fired yet.
+ * The `driver` timer, due at once, if a live ride gets or frees a driver, or leaves the requests of drivers. It runs
+ * settleDriver, because other rides and the driver's availability depend on the change, and makes room in the requests.
+ * A change of status keeps a `driver` timer that has not fired yet.
  */
 function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
   const { to, timers } = transitionOf(action);
-  const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(to));
+  const endsRequests = ride.status === 'bidding' && hasEnded(to) && (ride.asked ?? []).length > 0;
+  const concernsDriver = action === 'accept' || endsRequests || (ride.driver !== undefined && hasEnded(to));
   if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: now }];
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }

@@ -227,6 +227,8 @@ export interface Ride extends RideRequest {
   asked?: AskedDriver[];
   /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
+  /** When a live ride was last opened to drivers who became available between two rounds. */
+  openedToFreeAt?: Date;
   /** The last reported position of the car before a live ride ended. */
   lastPosition?: ReportedPosition;
 

@@ -125,6 +125,11 @@ rideSchema.index(
   { partialFilterExpression: { mode: 'live', status: 'bidding', 'asked.driverId': { $exists: true } } },
 );
 
+/** The live rides that wait for offers. */
+export const openRides = { mode: 'live', status: 'bidding' } as const;
+// Finds the open rides around a driver who has become available (workers/periodic/free-drivers.ts).
+rideSchema.index({ 'pickup.lat': 1, 'pickup.lng': 1 }, { partialFilterExpression: openRides });
+
 export const RideModel = mongoose.model('Ride', rideSchema);
 
 /**
