@@ -16,9 +16,9 @@ export function startRun(): void {
 
 /** Creates an empty folder that can serve as TMPDIR. The caller removes it. */
 export function runFolder(): string {
-  // A socket's path must be short, and the temporary folder of macOS has a long one.
+  // The path of a socket in the folder has at most 107 bytes, and the temporary folder of macOS has a long path.
   const parent = process.platform === 'darwin' ? '/tmp' : tmpdir();
-  const folder = mkdtempSync(path.join(parent, 'rides-run-'));
+  const folder = mkdtempSync(path.join(parent, 'rides-'));
   // tsx keeps compiled files in the temporary folder. Without them, each run would compile everything again.
   const compiled = `tsx-${process.geteuid?.()}`;
   symlinkSync(path.join(tmpdir(), compiled), path.join(folder, compiled));
