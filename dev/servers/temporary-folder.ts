@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, rmSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,12 +7,19 @@ import { isAlive } from './processes.ts';
 const prefix = 'rides-';
 const ownerFile = 'owner';
 
+/** The temporary folders of this process, which removes those that are left when it exits. */
+const own = new Set<string>();
+process.once('exit', () => {
+  for (const folder of own) rmSync(folder, { recursive: true, force: true });
+});
+
 /**
  * Creates a temporary folder that belongs to this process. Its parent is by default the system's temporary folder. The
- * caller removes it.
+ * caller removes it, or this process does when it exits.
  */
 export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
   const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
+  own.add(folder);
   await writeOwner(folder);
   return folder;
 }

@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import { versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
+import { startRun } from '../support/run.ts';
 import type { Bench } from './bench.ts';
 import { measurements, needEngine } from './measurements.ts';
 import { newProfiles } from './profiles.ts';
@@ -44,6 +45,7 @@ if (asksForHelp(process.argv.slice(2))) {
 const { values, names: asked } = parse();
 const skipped = process.env.TEST_MONGO_URL ? asked.filter((name) => needEngine.includes(name)) : [];
 const names = asked.filter((name) => !skipped.includes(name));
+startRun();
 const progress = newProgress();
 const rows: Row[] = [];
 let broken = 0;
@@ -52,7 +54,6 @@ const stack = await startStack(progress.say);
 const mongo = await versionOfMongo(stack.mongo.url);
 progress.print(mongo);
 if (skipped.length > 0) progress.print(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);
-const isInterrupted = stopOnSignal(stack);
 const rounds = Number(values.rounds ?? (values.profile ? 1 : values.quick ? 2 : 3));
 const profiles = newProfiles(values.profile !== undefined);
 const { quick } = values;
@@ -67,7 +68,6 @@ for (const name of names) {
     if (values.json) await writeRows(values.json);
     await stack.clean();
   } catch (error) {
-    if (isInterrupted()) break;
     // The measured work had a wrong result. The other measurements continue.
     broken += 1;
     progress.say(`${name} FAILED: ${(error as Error).stack}`);
@@ -78,7 +78,7 @@ progress.end();
 await stack.close();
 
 console.log(values.profile ? profiles.text() : `${tableOf(rows, mongo)}\n\n${summaryOf(rows)}`);
-process.exit(broken > 0 || isInterrupted() ? 1 : 0);
+process.exit(broken > 0 ? 1 : 0);
 
 function writeRows(file: string): Promise<void> {
   return fs.writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
@@ -122,19 +122,4 @@ function chooseNames(asked: string[]): (keyof typeof measurements)[] {
   const unknown = asked.find((name) => !all.includes(name as keyof typeof measurements));
   if (unknown !== undefined) throw new UsageError(`unknown measurement: ${unknown}`);
   return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
-}
-
-/**
- * On SIGINT or SIGTERM stops all programs; the bench then prints its results so far. A second signal exits immediately.
- */
-function stopOnSignal({ stopPrograms }: { stopPrograms(): Promise<void> }): () => boolean {
-  let isStopping = false;
-  const stop = () => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    void stopPrograms();
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  return () => isStopping;
 }

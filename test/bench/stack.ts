@@ -11,6 +11,7 @@ import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
+import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
@@ -138,7 +139,7 @@ export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
  */
 async function compile(): Promise<string> {
   await fs.mkdir(path.join(root, '.cache'), { recursive: true });
-  const folder = await fs.mkdtemp(path.join(root, '.cache', 'bench-'));
+  const folder = await temporaryFolder('bench', path.join(root, '.cache'));
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
   const project = path.join(import.meta.dirname, 'tsconfig.json');
   try {

@@ -7,7 +7,7 @@ const service = ['api/', 'workers/', 'shared/', 'package.json', 'package-lock.js
 const withCommands = [...service, 'cli/', 'dev/'];
 const tests = 'test/support/';
 const mocha =
-  'node node_modules/mocha/bin/mocha.js --no-config --import=tsx --require ./test/support/hooks.ts --timeout 60000';
+  'node node_modules/mocha/bin/mocha.js --no-config --require tsx --require ./test/support/hooks.ts --timeout 60000';
 /** Puts the Node version of the production image first in the path. */
 const shippedNode = 'node=$(.ci/shipped-node) && export PATH="$node:$PATH" && node --version';
 

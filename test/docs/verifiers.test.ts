@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { verify } from '../../docs/verify/verify.ts';
 import { eventExamples } from '../../shared/rides/events.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
@@ -167,7 +168,7 @@ describe('the signature verifiers of the documentation', () => {
     this.timeout(scaled(600_000));
     missing = await installLanguages();
     await mkdir(path.join(root, '.cache'), { recursive: true });
-    folder = await mkdtemp(path.join(root, '.cache/verifiers-'));
+    folder = await temporaryFolder('verifiers', path.join(root, '.cache'));
     for (const from of [path.join(root, 'docs/verify'), path.join(import.meta.dirname, 'drivers')]) {
       for (const file of await readdir(from)) await copyFile(path.join(from, file), path.join(folder, file));
     }

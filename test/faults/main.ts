@@ -5,6 +5,7 @@ import { usedMongo } from '../../dev/servers/given-mongo.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
+import { startRun } from '../support/run.ts';
 import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
@@ -71,6 +72,7 @@ async function main(): Promise<number> {
   const skipped = asked.filter((figure) => !chosen.includes(figure)).map(({ name }) => name);
   if (asksForRounds && !withRounds) skipped.push('rounds');
 
+  startRun();
   const mongo = await usedMongo();
   console.log(`seed: ${seed}\nbuild: ${await commit()}\n${mongo}`);
   if (skipped.length > 0) console.log(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);

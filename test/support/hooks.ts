@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareTests } from '../../dev/servers/faketime.ts';
@@ -8,9 +8,10 @@ import { startRedis } from '../../dev/servers/redis.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { measureSpeed, scaleLimits } from './machine-speed.ts';
 import { startReplicaSet } from './replica-set.ts';
+import { endWithDescendants, startRun } from './run.ts';
 
 /**
- * Each mocha process has its own MongoDB engine and Redis, on free ports and in a new folder. Their addresses are in
+ * Each mocha process has its own MongoDB engine and Redis, on free ports and in the run's folder. Their addresses are in
  * TEST_RUN_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set, the engine is the
  * primary of a replica set. With TEST_MONGO_URL, each process has its own database on that server instead. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
  */
@@ -18,19 +19,17 @@ type Servers = { TEST_RUN_MONGO_URL: string; TEST_REDIS_URL: string };
 
 /** The number of "jobs" in .mocharc.json; the other configurations have fewer. */
 const maxWorkers = 4;
-let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
 /** Runs once, in the process that starts the workers. Without --parallel, that process also runs the tests. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   measureSpeed();
-  folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const given = givenMongo();
   const count = this.isParallelMode() ? maxWorkers : 1;
   const [build, , ...servers] = await Promise.all([
     compileService(),
     prepareTests(console.error),
-    ...Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`), given?.url(`${index}`))),
+    ...Array.from({ length: count }, (_, index) => startServers(join(tmpdir(), `${index}`), given?.url(`${index}`))),
   ]);
   stops.push(() => rm(build, { recursive: true, force: true }));
   Object.assign(process.env, servers[0], { TEST_BUILD: build });
@@ -48,7 +47,6 @@ export const mochaHooks = {
 
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.allSettled(stops.map((stop) => stop()));
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function startServers(dataDir: string, givenUrl?: string): Promise<Servers> {
@@ -69,4 +67,8 @@ async function startServers(dataDir: string, givenUrl?: string): Promise<Servers
 
 /** Mocha also loads this file in each worker, and numbers the workers from 0. */
 const worker = process.env.MOCHA_WORKER_ID;
-if (worker !== undefined) Object.assign(process.env, JSON.parse(process.env.TEST_SERVERS ?? '[]')[Number(worker)]);
+if (worker === undefined) startRun();
+else {
+  endWithDescendants();
+  Object.assign(process.env, JSON.parse(process.env.TEST_SERVERS ?? '[]')[Number(worker)]);
+}
