@@ -18,6 +18,8 @@ export interface DriverEvidence {
 const recoveryMs = 15_000;
 /** Without a fault, the service reacts to a change within this time, even on a busy machine. */
 export const promptMs = 5_000;
+/** Without a fault, a driver who becomes available has every open ride nearby within this time. */
+export const openedToFreeMs = 2_000;
 
 /** Whether no fault can have delayed work that was due in this time. */
 export const isCalm = (faults: readonly Fault[], from: number, until: number): boolean =>

@@ -2,7 +2,15 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { DriverCall, Sight } from '../load/driver-at-work.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { FleetDriver } from '../world/world.ts';
-import { biddingEndOf, biddingStartOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
+import {
+  biddingEndOf,
+  biddingStartOf,
+  type DriverEvidence,
+  isCalm,
+  openedToFreeMs,
+  promptMs,
+  tripOf,
+} from './live-history.ts';
 
 /**
  * A ride with this many offers need not be opened to more drivers, and no ride need be opened to a driver with this
@@ -108,8 +116,8 @@ function firstSightsIn(sights: readonly Sight[]): Map<string, number> {
 }
 
 /**
- * Whether the ride should have been opened to the driver: in the last seconds of the bidding the driver was online,
- * free and had few requests, the ride had few offers, and no fault delayed a round.
+ * Whether the ride should have been opened to the driver: in the last two seconds of the bidding the driver was online,
+ * free and had few requests, the ride had few offers, and no fault was near. It does not matter when a round was due.
  */
 function isDue(
   ride: Ride,
@@ -119,7 +127,7 @@ function isDue(
   live: readonly Ride[],
 ): boolean {
   const until = biddingEndOf(ride);
-  const from = until - promptMs;
+  const from = until - openedToFreeMs;
   if (from < biddingStartOf(ride) || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
   if (!online.some((time) => time.from <= from && time.until >= until)) return false;
   const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);
@@ -130,8 +138,7 @@ function isDue(
   const requests = concurrent.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
   const isBusy = live.some((other) => {
     const trip = other.driver?.driverId === driverId && tripOf(other);
-    // A driver becomes free a moment after the end of a ride.
-    return trip && trip.from <= until && trip.until >= from - promptMs;
+    return trip && trip.from <= until && trip.until >= from;
   });
   return requests.length < enough && !isBusy;
 }
