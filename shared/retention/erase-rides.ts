@@ -66,6 +66,7 @@ const erasure = [
       'metadata',
       'webhookUrl',
       'events.delivery.url',
+      'events.sender',
       'undeliveredAt',
       'trackToken',
       'searchTerms',
