@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
+import { AppError, describeError, type ErrorCode, limitReached } from '../../shared/base/errors.ts';
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
 import {
   type CreationFields,
@@ -40,6 +40,8 @@ export function rideCreation(service: Context): RideCreation {
     act: (ride) => createRide(service, ride),
   };
 }
+
+const ownedByOther: readonly ErrorCode[] = ['idempotency_conflict', 'ride_erased'];
 
 interface Charge {
   /** The RateLimit headers of the response (IETF draft). */
@@ -88,9 +90,8 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
     } catch (error) {
       if (ctx.state.isSimulated) throw error;
       if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
-      // After a conflict the charge stays, because it belongs to the ride that the other request with this
-      // Idempotency-Key created.
-      else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
+      // The charge belongs to the ride that another request with this Idempotency-Key created.
+      else if (!(error instanceof AppError && ownedByOther.includes(error.code))) await charged.refund();
       throw error;
     }
   };

@@ -185,7 +185,13 @@ export interface Ride extends RideRequest {
   accountId: string;
   mode: Mode;
   scenario?: TestScenario;
-  idempotency?: { key: string; requestHash: string; expiresAt: Date };
+  idempotency?: {
+    /** Hashed once the ride is erased (create-ride.ts). */
+    key: string;
+    /** Missing once the ride is erased. */
+    requestHash?: string;
+    expiresAt: Date;
+  };
   origin?: Origin;
   /** Missing once the ride is erased. */
   trackToken?: string;
