@@ -51,6 +51,8 @@ export interface RequestState {
   waitsSince?: number;
   /** Set if the time limit has passed and the 503 is sent: no later step can answer the request. */
   isLate?: true;
+  /** Set if a test scenario refuses the request. Such a refusal is no fault: no metric or log line counts it as one. */
+  isSimulated?: true;
   /** The route to log if no router has matched. Never a path: it may contain a secret token. */
   route?: string;
   /** The partner's key that authenticated the request. */

@@ -7,6 +7,7 @@ const texts: Record<string, (error: AppError) => string> = {
   invalid_request: () => 'The pickup time must be 15 minutes to 30 days ahead.',
   idempotency_conflict: () =>
     'A ride was started from this form before, with other values. Check the values and start another ride.',
+  ride_erased: () => 'A ride was started from this form before, and has been erased. Start another ride.',
 };
 
 /** The refusal of a valid creation in words; null for any other error. */

@@ -39,6 +39,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   equipment_missing: { cause: 'The ride has needs that are not in your `equipment`.' },
   not_sent_yet: { cause: 'The event waits for its own attempt.' },
   body_erased: { cause: 'The body was erased 30 days after the end of the ride.' },
+  ride_erased: { cause: 'The personal data of the ride was erased before its creation was repeated.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
   illegal_step: { cause: 'Another step comes first, or the ride has ended.' },

@@ -39,15 +39,15 @@ export function signInRoutes(service: Context): PageRoute[] {
 
   const signIn: Middleware = async (ctx) => {
     const key = (await readForm(ctx)).text('key').trim();
-    const client = clientNetwork(clientAddress(ctx, service));
-    // The try is counted before the key is checked, so that concurrent tries cannot exceed the limit.
-    const tried = await charge(wrongDriverKeys, client, service.now());
-    if (tried.isFull) return tooMany(ctx, tried.freesMs);
     const keyHash = hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
-    // Redirects, because on a reload the browser would offer to send the key again.
-    if (!driver) return redirectTo(ctx, '/drive?wrong');
-    await tried.refund();
+    if (!driver) {
+      // Only wrong keys are limited: a key is too long to be guessed, and many drivers share the address of their carrier.
+      const client = clientNetwork(clientAddress(ctx, service));
+      const tried = await charge(wrongDriverKeys, client, service.now());
+      // Redirects, because on a reload the browser would offer to send the key again.
+      return tried.isFull ? tooMany(ctx, tried.freesMs) : redirectTo(ctx, '/drive?wrong');
+    }
     await endOwnSession(ctx);
     const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());
     cookie.write(ctx, token, sessionLifetimeMs);

@@ -23,7 +23,7 @@ export function logRequest({ log, config }: Context): Middleware {
     const { method, route, status } = facts;
     const endedAt = performance.now();
     const durationMs = Math.round(endedAt - startedAt);
-    httpRequests.inc({ method, route, status });
+    httpRequests.inc({ method, route, status: ctx.state.isSimulated ? 'simulated' : status });
     // `state.startedAt` excludes the time that the handler waited, so a long poll does not count as slow.
     httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
     const path = isDevelopment && route === 'none' && ctx.state.part?.name !== 'track' ? rawPath(ctx.url) : undefined;
@@ -48,7 +48,11 @@ export function traceRequest(tracing: Tracing): Middleware {
     if (state.part.name === 'health') return next();
     const end = () => {
       const { status: httpStatus, ...facts } = requestFacts(ctx);
-      return { name: `${method} ${facts.route}`, hasFailed: httpStatus >= 500, fields: { httpStatus, ...facts } };
+      return {
+        name: `${method} ${facts.route}`,
+        hasFailed: httpStatus >= 500 && !state.isSimulated,
+        fields: { httpStatus, ...facts },
+      };
     };
     return tracing.span({ name: method, kind: 'server', traceparent: ctx.get('traceparent') }, next, end);
   };

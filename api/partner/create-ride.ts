@@ -129,7 +129,7 @@ export const createRide: PartnerOperation<'POST'> = {
       testMode: true,
     } satisfies Shape<typeof answer>,
   },
-  errors: ['payload_too_large', 'idempotency_conflict', 'rate_limited'],
+  errors: ['payload_too_large', 'idempotency_conflict', 'ride_erased', 'rate_limited'],
   route: ({ service: { config }, findCaller, creation }) =>
     post(createRide, {
       authenticate: findCaller,

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
+import { AppError, describeError, type ErrorCode, limitReached } from '../../shared/base/errors.ts';
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
 import {
   type CreationFields,
@@ -36,10 +36,12 @@ export function rideCreation(service: Context): RideCreation {
       if (!replayed) assertPickupTime(ride.request, service.now());
       return replayed;
     },
-    limit: refuseFirst(service, limitCreations(service)),
+    limit: limitCreations(service),
     act: (ride) => createRide(service, ride),
   };
 }
+
+const ownedByOther: readonly ErrorCode[] = ['idempotency_conflict', 'ride_erased'];
 
 interface Charge {
   /** The RateLimit headers of the response (IETF draft). */
@@ -51,7 +53,8 @@ interface Charge {
 /**
  * Counts a key's creations (contract, section 8, or the key's own limit). The count is exact across all processes. While Redis is unavailable, each process
  * counts only its own. If the operator has set a limit for accounts, all keys of an account are also counted together.
- * Requests with the same Idempotency-Key count as one creation, even if concurrent. Failed creations are refunded.
+ * Requests with the same Idempotency-Key count as one creation, even if concurrent. Failed creations are refunded; refusals of
+ * a test scenario are not.
  *
  * Throws `rate_limited`. Retry-After is the number of seconds until all exhausted windows have room.
  */
@@ -80,14 +83,15 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   return async (ctx: RequestContext, input: NewRide, create: (input: NewRide) => Promise<CreationFields>) => {
     const charged = await charge(input);
     try {
+      await refuseFirst(service, ctx, input);
       const ride = await create(input);
       ctx.set(charged.headers);
       return ride;
     } catch (error) {
+      if (ctx.state.isSimulated) throw error;
       if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
-      // After a conflict the charge stays, because it belongs to the ride that the other request with this
-      // Idempotency-Key created.
-      else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
+      // The charge belongs to the ride that another request with this Idempotency-Key created.
+      else if (!(error instanceof AppError && ownedByOther.includes(error.code))) await charged.refund();
       throw error;
     }
   };

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
 import { macOf, macsOf } from './derived-keys.ts';
-import { charge, chargeWindow, type Limit, readLimit } from './limit.ts';
+import { charge, chargeWindow, type Limit, readLimit, refundWindow } from './limit.ts';
 import { mayAddMissingRecords } from './sent-form.ts';
 import type { MemberRef } from './session.ts';
 import { byOwner, changeTeam, isFull, type TeamActor } from './team.ts';
@@ -23,13 +23,15 @@ export type InvitationLimit = 'of the account' | 'to the address' | 'in all';
 
 /**
  * Charges an invitation to its account, to its address in this account, and to the clock hour, once per form. Resolves
- * with null, or with the limit that is reached; then nothing is charged.
+ * with the limit that is reached, and then nothing is charged; or with `refund`, for an invitation that is refused
+ * afterwards. `refund` changes nothing if an earlier request with this form was charged, because that one may have sent the
+ * mail.
  */
 export async function chargeInvitation(
   { signInMailsPerHour }: Pick<Config, 'signInMailsPerHour'>,
   { accountId, email, form }: { accountId: string; email: string; form: string },
   nowMs: number,
-): Promise<{ tooMany: InvitationLimit; freesMs: number } | null> {
+): Promise<{ tooMany: InvitationLimit; freesMs: number } | { refund(): Promise<void> }> {
   const { isCounted } = await readLimit(invitationsOfAccount, accountId, nowMs, form);
   const ofAccount = await charge(invitationsOfAccount, accountId, nowMs, form);
   if (ofAccount.isFull) return { tooMany: 'of the account', freesMs: ofAccount.freesMs };
@@ -38,10 +40,20 @@ export async function chargeInvitation(
     await ofAccount.refund();
     return { tooMany: 'to the address', freesMs: toAddress.freesMs };
   }
+  if (isCounted) return { refund: async () => {} };
   const inAll = { name: 'invitation-mails', most: signInMailsPerHour, perMs: hourMs };
-  const fullForMs = isCounted ? 0 : await chargeWindow(inAll, nowMs);
-  if (fullForMs === 0) return null;
-  await Promise.all([ofAccount.refund(), toAddress.refund()]);
+  const fullForMs = await chargeWindow(inAll, nowMs);
+  const refund = async () => {
+    await Promise.all([ofAccount.refund(), toAddress.refund()]);
+  };
+  if (fullForMs === 0) {
+    return {
+      async refund() {
+        await Promise.all([refund(), refundWindow(inAll, nowMs)]);
+      },
+    };
+  }
+  await refund();
   return { tooMany: 'in all', freesMs: fullForMs };
 }
 

@@ -128,6 +128,12 @@ export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number):
   }
 }
 
+/** Removes one charge of the window that was current at `nowMs`. */
+export async function refundWindow({ name, perMs }: Pick<Limit, 'name' | 'perMs'>, nowMs: number): Promise<void> {
+  const { _id } = windowOf({ name, perMs }, nowMs);
+  await limits.updateOne({ _id, count: { $gt: 0 } }, { $inc: { count: -1 } });
+}
+
 /** The time until the current full window ends (ms); 0 while it has room. Charges nothing. */
 export async function readWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
   const { _id, endMs } = windowOf({ name, perMs }, nowMs);

@@ -4,7 +4,7 @@ import { randomBase62, sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { isOutageOfMongo } from '../base/mongo/outage.ts';
-import { charge, type Limit, readLimit } from './limit.ts';
+import { charge, type Limit } from './limit.ts';
 
 /** A token with which one operator opens the operators' pages and reads the metrics. */
 export interface OperatorToken {
@@ -86,33 +86,21 @@ export function operatorTokens(now: () => number) {
     /** The active token with this id; null if there is none. */
     withId: (tokenId: string): Promise<KnownToken | null> => find({ _id: tokenId }),
     /**
-     * Checks a token that a client has sent. A client can send 10 different wrong ones within 15 minutes; after that,
-     * resolves with `tooMany` until the limit admits a try again. A wrong token counts once: a scraper that repeats a
-     * revoked one must not lock out the operators behind the same address. `isShared` recognises OPS_TOKEN, which has no owner.
+     * Checks a token that a client has sent. A valid token is always accepted: it is too long to be guessed, and the
+     * operators of a company often share one address. After 10 different wrong ones within 15 minutes, resolves with
+     * `tooMany` for a further wrong one. A wrong token that a scraper repeats counts once. `isShared` recognises
+     * OPS_TOKEN, which has no owner and also works while MongoDB is unavailable.
      */
     async check(
       given: string,
       client: string,
       isShared: (token: string) => boolean,
     ): Promise<KnownToken | 'shared' | 'wrong' | { tooMany: number }> {
-      const hash = sha256(given);
-      const tryId = hash.slice(0, 8);
-      if (known.has(hash)) {
-        const token = await find({ hash });
-        if (token) return token;
-      }
-      try {
-        const { waitMs } = await readLimit(wrongTokens, client, now(), tryId);
-        if (waitMs > 0) return { tooMany: waitMs };
-      } catch (error) {
-        // OPS_TOKEN also works while MongoDB is unavailable. It is too long to be guessed.
-        if (isOutageOfMongo(error) && isShared(given)) return 'shared';
-        throw error;
-      }
       if (isShared(given)) return 'shared';
+      const hash = sha256(given);
       const token = await find({ hash });
       if (token) return token;
-      const charged = await charge(wrongTokens, client, now(), tryId);
+      const charged = await charge(wrongTokens, client, now(), hash.slice(0, 8));
       return charged.isFull ? { tooMany: charged.freesMs } : 'wrong';
     },
   };

@@ -244,6 +244,10 @@ export async function lastSeen(refs: readonly MemberRef[]): Promise<Map<string, 
   return new Map(found.map(({ _id, at }) => [memberOf(_id).memberId, at]));
 }
 
+/** True if the person has a session with this id. */
+export const hasSession = async (account: CurrentAccount, sessionId: string): Promise<boolean> =>
+  (await stored.countDocuments({ ...(await ofSignedIn(account)), _id: sessionId }, { limit: 1 })) === 1;
+
 /** Ends one session of the person by its id. A session of another person is unaffected. */
 export async function endSessionOf(account: CurrentAccount, sessionId: string): Promise<void> {
   await stored.deleteOne({ ...(await ofSignedIn(account)), _id: sessionId });

@@ -38,6 +38,7 @@ const errorTable = {
   not_erasable: [409, 'The ride has not ended, or has something left to send'],
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   body_erased: [410, 'The body of this event has been erased, so it cannot be sent again'],
+  ride_erased: [410, 'The ride of this Idempotency-Key has been erased'],
   payload_too_large: [413, 'The request body is larger than 16384 bytes'],
   // Each 429 adds the limit that was reached to this message (limitReached).
   rate_limited: [429, 'Rate limit exceeded'],

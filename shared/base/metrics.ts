@@ -45,7 +45,7 @@ const lagBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 30
 const offerBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
 export const httpRequests = counter('rides_http_requests_total', {
-  help: 'Requests answered, by route pattern',
+  help: 'Requests answered, by route pattern; the status of a refusal that a test scenario asked for is simulated',
   labels: ['method', 'route', 'status'],
 });
 export const httpDuration = histogram('rides_http_request_duration_seconds', {
@@ -118,7 +118,7 @@ export function countDelivery(
   deliveryDuration.observe({ outcome }, durationMs / 1_000);
 }
 export const deliveryAccounts = gauge('rides_delivery_accounts', {
-  help: 'Accounts of this process, by the outcome of their latest delivery: failed within 5 min, delivered within 2 min',
+  help: 'Accounts of this process, by the outcome of their latest delivery of a live ride: failed within 5 min, delivered within 2 min',
   labels: ['outcome'],
 });
 export const firstByte = histogram('rides_event_to_first_byte_seconds', {

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
+import { erasedIdempotencyKey } from '../rides/create-ride.ts';
 import { erasable, erasedWithNames, erasedWithTerms, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
@@ -66,6 +67,10 @@ const erasure = [
       'metadata',
       'webhookUrl',
       'events.delivery.url',
+      'events.sender',
+      'events.requestId',
+      'origin.requestId',
+      'idempotency.requestHash',
       'undeliveredAt',
       'trackToken',
       'searchTerms',
@@ -80,7 +85,8 @@ const erasure = [
 /**
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
  * passenger, notes, needs, addresses, drivers' names, phones and cars, the drivers who were asked, all offers except the
- * accepted one with their events, the partner's reference and metadata, search terms, webhook URL, track token, last
+ * accepted one with their events, the partner's reference and metadata, the ids of clients' requests, the Idempotency-Key (a
+ * hash stays until it expires), search terms, webhook URL, track token, last
  * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
  * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *
@@ -90,16 +96,30 @@ const erasure = [
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   if (rideIds.length === 0) return 0;
   const found = await rides
-    .find({ _id: { $in: [...rideIds] }, ...erasable }, { projection: { _id: 1 }, batchSize: rideIds.length + 1 })
+    .find<Pick<Ride, '_id' | 'keyId' | 'idempotency'>>(
+      { _id: { $in: [...rideIds] }, ...erasable },
+      { projection: { keyId: 1, 'idempotency.key': 1 }, batchSize: rideIds.length + 1 },
+    )
     .toArray();
   const ended = found.map(({ _id }) => _id);
   if (ended.length === 0) return 0;
   await eraseAttempts({ rideId: { $in: ended } });
+  await hashIdempotencyKeys(found);
   const options = { writeConcern: durableWrites(), ...timeLimit() };
   const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
   // The attempts are erased again: one that was inserted late, after its event was settled, may have been missed above.
   await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
+}
+
+/** Only a ride that is erased within a day of its creation still has its Idempotency-Key. A repeat must find the ride. */
+async function hashIdempotencyKeys(found: readonly Pick<Ride, '_id' | 'keyId' | 'idempotency'>[]): Promise<void> {
+  for (const { _id, keyId, idempotency } of found) {
+    if (!idempotency) continue;
+    const $set = { 'idempotency.key': erasedIdempotencyKey(keyId, idempotency.key) };
+    const options = { writeConcern: durableWrites(), ...timeLimit() };
+    await rides.updateOne({ _id, 'idempotency.key': idempotency.key }, { $set }, options);
+  }
 }
 
 /**

@@ -38,10 +38,14 @@ const creationFields = {
   biddingOpensAt: 1,
   onDriverCancel: 1,
   idempotency: 1,
+  erasedAt: 1,
   timers: 1,
 } as const;
 /** The fields of a ride that the response to its creation shows. */
-export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>> & {
+export type CreationFields = Pick<
+  Ride,
+  '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'erasedAt' | 'timers'>
+> & {
   /** An earlier request with the same Idempotency-Key created the ride. */
   isReplay?: true;
 };
@@ -62,8 +66,8 @@ export const idempotencyLifeMs = 24 * 3_600_000;
  * with the existing ride if another request with the same Idempotency-Key was first. The job of the first timer is
  * added after the insert and cannot fail the creation.
  *
- * Throws `idempotency_conflict` if the Idempotency-Key belongs to a different request of the API key, and `unavailable`
- * or UnconfirmedRide after about 3 s without MongoDB.
+ * Throws `idempotency_conflict` if the Idempotency-Key belongs to a different request of the API key, `ride_erased` if its
+ * ride is erased, and `unavailable` or UnconfirmedRide after about 3 s without MongoDB.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = documentOf(ctx, input);
@@ -82,7 +86,7 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
 
 /**
  * Finds the ride that an earlier request with this Idempotency-Key created; null if none did. Throws
- * `idempotency_conflict` if that request was different. Called before the rate limit, because replays are not charged.
+ * `idempotency_conflict` if that request was different, and `ride_erased` if its ride is erased. Called before the rate limit, because replays are not charged.
  */
 export async function findReplay(ctx: Context, input: NewRide): Promise<CreationFields | null> {
   if (!input.idempotencyKey) return null;
@@ -118,12 +122,23 @@ function documentOf(ctx: Context, input: NewRide): Ride {
 const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
   sha256(JSON.stringify([request, scenario === 'default' ? null : scenario]));
 
-type ExistingRide = CreationFields & Pick<Ride, 'idempotency' | 'timers'>;
+type ExistingRide = CreationFields & Pick<Ride, 'idempotency' | 'erasedAt' | 'timers'>;
+
+const erasedMark = 'erased ';
+/**
+ * An erased ride has this text instead of its Idempotency-Key, which may name a person. No Idempotency-Key equals it, because
+ * none has a space. Pure and idempotent.
+ */
+export const erasedIdempotencyKey = (keyId: string, key: string): string =>
+  key.startsWith(erasedMark) ? key : `${erasedMark}${sha256(`${keyId} ${key}`)}`;
 
 function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide | null> {
   // Reads only what no failover can roll back, because a replay is answered 201 from this ride.
   const options = { ...committedReads(), projection: creationFields };
-  return rides.findOne<ExistingRide>({ keyId, 'idempotency.key': key }, options);
+  return rides.findOne<ExistingRide>(
+    { keyId, 'idempotency.key': { $in: [key, erasedIdempotencyKey(keyId, key)] } },
+    options,
+  );
 }
 
 const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
@@ -134,6 +149,7 @@ const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
  * added the job.
  */
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
+  if (existing.erasedAt) throw new AppError('ride_erased');
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
   await enqueueNextTimer(ctx, existing);
   return { ...existing, isReplay: true };

@@ -39,6 +39,8 @@ export interface Origin {
   requestId?: string;
   /** The id of the dashboard form that requested it (accounts/sent-form.ts). */
   form?: string;
+  /** The member who sent that form, for the audit list: the address, and the client's address. Erased with the ride. */
+  sender?: { member: string; from: string };
 }
 
 export const cancellers = ['partner', 'driver', 'timeout'] as const;
@@ -183,7 +185,13 @@ export interface Ride extends RideRequest {
   accountId: string;
   mode: Mode;
   scenario?: TestScenario;
-  idempotency?: { key: string; requestHash: string; expiresAt: Date };
+  idempotency?: {
+    /** Hashed once the ride is erased (create-ride.ts). */
+    key: string;
+    /** Missing once the ride is erased. */
+    requestHash?: string;
+    expiresAt: Date;
+  };
   origin?: Origin;
   /** Missing once the ride is erased. */
   trackToken?: string;

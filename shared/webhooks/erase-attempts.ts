@@ -3,10 +3,10 @@ import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
-const contents = { headers: 1, body: 1, answer: 1, answerHeaders: 1, url: 1, address: 1 } as const;
+const contents = { headers: 1, body: 1, answer: 1, answerHeaders: 1, url: 1, address: 1, requestId: 1 } as const;
 
 /**
- * Erases headers, body, response with its headers, URL and address of these attempts. Outcome, status, reason and times
+ * Erases headers, body, response with its headers, URL, address and the id of the client's request of these attempts. Outcome, status, reason and times
  * stay. Skips resends that are not done. Idempotent.
  */
 export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {

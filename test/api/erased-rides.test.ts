@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { newAttemptId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { monthOf } from '../../shared/usage/days.ts';
-import { attempts } from '../../shared/webhooks/attempts.ts';
+import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { endedRide, personal, personalIn } from '../support/ended-rides.ts';
@@ -27,6 +28,29 @@ describe('an erased ride', () => {
     return { visitor, client: clientOf(api.url, key.key), before, rideId: before._id };
   }
   const withoutPersonal = (text: string) => expect(personal.filter((one) => text.includes(one))).to.deep.equal([]);
+
+  it('an erased ride keeps neither its Idempotency-Key nor ids of requests, and a repeat of its creation gets a 410', async () => {
+    const { client } = await erased();
+    const headers = { 'idempotency-key': 'ada-lovelace-70133', 'x-request-id': 'desk-of-ada-lovelace' };
+    const { body } = await client.createRide({}, headers);
+    await client.post(`/rides/${body.rideId}/cancel`, undefined, headers);
+    await rides.updateOne({ _id: body.rideId }, { $set: { unsettled: 0 } });
+    await attempts.insertOne({
+      _id: newAttemptId(Date.now()),
+      rideId: body.rideId,
+      requestId: headers['x-request-id'],
+    } as AttemptRecord);
+    await eraseRide(body.rideId);
+    const stored = await storedRide(body.rideId);
+    const kept = JSON.stringify([stored, await attempts.find({ rideId: body.rideId }).toArray()]);
+    expect(kept).not.to.include('lovelace');
+    expect(stored.idempotency).to.have.all.keys('key', 'expiresAt');
+    for (const fields of [{}, { fare: 99 }]) {
+      const again = await client.createRide(fields, headers);
+      expect([again.status, again.headers.get('x-service-error')]).to.deep.equal([410, 'ride_erased']);
+    }
+    expect((await client.createRide({}, { 'idempotency-key': 'another' })).status).to.equal(201);
+  });
 
   it('an erased ride and its offers can be retrieved, without personal data', async () => {
     const { client, before, rideId } = await erased();

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { httpRequests } from '../../shared/base/metrics.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { chargesOf } from '../support/charges.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
@@ -28,7 +30,7 @@ describe('test scenarios that refuse the first request', () => {
       expect(codeOf(first)).to.deep.equal(refusal);
       expect(Object.keys(first.body)).to.deep.equal(['error']);
       expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
-      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(0);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
       const second = await create('a');
       expect([second.status, second.headers.get('x-service-replayed')]).to.deep.equal([201, null]);
       const third = await create('a');
@@ -54,6 +56,26 @@ describe('test scenarios that refuse the first request', () => {
     it(`${scenario}: a request without an Idempotency-Key is always refused`, async () => {
       for (let tries = 0; tries < 3; tries++) expect(codeOf(await create())).to.deep.equal(refusal);
       expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+
+    it(`${scenario}: refused requests count against the limit, which refuses them without storing anything`, async () => {
+      const refused = await LimitModel.countDocuments({ _id: /^refused_creation:/ });
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 35; tries++) statuses.push((await create(`try-${tries}`)).status);
+      expect(statuses).to.deep.equal([...Array(30).fill(refusal[0]), ...Array(5).fill(429)]);
+      expect(await LimitModel.countDocuments({ _id: /^refused_creation:/ })).to.equal(refused + 30);
+    });
+
+    it(`${scenario}: a refusal is no fault of the service in the metrics and the log`, async () => {
+      const count = async (status: string) => {
+        const { values = [] } = (await httpRequests.get()) ?? {};
+        return values
+          .filter(({ labels }) => String(labels.status) === status)
+          .reduce((sum, { value }) => sum + value, 0);
+      };
+      const before = [await count(String(refusal[0])), await count('simulated')] as const;
+      await create('a');
+      expect([await count(String(refusal[0])), await count('simulated')]).to.deep.equal([before[0], before[1] + 1]);
     });
 
     it(`${scenario}: an invalid request gets a 400 and is no first request`, async () => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -55,6 +56,24 @@ describe('the README', () => {
 
   it('README.md has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n')).to.have.length.at.most(150);
+  });
+
+  it('the commands in README.md create an .env that only its owner can read, and keep one that exists', async () => {
+    const [block = ''] = commandBlocks('README.md').filter((text) => text.includes('.env.example'));
+    const folder = mkdtempSync(path.join(tmpdir(), 'readme-'));
+    const file = path.join(folder, '.env');
+    try {
+      copyFileSync(path.join(root, '.env.example'), path.join(folder, '.env.example'));
+      const install = () => run('bash', ['-euc', `umask 022\n${block}`], { cwd: folder });
+      await install();
+      const settings = readFileSync(file, 'utf8');
+      expect(settings).to.match(/^SECRETS_KEY=\S{44}$/m);
+      await install();
+      expect(readFileSync(file, 'utf8')).to.equal(settings);
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('the curl command in README.md creates a ride', async () => {

@@ -24,6 +24,11 @@ describe('deploy/kubernetes', function () {
   const podOf = (workload: Manifest) => workload.spec.template.spec;
   const containerOf = (workload: Manifest) => podOf(workload).containers[0];
 
+  const labelsOf = (workload: Manifest): Record<string, string> => workload.spec.template.metadata.labels;
+  const finds = ({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>) =>
+    Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
+    matchExpressions.every(({ key, operator }: Manifest) => operator === 'Exists' && key in labels);
+
   /** The environment of a workload's process. */
   function environmentOf(workload: Manifest): Record<string, string> {
     const sources = containerOf(workload).envFrom.flatMap(({ configMapRef, secretRef }: Manifest) => {
@@ -124,11 +129,20 @@ describe('deploy/kubernetes', function () {
     }
   });
 
+  it("only Prometheus reaches the operators' port of a pod, and everybody that of the API", () => {
+    const open = (workload: Manifest) =>
+      ofKind('NetworkPolicy')
+        .filter(({ spec }) => finds(spec.podSelector, labelsOf(workload)))
+        .flatMap(({ spec }) => spec.ingress)
+        .flatMap(({ from, ports }: Manifest) => ports.map(({ port }: Manifest) => [port, from ? 'some' : 'all']));
+    for (const workload of workloads()) {
+      const isApi = workload.metadata.name === 'rides-api';
+      const expected = [[4180, 'some'], ...(isApi ? [[4100, 'all']] : [])];
+      expect(open(workload), workload.metadata.name).to.have.deep.members(expected);
+    }
+  });
+
   it('every selector finds pods, and a disruption budget covers every Deployment', () => {
-    const labelsOf = (workload: Manifest): Record<string, string> => workload.spec.template.metadata.labels;
-    const finds = ({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>) =>
-      Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
-      matchExpressions.every(({ key, operator }: Manifest) => operator === 'Exists' && key in labels);
     const budgets = ofKind('PodDisruptionBudget').map(({ spec }) => spec.selector);
     for (const deployment of ofKind('Deployment')) {
       const { name } = deployment.metadata;

@@ -59,7 +59,7 @@ export async function deliverEvent(
   const { delivery, outbox } = recorded;
   const result = report(ctx, job, run, claimed, delivery, trace);
   noteDelivery(ctx, keyId, delivery, 'isFailing' in settings);
-  noteOutcome(claimed.ride.accountId, delivery);
+  noteOutcome(claimed.ride, delivery);
   if (delivery.outcome === 'timeout') await markSlow(ctx, keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return result;

@@ -113,7 +113,10 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
       ctx.set(refusal.error.headers);
       const { code, status } = refusal.error;
       if (code === 'invalid_request') return again(422, { faults: { pickupTime: refusal.words } });
-      return again(status, { refusal: refusal.words, ...(code === 'idempotency_conflict' && { formId: undefined }) });
+      return again(status, {
+        refusal: refusal.words,
+        ...((code === 'idempotency_conflict' || code === 'ride_erased') && { formId: undefined }),
+      });
     }
   };
 }

@@ -149,16 +149,18 @@ export function RequestFacts({ ride }: { ride: Requested }) {
           {value || <None />}
         </Fact>
       ))}
-      {webhookUrl && (
-        <Fact name="Webhook URL">
-          <code>{withoutQuery(webhookUrl)}</code>
-        </Fact>
-      )}
-      {idempotency && (
-        <Fact name="Idempotency-Key">
-          <code>{idempotency.key}</code>
-        </Fact>
-      )}
+      <IfMay route="GET /deliveries/:attemptId">
+        {webhookUrl && (
+          <Fact name="Webhook URL">
+            <code>{withoutQuery(webhookUrl)}</code>
+          </Fact>
+        )}
+        {idempotency && (
+          <Fact name="Idempotency-Key">
+            <code>{idempotency.key}</code>
+          </Fact>
+        )}
+      </IfMay>
       {scenario && <Fact name="Test scenario">{scenario}</Fact>}
       <Fact name="Bidding until">
         <Time at={ride.biddingEndsAt} form="exact" />

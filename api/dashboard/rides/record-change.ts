@@ -25,23 +25,29 @@ export async function changeAsPartner(
 ): Promise<void> {
   if (command.action === 'accept' && isSuspended(await findKey(keyId, request.owner)))
     throw new AppError('account_suspended', { message: 'The operator has suspended the key of this ride' });
-  await applyAction(service, _id, command, { keyId }, originOf(request));
+  await applyAction(service, _id, command, { keyId }, { ...originOf(request), sender: senderOf(service, request) });
 }
 
+const senderOf = (service: Context, { ctx, account }: FormRequest) => ({
+  member: account.member.email,
+  from: clientAddress(ctx, service),
+});
+
 /**
- * Adds an entry to the account's audit list, once per form, if this form has changed the ride. Resolves with true if it
+ * Adds an entry to the account's audit list, once per form, if this form has changed the ride. The entry names the member
+ * whose request made the change: another member may send the same form. Resolves with true if it
  * has: with this request, or with an earlier one whose answer was lost.
  */
 export async function recordChange(
   service: Context,
-  { ctx, account, owner, sent }: FormRequest,
+  request: FormRequest,
   { _id, keyId, events }: Pick<Ride, '_id' | 'keyId' | 'events'>,
   what: AuditAction,
 ): Promise<boolean> {
+  const { owner, sent } = request;
   const made = events.find(({ form }) => form === sent.id);
   if (made && mayAddMissingRecords(timeOf(made), service.now())) {
-    const from = clientAddress(ctx, service);
-    const by = { ...owner, member: account.member.email, from };
+    const by = { ...owner, ...(made.sender ?? senderOf(service, request)) };
     await audit({ _id: derivedAuditId(what, sent.id), ...by, action: what, keyId, about: _id }, service.now());
   }
   return made !== undefined;

@@ -43,7 +43,7 @@ export function ridePage(props: RidePageProps): string {
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);
   // Changes whenever the content of the page changes, except for relative times.
-  const version = [news.version, waiting, ...attempts.map(({ outcome }) => outcome)].join(' ');
+  const version = [news.version, waiting, ...(seesDeliveries ? attempts.map(({ outcome }) => outcome) : [])].join(' ');
   return dashboardPage({
     title: rideName(ride),
     account,

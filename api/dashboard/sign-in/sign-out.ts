@@ -1,5 +1,5 @@
 import { audit } from '../../../shared/accounts/audit.ts';
-import { endOtherSessions, endSession, endSessionOf } from '../../../shared/accounts/session.ts';
+import { endOtherSessions, endSession, endSessionOf, hasSession } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
 import { clientAddress } from '../../http/forwarded.ts';
@@ -8,7 +8,6 @@ import {
   type Answer,
   type DashboardRoute,
   type FormRequest,
-  formIdOf,
   respond,
   sessionCookie,
   signedInRoutes,
@@ -48,22 +47,26 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
    * was interrupted.
    */
   async function signOutEverywhere(request: FormRequest): Promise<Answer> {
-    const { account, ctx, form, session } = request;
+    const { account, ctx, session } = request;
     await endOtherSessions(account, session);
-    const _id = derivedAuditId('signed_out_everywhere', account._id, formIdOf(form));
+    // Once per session: this session ends here, so it has no second form to record.
+    const _id = derivedAuditId('signed_out_everywhere', account._id, session._id);
     await audit({ _id, ...entryOf(request), action: 'signed_out_everywhere' }, service.now());
     return endOwn(ctx);
   }
 
-  /** Ends one session. Sending the form again adds no further audit entry. */
+  /**
+   * Ends one session of the person, and records it only if there is one: other ids would fill the audit list. The entry is
+   * added first, because a form that is sent again after the end finds no session.
+   */
   async function endOne(request: FormRequest): Promise<Answer> {
     const { account, ctx, form, session } = request;
     const sessionId = form.text('session');
     if (sessionId === session._id) return endOwn(ctx);
-    if (/^[0-9a-f]{64}$/.test(sessionId)) {
-      await endSessionOf(account, sessionId);
+    if (/^[0-9a-f]{64}$/.test(sessionId) && (await hasSession(account, sessionId))) {
       const _id = derivedAuditId('session_ended', account._id, sessionId);
       await audit({ _id, ...entryOf(request), action: 'session_ended' }, service.now());
+      await endSessionOf(account, sessionId);
     }
     return { redirectTo: '/dashboard/account#sessions' };
   }

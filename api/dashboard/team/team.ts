@@ -104,16 +104,34 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     await sendMail(service, { to: invitation.email, ...mail }, derivedMailId('invitation', request.sent.id));
   }
 
-  /** Charges an invitation, unless this form is already applied. Resolves with null, or with the answer at a limit. */
-  async function limitFor(request: FormRequest, email: string, shown: Shown): Promise<Answer | null> {
+  /**
+   * Changes an invitation, and charges its mail first, so that no order of requests sends more mails than the limits allow.
+   * Refunds the charge if the change is refused. A form that is already applied is not charged. Resolves with the answer
+   * at a limit, or with the result of the change.
+   */
+  async function changeCharged(
+    request: FormRequest,
+    email: string,
+    shown: Shown,
+    change: () => Promise<Changed>,
+  ): Promise<{ limited: Answer } | { changed: Changed }> {
     const { account, ctx, sent } = request;
-    if (account.teamForms?.some(({ id }) => id === sent.id)) return null;
-    const charged = { accountId: account._id, email, form: sent.id };
-    const full = await chargeInvitation(config, charged, service.now());
-    if (!full) return null;
-    ctx.set('Retry-After', String(Math.ceil(full.freesMs / 1_000)));
-    const refusal = `${limitTexts[full.tooMany]}. Try again in ${waitText(full.freesMs)}.`;
-    return showTeam(request, { ...shown, refusal, status: 429 });
+    if (account.teamForms?.some(({ id }) => id === sent.id)) return { changed: await change() };
+    const charged = await chargeInvitation(config, { accountId: account._id, email, form: sent.id }, service.now());
+    if ('tooMany' in charged) {
+      ctx.set('Retry-After', String(Math.ceil(charged.freesMs / 1_000)));
+      const refusal = `${limitTexts[charged.tooMany]}. Try again in ${waitText(charged.freesMs)}.`;
+      return { limited: await showTeam(request, { ...shown, refusal, status: 429 }) };
+    }
+    try {
+      const changed = await change();
+      if ('refused' in changed) await charged.refund();
+      return { changed };
+    } catch (error) {
+      // After any other error, the change may have been made.
+      if (error instanceof AppError && error.code === 'not_found') await charged.refund();
+      throw error;
+    }
   }
 
   async function sendInvitation(request: FormRequest): Promise<Answer> {
@@ -131,11 +149,11 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const again = new URLSearchParams({ email, role });
     const unconfirmed = askForCode(request, `${teamPath}?${again}`, service.now());
     if (unconfirmed) return unconfirmed;
-    const { members, invitations = [] } = request.account;
-    const isKnown = [...members, ...invitations].some((one) => one.email === email);
-    const limited = isKnown ? null : await limitFor(request, email, { typed });
-    if (limited) return limited;
-    const changed = await invite(config, actorOf(request), { email, role });
+    const made = await changeCharged(request, email, { typed }, () =>
+      invite(config, actorOf(request), { email, role }),
+    );
+    if ('limited' in made) return made.limited;
+    const { changed } = made;
     const taken = 'refused' in changed && takenTexts[changed.refused];
     if (taken) return showTeam(request, { typed, faults: { email: taken }, status: 422 });
     const sent = 'account' in changed && changed.account.invitations?.find((one) => one.email === email);
@@ -147,9 +165,9 @@ export function teamRoutes(service: Context): DashboardRoute[] {
     const invitationId = request.param('invitationId');
     const { email } = invitationIn(request.account, invitationId);
     if (!canSendMail(config)) return showTeam(request, { refusal: noMail, status: 503 });
-    const limited = await limitFor(request, email, {});
-    if (limited) return limited;
-    const changed = await renewInvitation(config, actorOf(request), invitationId);
+    const made = await changeCharged(request, email, {}, () => renewInvitation(config, actorOf(request), invitationId));
+    if ('limited' in made) return made.limited;
+    const { changed } = made;
     await mailInvitation(request, changed, invitationId);
     return answerOf(request, changed, 'invited');
   }

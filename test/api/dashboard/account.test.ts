@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { browserName } from '../../../api/dashboard/sign-in/start-session.ts';
 import { keys } from '../../../cli/keys/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
-import { audit } from '../../../shared/accounts/audit.ts';
+import { audit, auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
-import { newAccountId } from '../../../shared/base/ids.ts';
+import { newAccountId, sha256 } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
@@ -88,9 +88,11 @@ describe('the dashboard: account', () => {
       const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
       const idOf = async (one: Visitor) =>
         /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
-      for (const session of [await idOf(other), await idOf(foreign)]) {
+      for (const session of [await idOf(other), await idOf(foreign), sha256('no session'), sha256('another')]) {
         await visitor.post('/dashboard/account/end-session', { session });
       }
+      const ended = (await auditOf(visitor.account._id, 10)).filter(({ action }) => action === 'session_ended');
+      expect(ended, 'only the session that was ended is recorded').to.have.length(1);
       expect((await other.get('/dashboard/account')).status).to.equal(303);
       expect((await foreign.get('/dashboard/account')).status).to.equal(200);
       expect(rows((await account()).html)).to.have.length(1);

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
-import { auditOf } from '../../../shared/accounts/audit.ts';
+import { AuditModel, auditOf } from '../../../shared/accounts/audit.ts';
 import { createKey, suspendKey } from '../../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
-import { signedIn, useVisitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
 import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
+import { memberOf } from '../../support/team.ts';
 
 describe("accept and cancel on a ride's page", () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
@@ -59,6 +60,20 @@ describe("accept and cancel on a ride's page", () => {
     expect(ride.events.at(-1)).to.include({ event: 'ride.status', by: 'dashboard' });
     expect(await audited()).to.deep.equal([{ action: 'offer_accepted', about: rideId, keyId, from: '203.0.113.7' }]);
     expect(textOf((await visitor.get('/dashboard/account')).html)).to.include('accepted an offer for a ride');
+  });
+
+  it('the audit list names the member who made a change, also if another member sends the same form', async () => {
+    const { path, rideId, offerId } = await rideOf('bidding');
+    const colleague = await memberOf(api, visitor.account._id, 'desk');
+    const fields = { offerId, formId: newFormId() };
+    await visitor.post(`${path}/accept`, fields, from);
+    // The first request was interrupted before it added its entry.
+    await AuditModel.deleteMany({ accountId: visitor.account._id });
+    const again = await colleague.post(`${path}/accept`, fields, { 'x-forwarded-for': '203.0.113.8' });
+    expect(again.status).to.equal(303);
+    const [entry] = await auditOf(visitor.account._id, 10);
+    const made = { action: 'offer_accepted', about: rideId, member: visitor.account.email, from: '203.0.113.7' };
+    expect(entry).to.include(made);
   });
 
   it('asks before it cancels a ride, then cancels it like the API and adds one entry to the audit list', async () => {

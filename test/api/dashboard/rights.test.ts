@@ -3,6 +3,7 @@ import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/
 import { firstPages, mayUse, routesWithRights } from '../../../api/dashboard/rights.ts';
 import { type Account, accounts, type Role, roles } from '../../../shared/accounts/account.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { type HostileAccount, hostileAccount } from '../../support/hostile-account.ts';
 import { rideIn } from '../../support/rides.ts';
@@ -103,6 +104,20 @@ describe('the table of rights', () => {
     });
     return matches.find((route) => !route.includes(':')) ?? matches[0] ?? '';
   }
+
+  it('only roles that may see deliveries see the webhook URL and the Idempotency-Key of a ride', async () => {
+    const { account } = await signedIn(api);
+    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Desk', mode: 'test' });
+    const webhookUrl = 'https://partner.example/hooks/secret-path';
+    const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: account._id, webhookUrl });
+    const idempotency = { key: 'booking-70133', requestHash: '', expiresAt: new Date(Date.now() + 60_000) };
+    await rides.updateOne({ _id: rideId }, { $set: { idempotency } });
+    for (const role of ['owner', 'developer', 'desk'] as const) {
+      const { html } = await (await memberOf(api, account._id, role)).get(`/dashboard/rides/${rideId}?entry=created`);
+      expect(html, role).to.include('<title>');
+      for (const text of ['secret-path', 'booking-70133']) expect(html.includes(text), role).to.equal(role !== 'desk');
+    }
+  });
 
   it('a page that a role may not open says who can help, and its scripts get a 403', async () => {
     const { account } = await signedIn(api);

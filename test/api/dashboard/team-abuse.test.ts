@@ -115,6 +115,35 @@ describe('the team of an account refuses what its members may not do', () => {
       expect((await inviteBy(visitor, someone())).status).to.equal(303);
     });
 
+    it('invitations that are sent and withdrawn at once send no more mails than the limit of the address allows', async () => {
+      const startMs = Date.now();
+      api.ctx.now = () => startMs + 2 * hourMs;
+      const email = someone();
+      await inviteBy(visitor, email);
+      const [first] = (await storedAccount(accountId())).invitations ?? [];
+      await Promise.all([
+        visitor.post(`/dashboard/team/invitations/${first?.id}/withdraw`),
+        ...Array.from({ length: 45 }, async () => {
+          await inviteBy(visitor, email);
+          for (const { id } of (await storedAccount(accountId())).invitations ?? []) {
+            await visitor.post(`/dashboard/team/invitations/${id}/withdraw`);
+          }
+        }),
+      ]);
+      expect((await invitationMails(email)).length).to.be.within(1, 5);
+    });
+
+    it('a refused invitation is not charged, however often it is sent', async () => {
+      const startMs = Date.now();
+      api.ctx.now = () => startMs + 10 * hourMs;
+      const email = someone();
+      await inviteBy(visitor, email);
+      for (let sent = 0; sent < mostMails + 10; sent += 1) {
+        expect((await inviteBy(visitor, email)).status).to.equal(422);
+      }
+      expect((await inviteBy(visitor, someone())).status).to.equal(303);
+    });
+
     it('the invitations of one account to an address do not count for another account', async () => {
       const email = someone();
       const stranger = await signedIn(api);

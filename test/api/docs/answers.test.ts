@@ -94,6 +94,12 @@ describe('documented answers to partners', () => {
       const { status, body } = await partner.createRide({ fare: 99 }, { 'Idempotency-Key': 'twice' });
       return { status, error: body.error };
     },
+    ride_erased: async () => {
+      const { body: ride } = await partner.createRide({}, { 'Idempotency-Key': 'erased' });
+      await rides.updateOne({ _id: ride.rideId }, { $set: { erasedAt: new Date() } });
+      const { status, body } = await partner.createRide({}, { 'Idempotency-Key': 'erased' });
+      return { status, error: body.error };
+    },
     driver_busy: async (operation) => {
       const driver = newDriver();
       await rideIn(api.ctx, 'driver_arriving', { offers: [{ driver }] });

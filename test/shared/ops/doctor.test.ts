@@ -267,6 +267,7 @@ describe('ops doctor', () => {
           durationMs: 12.5,
           msg: 'ride created',
         },
+        { level: 30, time, process: 'api', requestId: 'ada-lovelace', msg: 'request' },
         ...planted.flatMap((one) => [
           { level: 30, time, process: 'api', msg: `request of ${one} failed`, reason: one, path: `/track/${one}` },
           { level: 30, time, process: one, requestId: one, name: one, phone: one, body: { one }, error: { name: one } },
@@ -285,6 +286,7 @@ describe('ops doctor', () => {
         'log-1.jsonl',
       ]);
       expect(planted.filter((one) => bundle.text.includes(one))).to.deep.equal([]);
+      expect(bundle.text).not.to.include('ada-lovelace');
       const [first = ''] = bundle.contents['log-1.jsonl']?.split('\n') ?? [];
       expect(JSON.parse(first)).to.deep.equal({
         ...{ level: 30, time, process: 'api', rideId: 'ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y', durationMs: 12.5 },

@@ -29,20 +29,22 @@ const delivered: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs:
 
 describe('the metric of accounts by their latest delivery', () => {
   const minuteMs = 60_000;
+  const live = (accountId: string) => ({ accountId, mode: 'live' }) as const;
   const counts = async (now: number) => {
     measureOutcomes(now);
     const { values } = (await registry.getSingleMetric('rides_delivery_accounts')?.get()) ?? { values: [] };
     return Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]));
   };
 
-  it('an account counts by its latest delivery: a success for 2 minutes, a failure for 5 minutes', async () => {
+  it('an account counts by its latest delivery of a live ride: a success for 2 minutes, a failure for 5 minutes', async () => {
     // So far in the future that deliveries of other tests no longer count.
     const now = performance.now() + 60 * minuteMs;
-    noteOutcome('acct_1', delivered, now);
-    noteOutcome('acct_2', delivered, now);
-    noteOutcome('acct_1', refused, now);
-    noteOutcome('acct_3', { outcome: 'no_url', durationMs: 0, at }, now);
-    noteOutcome('acct_4', { ...refused, reason: 'EMFILE' }, now);
+    noteOutcome(live('acct_1'), delivered, now);
+    noteOutcome(live('acct_2'), delivered, now);
+    noteOutcome(live('acct_1'), refused, now);
+    noteOutcome(live('acct_3'), { outcome: 'no_url', durationMs: 0, at }, now);
+    noteOutcome(live('acct_4'), { ...refused, reason: 'EMFILE' }, now);
+    noteOutcome({ accountId: 'acct_5', mode: 'test' }, refused, now);
     expect(await counts(now)).to.deep.equal({ failed: 1, delivered: 1 });
     expect(await counts(now + 2 * minuteMs)).to.deep.equal({ failed: 1, delivered: 0 });
     expect(await counts(now + 5 * minuteMs)).to.deep.equal({ failed: 0, delivered: 0 });

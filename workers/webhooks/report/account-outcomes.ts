@@ -1,5 +1,5 @@
 import { deliveryAccounts } from '../../../shared/base/metrics.ts';
-import type { Delivery } from '../../../shared/rides/ride-types.ts';
+import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 
 /**
@@ -14,9 +14,15 @@ const latest = new Map<string, { outcome: Outcome; at: number }>();
 
 /**
  * Counts the accounts by their latest delivery, for the metric that distinguishes one failing partner from a failure of
- * all deliveries. Local faults and events without a URL do not count.
+ * all deliveries. Local faults, events without a URL and test rides do not count: anybody can create test keys whose
+ * receivers fail.
  */
-export function noteOutcome(accountId: string, delivery: Delivery, now = performance.now()): void {
+export function noteOutcome(
+  { accountId, mode }: Pick<Ride, 'accountId' | 'mode'>,
+  delivery: Delivery,
+  now = performance.now(),
+): void {
+  if (mode !== 'live') return;
   const reason = failureReason(delivery)?.code;
   if (reason === 'no_url' || reason === 'ours') return;
   latest.delete(accountId);

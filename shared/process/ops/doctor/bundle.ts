@@ -37,6 +37,8 @@ const plainValues: readonly RegExp[] = [
   /^(?:[A-Z][a-z]+){2,}$|^[a-z]+(?:[A-Z][a-z]+)+$|^Error$/,
 ];
 const plainValuesOf: Partial<Record<string, RegExp>> = {
+  // A client can choose the id of its request, so only a generated one is shown.
+  requestId: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
   route: /^(?:[A-Z]+ )?(?:\/(?:v\d|[a-z.-]+|:\w+)?)+$/,
   // Without the folders of a person.
   at: /^(?!.*\/(?:home|Users)\/)(?:(?: \| )?at [\w.<> [\]]{0,80}\(?[\w@+./:-]{1,200}:\d+:\d+\)?)+$/,
