@@ -1,3 +1,4 @@
+import type { Config } from '../../shared/base/config.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { renderDocument } from '../pages/document.tsx';
 import { Figure, RequestCard } from './request-card.tsx';
@@ -5,7 +6,10 @@ import { NeedsScripts } from './sign-in-page.tsx';
 import { confirmWords } from './words.ts';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
-export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, biddingMs: number): string {
+export function drivePage(
+  { driverId, name, plate, vehicle }: ActiveDriver,
+  { biddingTimeoutMs, dispatch }: Pick<Config, 'biddingTimeoutMs' | 'dispatch'>,
+): string {
   return renderDocument({
     title: 'Drive',
     kind: 'drive',
@@ -30,7 +34,7 @@ export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, bidd
           Connecting…
         </p>
         <p class="spoken" role="status" id="spoken" />
-        <main id="drive" data-driver={driverId} data-bidding-ms={biddingMs}>
+        <main id="drive" data-driver={driverId} data-bidding-ms={biddingTimeoutMs}>
           <NeedsScripts>
             Without it you cannot go online. If you are on a ride, you can drive it:{' '}
             <a class="second-action" href="/drive/ride">
@@ -38,7 +42,7 @@ export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, bidd
             </a>
           </NeedsScripts>
           <OfflineScreen />
-          <WaitingScreen />
+          <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm} />
           <ResultScreen />
           <Today />
           <ul class="cards" id="cards" aria-label="Requests" hidden />
@@ -69,11 +73,12 @@ const OfflineScreen = () => (
   </section>
 );
 
-const WaitingScreen = () => (
+const WaitingScreen = ({ radiusKm }: { radiusKm?: number }) => (
   <section class="screen" id="waiting-screen" hidden>
     <h1 id="waiting-title" tabIndex={-1}>
       Waiting for requests
     </h1>
+    <p id="waiting-reason">{`No open rides within ${radiusKm} km. You receive new ones at once.`}</p>
     <p class="quiet" id="waiting-hint">
       Keep this page open: while you use another app, your phone may not report your position.
     </p>

@@ -32,9 +32,7 @@ export function signInRoutes(service: Context): PageRoute[] {
     // The cookie expires with the session: 30 days after the last use.
     if (driver) cookie.write(ctx, cookie.read(ctx), sessionLifetimeMs);
     ctx.type = 'html';
-    ctx.body = driver
-      ? drivePage(driver, config.biddingTimeoutMs)
-      : signInPage({ isWrong: ctx.query.wrong !== undefined });
+    ctx.body = driver ? drivePage(driver, config) : signInPage({ isWrong: ctx.query.wrong !== undefined });
   };
 
   const signIn: Middleware = async (ctx) => {

@@ -59,6 +59,12 @@ export const rideFields = {
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm,
   offersCount,
+  driversAsked: {
+    type: 'integer',
+    minimum: 0,
+    description:
+      'The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased.',
+  },
   pickup: location('The start of the ride.'),
   destination: location('The end of the ride.'),
   driver: objectSchema(
@@ -105,6 +111,7 @@ export const optionalTerms = [
 ] as const;
 
 export const optionalFields = [
+  'driversAsked',
   'driver',
   'agreedPrice',
   'cancelledBy',
@@ -127,6 +134,7 @@ export const exampleRide = {
   passengerCount: 1,
   distanceKm: 5.31,
   offersCount: 1,
+  driversAsked: 12,
   pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
   destination: { lat: 40.7128, lng: -74.006 },
   driver: { ...exampleOffer.driver, phone: '+12025550143' },
@@ -168,10 +176,15 @@ export const readFields = {
   statusAt: 1,
   ...stepFields,
   offersCount: { $ifNull: ['$offersCount', { $size: '$offers' }] },
+  erasedAt: 1,
+  driversAsked: { $size: { $ifNull: ['$asked', []] } },
 } as const;
 
-export type ReadRide = Pick<Ride, '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'statusesAt'>> &
-  RideWithSteps & { offersCount: number };
+export type ReadRide = Pick<
+  Ride,
+  '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'driversAsked' | 'statusesAt'>
+> &
+  RideWithSteps & { offersCount: number; driversAsked: number };
 
 export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ride: ReadRide) {
   return {
@@ -182,6 +195,7 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     passengerCount: ride.passengerCount,
     distanceKm: ride.distanceKm,
     offersCount: ride.offersCount,
+    ...(ride.mode === 'live' && !ride.erasedAt && { driversAsked: ride.driversAsked }),
     pickup: ride.pickup,
     destination: ride.destination,
     ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),

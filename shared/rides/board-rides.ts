@@ -36,6 +36,7 @@ const boardFields = {
   autoAccept: 1,
   pickupAt: 1,
   offers: 1,
+  'asked.driverId': 1,
   acceptedOfferId: 1,
   driver: 1,
   leg: 1,
@@ -46,7 +47,9 @@ const boardFields = {
 } as const;
 
 /** A ride on the board of a desk. */
-export type BoardRide = Pick<Ride, '_id' | keyof typeof boardFields>;
+export type BoardRide = Pick<Ride, '_id' | Exclude<keyof typeof boardFields, 'asked.driverId'>> & {
+  asked?: { driverId: string }[];
+};
 
 /**
  * The rides of a key that have not ended, and those that it lost within the last hour and that nobody has booked again.

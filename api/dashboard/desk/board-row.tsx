@@ -1,4 +1,5 @@
 import type { BoardRide } from '../../../shared/rides/board-rides.ts';
+import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { ratingText } from '../../track/words.ts';
 import { moneyText, placeText, StatusPill, Time } from '../facts.tsx';
@@ -58,6 +59,10 @@ const price = ({ agreedPrice, fare }: BoardRide) =>
     shortMoney(agreedPrice)
   );
 
+/** True for an open live ride that no driver has been asked for. */
+const isWithoutDriver = ({ mode, status, asked = [], ...ride }: BoardRide): boolean =>
+  mode === 'live' && status === 'bidding' && asked.length === 0 && !waitsToOpen(ride);
+
 /** `$26`, `$26.50` */
 const shortMoney = (usd: number): string => moneyText(usd).replace(/\.00$/, '');
 
@@ -104,7 +109,7 @@ function Car({ ride }: { ride: BoardRide }) {
 
 function Offers({ ride }: { ride: BoardRide }) {
   const offers = liveOffers(ride);
-  if (offers.length === 0) return null;
+  if (offers.length === 0) return isWithoutDriver(ride) ? <p class="quiet">No driver near yet</p> : null;
   return (
     <ul class="board-offers" id={`${rowId(ride)}-offers`} aria-label="Offers">
       {offers.map(({ offerId, price: usd, etaMinutes, driver }) => (

@@ -33,7 +33,7 @@ export function showView(
   cards.show(shown);
   setShown(element('cards'), !ride && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(shown.length));
-  setShown(element('waiting-hint'), cards.count === 0);
+  for (const id of ['waiting-reason', 'waiting-hint']) setShown(element(id), cards.count === 0);
   for (const name of ['waiting', 'offline']) element(`${name}-screen`).toggleAttribute('data-brief', cards.count > 0);
   setShown(element('offline-hint'), shown.length === 0);
   setShown(element('offers-live'), shown.length > 0);
