@@ -23,6 +23,7 @@ describe('GET /rides/:rideId', () => {
       passengerCount: 3,
       distanceKm: 5.31,
       offersCount: 1,
+      driversAsked: 0,
       pickup: validRide.pickup,
       destination: validRide.destination,
       trackUrl,
