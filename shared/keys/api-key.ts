@@ -105,8 +105,17 @@ export interface Caller {
   keyId: string;
   accountId: string;
   mode: Mode;
-  limit?: CreationLimit;
+  /** The key's own limit on creations, if the operator has set one. */
+  limit: CreationLimit | undefined;
 }
+
+/** The caller for a key: of a request to the API, or of a form that books with the key. */
+export const callerOf = ({
+  _id: keyId,
+  accountId,
+  mode,
+  limit,
+}: Pick<ApiKey, '_id' | 'accountId' | 'mode' | 'limit'>): Caller => ({ keyId, accountId, mode, limit });
 
 /** The fields of a key that authentication reads. */
 export const callerFields = {
@@ -145,8 +154,7 @@ export function toActiveCaller(
 ): Caller | null {
   if (!found || found.revokedAt || isSuspended(found)) return null;
   if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
-  const { _id: keyId, accountId, mode, limit } = found;
-  return { keyId, accountId, mode, ...(limit && { limit }) };
+  return callerOf(found);
 }
 
 /**

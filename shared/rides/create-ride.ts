@@ -132,6 +132,17 @@ const erasedMark = 'erased ';
 export const erasedIdempotencyKey = (keyId: string, key: string): string =>
   key.startsWith(erasedMark) ? key : `${erasedMark}${sha256(`${keyId} ${key}`)}`;
 
+/** The id of the account's ride that one of these keys created with an Idempotency-Key in the last 24 h, or null. */
+export async function findCreated(
+  { accountId }: { accountId: string },
+  keyIds: readonly string[],
+  idempotencyKey: string,
+): Promise<string | null> {
+  const filter = { keyId: { $in: [...keyIds] }, 'idempotency.key': idempotencyKey, accountId };
+  const found = await rides.findOne(filter, { ...committedReads(), projection: { _id: 1 } });
+  return found?._id ?? null;
+}
+
 function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide | null> {
   // Reads only what no failover can roll back, because a replay is answered 201 from this ride.
   const options = { ...committedReads(), projection: creationFields };

@@ -18,7 +18,7 @@ async function startPolls(most?: { perKey: number; perAccount: number }) {
   const part = testPart({
     async handle(request) {
       const [, accountId = '', keyId = '', rideId] = request.path.slice(1).split('/');
-      request.state.caller = { keyId, accountId, mode: 'test' };
+      request.state.caller = { keyId, accountId, mode: 'test', limit: undefined };
       const awaited: PollTarget = rideId ? { keyId, rideId, afterSeq: 0 } : { keyId, after: null, readUntil: 0 };
       const waiting = polls.wait(request, awaited, 60_000);
       asked += 1;

@@ -46,7 +46,7 @@ const pathTo: Record<RideStatus, readonly Command['action'][]> = {
 /** Creates a bidding ride without an offer. Resolves with its id. */
 export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'> = {}): Promise<string> {
   const { keyId = newKeyId(), accountId = 'acct_of_tests', mode = 'live', scenario, idempotencyKey, ...fields } = wish;
-  const key = { keyId, accountId, mode };
+  const key = { keyId, accountId, mode, limit: undefined };
   const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario, idempotencyKey });
   return ride._id;
 }

@@ -1,6 +1,6 @@
 import { noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { isSuspended } from '../../../shared/keys/api-key.ts';
+import { callerOf, isSuspended } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { NewRide } from '../../../shared/rides/create-ride.ts';
@@ -50,11 +50,10 @@ export function consoleRoutes(service: Context, creation: RideCreation): Dashboa
     };
     if (!scenario || Object.keys(faults).length > 0) return again(422, { faults });
 
-    const caller = { keyId: key._id, accountId: account._id, mode: key.mode, limit: key.limit };
     try {
       // The form id is the Idempotency-Key: a repeated form returns the same ride.
       const asked: NewRide = {
-        key: caller,
+        key: callerOf(key),
         request: rideRequest(validate(schema, body)),
         scenario,
         idempotencyKey: formIdOf(form),

@@ -3,7 +3,9 @@ import { charge } from '../../../shared/accounts/limit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { carTypes } from '../../../shared/base/terms.ts';
-import type { NewRide } from '../../../shared/rides/create-ride.ts';
+import { callerOf } from '../../../shared/keys/api-key.ts';
+import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
+import { findCreated, type NewRide } from '../../../shared/rides/create-ride.ts';
 import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
@@ -63,6 +65,12 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
         html: await show(request, open, { values, formId: formIdOf(form), ...(hint && { hint }), ...state }),
       };
     };
+    // Before the check of the key: a form that has booked with another key must not book again.
+    const otherKeys = [form.text('key'), ...(await listActiveKeys(owner)).map(({ _id }) => _id)].filter(
+      (keyId) => deskKey.state !== 'active' || keyId !== deskKey.key._id,
+    );
+    const booked = await findCreated(owner, otherKeys, formIdOf(form));
+    if (booked) return { redirectTo: `${deskPath()}?booked=${booked}` };
     if (deskKey.state !== 'active') return again(422, {});
     // A page that was opened for test rides must not book a live one.
     if (form.text('key') !== deskKey.key._id) return again(409, { refusal: changedKey });
@@ -93,11 +101,10 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
       return again(422, { faults, doubts, values: afterDoubts(values, asked, doubts) });
     }
 
-    const { _id: keyId, mode } = deskKey.key;
     const asks: NewRide = {
-      key: { keyId, accountId: owner.accountId, mode },
+      key: callerOf(deskKey.key),
       request: rideRequest(validate(schema, body)),
-      ...(mode === 'test' && { scenario: 'default' as const }),
+      ...(deskKey.key.mode === 'test' && { scenario: 'default' as const }),
       idempotencyKey: formIdOf(form),
       origin: originOf(request),
     };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { limitKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
@@ -51,6 +51,27 @@ describe('booking a ride at the desk', () => {
     answers.push(await post(form));
     expect(answers.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
     expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).to.equal(1);
+    expect(await ridesOfAccount()).to.equal(1);
+  });
+
+  it('a form that is sent again after the desk got another key books no second ride', async () => {
+    const form = { formId: newFormId() };
+    const first = await post(form);
+    const other = await keyOf(visitor);
+    await chooseDeskKey(visitor.account._id, newFormId(), other.keyId);
+    const again = await post(form);
+    const withNewKey = await post({ ...form, key: other.keyId });
+    for (const { status, headers } of [again, withNewKey]) {
+      expect(status).to.equal(303);
+      expect(headers.get('location')).to.equal(first.headers.get('location'));
+    }
+    expect(await ridesOfAccount()).to.equal(1);
+  });
+
+  it("the desk obeys the key's own limit on creations", async () => {
+    await limitKey(key.keyId, { perMinute: 1, perHour: 1 });
+    expect((await post()).status).to.equal(303);
+    expect((await post()).status).to.equal(429);
     expect(await ridesOfAccount()).to.equal(1);
   });
 

@@ -147,7 +147,7 @@ describe('a repeated form of the dashboard', () => {
       webhookUrl: 'https://partner.example/hook',
     });
     const owner = { keyId: made.keyId };
-    const caller = { ...owner, accountId, mode: 'test' as const };
+    const caller = { ...owner, accountId, mode: 'test' as const, limit: undefined };
     const request = {
       ...validRide,
       carType: 'regular',

@@ -86,7 +86,7 @@ async function openRides(ctx: Context, keyId: string, random: Random): Promise<s
       ...{ pickup, destination: pickup, fare: 20, carType: 'regular', rideType: 'standard' },
       ...{ passengerCount: 1, distanceKm: 1, ...(wanted.length > 0 && { needs: wanted }) },
     };
-    const key = { keyId, accountId: 'acc_faults', mode: 'live' } as const;
+    const key = { keyId, accountId: 'acc_faults', mode: 'live', limit: undefined } as const;
     rideIds.push((await createRide(ctx, { key, request }))._id);
   });
   const waiting = { _id: { $in: rideIds }, rounds: { $exists: false } };

@@ -343,7 +343,7 @@ describe('retention', () => {
         await newRide(ctx),
       );
       const newRideWithKey: NewRide = {
-        key: { keyId: 'key_of_tests', accountId: 'acct_of_tests', mode: 'live' },
+        key: { keyId: 'key_of_tests', accountId: 'acct_of_tests', mode: 'live', limit: undefined },
         request: { pickup, destination, fare, carType, rideType, passengerCount, distanceKm },
         idempotencyKey: 'booking-4711',
       };
