@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { keyWindows, localLog } from '../../api/rides/creation-limit.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
@@ -61,48 +60,6 @@ describe('creations while Redis is unavailable', () => {
       expect(Object.keys(refused.body)).to.deep.equal(['error']);
       const other = await api.key();
       expect((await create(other.key)).status).to.equal(201);
-    });
-
-    it('a creation counts for exactly 60,000 ms in the local limit per minute, and 3,600,000 ms per hour', async () => {
-      let nowMs = 0;
-      const log = localLog(() => nowMs);
-      const chargeAt = async (atMs: number, id: string) => {
-        nowMs = atMs;
-        return (await log.charge('key_of_tests', { id, isRepeatable: false }, keyWindows())).result;
-      };
-      const chargeMinute = async (atMs: number) => {
-        for (let made = 0; made < 30; made++) expect(await chargeAt(atMs, `${atMs} ${made}`)).to.equal('charged');
-      };
-      await chargeMinute(0);
-      expect(await chargeAt(59_999, 'early')).to.equal('refused');
-      for (let minute = 1; minute < 10; minute++) await chargeMinute(60_000 * minute);
-      expect(await chargeAt(3_599_999, 'early')).to.equal('refused');
-      expect(await chargeAt(3_600_000, '0 0')).to.equal('charged');
-    });
-
-    it('after a limit was lowered, the local limit waits until enough creations have left the window', async () => {
-      let nowMs = 0;
-      const log = localLog(() => nowMs);
-      for (const id of ['a', 'b', 'c']) {
-        await log.charge('key_of_tests', { id, isRepeatable: false }, keyWindows());
-        nowMs += 10_000;
-      }
-      const lowered = keyWindows({ perMinute: 2, perHour: 2 });
-      const { result, counts } = await log.charge('key_of_tests', { id: 'd', isRepeatable: false }, lowered);
-      expect(result).to.equal('refused');
-      expect(counts[0]).to.deep.equal({ count: 3, freesMs: 40_000 });
-    });
-
-    it('the local charge of an Idempotency-Key stays until all of its requests have failed', async () => {
-      const log = localLog(() => 0);
-      const creation = { id: 'shared', isRepeatable: true };
-      for (const result of ['charged', 'known']) {
-        expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result });
-      }
-      await log.refund('key_of_tests', creation);
-      expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result: 'known' });
-      for (let failed = 0; failed < 2; failed++) await log.refund('key_of_tests', creation);
-      expect(await log.charge('key_of_tests', creation, keyWindows())).to.include({ result: 'charged' });
     });
 
     it('the local limit charges repeats with an Idempotency-Key once', async () => {

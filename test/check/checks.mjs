@@ -50,6 +50,12 @@ export const checks = [
     paths: ['api/', 'shared/', tests, 'test/browser/'],
   },
   {
+    name: 'mutants',
+    proves: 'a test fails for at least 90 % of small changes to the pure files',
+    command: 'npm run -s mutants',
+    paths: ['shared/', 'api/', 'test/mutants/', 'test/shared/', 'test/api/'],
+  },
+  {
     name: 'live-demo',
     proves: 'a live ride is played to its end',
     command: 'SIMULATION_SPEED=20 npm run -s demo -- --live',

@@ -118,16 +118,4 @@ describe('rides for later', () => {
     expect(await rides.countDocuments({ nextDueAt: { $exists: true } })).to.equal(0);
     expect(await timersOf(rideId)).to.deep.equal(['open']);
   });
-
-  it('time limits without progress count from the pickup time while it is ahead', async () => {
-    const rideId = await laterRide(25);
-    const { offerId } = await offerOn(ctx, rideId);
-    const { pickupAt, ...ride } = await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    const stall = ride.timers.find(({ name }) => name === 'stall');
-    expect(Number(stall?.dueAt) - Number(pickupAt)).to.equal(120 * minute);
-    await rides.updateOne({ _id: rideId }, { $set: { pickupAt: inMinutes(-5) } });
-    const arrived = await applyAction(ctx, rideId, { action: 'arrive' }, 'anyone');
-    const next = arrived.timers.find(({ name }) => name === 'stall');
-    expect(Number(next?.dueAt) - Number(arrived.statusAt)).to.be.within(119 * minute, 121 * minute);
-  });
 });

@@ -106,6 +106,11 @@ describe('the position of the car', () => {
     const leg = drive([10, 20], [11, 20]);
     const shown = rideStatuses.filter((status) => positionAt({ status, leg }, startAt.getTime()) !== null);
     expect(shown).to.deep.equal(['driver_arriving', 'arrived', 'in_progress']);
+    const reported = { lat: 1, lng: 2, heading: 3, at: new Date(4) };
+    expect(positionAt({ status: 'arrived', leg, reported }, startAt.getTime())).to.deep.equal({
+      ...{ lat: 1, lng: 2, heading: 3, status: 'arrived', at: 4 },
+    });
+    expect(positionAt({ status: 'bidding', leg, reported }, startAt.getTime())).to.equal(null);
     expect(positionAt({ status: 'in_progress', leg: undefined }, startAt.getTime())).to.equal(null);
   });
 

@@ -3,7 +3,7 @@ import { newAccountId, newKeyId } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { fillSearchTerms, searchRides } from '../../../shared/rides/search-rides.ts';
-import { searchTermsOf, searchWords } from '../../../shared/rides/search-terms.ts';
+import { searchWords } from '../../../shared/rides/search-terms.ts';
 import { plansOf } from '../../support/plans.ts';
 import { newDriver, newRide, type RideWish, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
@@ -129,12 +129,7 @@ describe('the search for rides', () => {
     expect(await storedRide(erased)).not.to.have.property('searchTerms');
   });
 
-  it('a ride without texts has no terms, and long texts have at most 32', async () => {
-    const { lat, lng } = places.pickup;
+  it('a ride without texts has no terms', async () => {
     expect(await storedRide(await newRide(ctx, { accountId }))).not.to.have.property('searchTerms');
-    const address = Array.from({ length: 90 }, (_, index) => `w${index}`).join(' ');
-    const terms = searchTermsOf({ reference: 'RES-20332', pickup: { lat, lng, address }, destination: { lat, lng } });
-    expect(terms.slice(0, 4)).to.deep.equal(['res20332', 'res', '20332', 'w0']);
-    expect(terms).to.have.lengthOf(32);
   });
 });

@@ -28,6 +28,8 @@ describe('checkGivenTarget', () => {
     'http://user@127.0.0.1/',
     'http://127.0.0.1:25/',
     'mailto:a@b.example',
+    'httpsx://localhost/',
+    'xhttp://localhost/',
   ]) {
     it(`checkGivenTarget does not mention WEBHOOK_LOCAL_TARGETS for "${url}", which the setting cannot allow`, () => {
       expect(checkGivenTarget(development, url)).to.equal(checkTargetUrl(url, []));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import Stripe from 'stripe';
-import { signatureHeader, verifySignature } from '../../../shared/webhooks/sign.ts';
+import { deliveryHeaders, signatureHeader, verifySignature } from '../../../shared/webhooks/sign.ts';
 
 const secret = 'whsec_4fMZ0sTq1Xv8bYd2LwKc7RgHn5JpAeUi';
 const body = '{"driver":{"name":"Zoë Müller 東京"},"fare":12.5}';
@@ -31,6 +31,23 @@ describe('signatureHeader', () => {
     const stripe = new Stripe('sk_test_none');
     const event = stripe.webhooks.constructEvent(body, signatureHeader(secret, body, now), secret);
     expect(event).to.deep.equal(JSON.parse(body));
+  });
+});
+
+describe('deliveryHeaders', () => {
+  it('a delivery has the headers of the contract, and those that mark a redelivery', () => {
+    const event = { event: 'ride.status', eventId: 'evt_1', seq: 3 } as const;
+    const headers = {
+      'X-Service-Event': 'ride.status',
+      'X-Service-Signature': 't=1,v1=0',
+      'X-Service-Event-Id': 'evt_1',
+      'X-Service-Sequence': '3',
+    };
+    expect(deliveryHeaders(event, 't=1,v1=0')).to.deep.equal(headers);
+    expect(deliveryHeaders({ ...event, mark: { 'X-Mark': 'yes' } }, 't=1,v1=0')).to.deep.equal({
+      ...headers,
+      'X-Mark': 'yes',
+    });
   });
 });
 

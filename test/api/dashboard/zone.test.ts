@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { startOfDay, timeOfClock, zoneOf } from '../../../api/dashboard/zone.ts';
+
+describe('time zones', () => {
+  it('a name that is not a time zone stands for UTC', () => {
+    expect(['America/New_York', 'Asia/Kolkata', '', 'Nowhere/At_All', '<script>'].map(zoneOf)).to.deep.equal([
+      ...['America/New_York', 'Asia/Calcutta', 'UTC', 'UTC', 'UTC'],
+    ]);
+  });
+
+  for (const [clock, zone, utc] of [
+    ['2026-07-01T08:30:15', 'UTC', '2026-07-01T08:30:15'],
+    ['2026-07-01T08:30:15', 'Asia/Kolkata', '2026-07-01T03:00:15'],
+    ['2026-07-01T00:00:00', 'America/New_York', '2026-07-01T04:00:00'],
+    ['2026-01-01T00:00:00', 'America/New_York', '2026-01-01T05:00:00'],
+    ['2026-01-01T00:00:00', 'Pacific/Kiritimati', '2025-12-31T10:00:00'],
+    // Clocks go from 2:00 to 3:00 on 8 March, and from 2:00 back to 1:00 on 1 November.
+    ['2026-03-08T01:59:59', 'America/New_York', '2026-03-08T06:59:59'],
+    ['2026-03-08T02:30:00', 'America/New_York', '2026-03-08T07:30:00'],
+    ['2026-03-08T03:00:00', 'America/New_York', '2026-03-08T07:00:00'],
+    ['2026-11-01T00:30:00', 'America/New_York', '2026-11-01T04:30:00'],
+    ['2026-11-01T02:30:00', 'America/New_York', '2026-11-01T07:30:00'],
+    ['2026-03-29T02:30:00', 'Europe/Berlin', '2026-03-29T01:30:00'],
+    ['2026-03-29T03:30:00', 'Europe/Berlin', '2026-03-29T01:30:00'],
+    ['2026-03-29T12:00:00', 'Europe/Berlin', '2026-03-29T10:00:00'],
+  ] as const) {
+    it(`clocks in ${zone} show ${clock} at ${utc} UTC`, () => {
+      expect(timeOfClock(new Date(`${clock}Z`), zone)).to.deep.equal(new Date(`${utc}Z`));
+    });
+  }
+
+  it('a day starts at midnight of its zone', () => {
+    expect(startOfDay(new Date('2026-11-02'), 'America/New_York')).to.deep.equal(new Date('2026-11-02T05:00Z'));
+  });
+});
