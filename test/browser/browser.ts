@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type BrowserServer,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import { chromiumPath } from './install-chromium.ts';
 
 /** Screenshots of every page that a test checked; git ignores them. */
@@ -10,10 +17,19 @@ export const shotFolder = path.join(import.meta.dirname, 'shots');
 
 const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-let launched: Promise<Browser> | undefined;
+/**
+ * The features that Playwright disables and these tests depend on: Chromium uses only the last list. The popups of the
+ * address bar are two pages of their own in each window, and needed a third of the CPU time.
+ */
+const disabledFeatures = [
+  ...['DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable', 'HttpsUpgrades', 'LensOverlay'],
+  ...['MediaRouter', 'OptimizationHints', 'PaintHolding', 'ThirdPartyStoragePartitioning'],
+  ...['WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxPopup'],
+];
 
-async function launch(): Promise<Browser> {
-  return chromium.launch({
+/** Starts the Chromium of a test run. All mocha processes share it at its address. */
+export async function launchBrowser(): Promise<BrowserServer> {
+  return chromium.launchServer({
     executablePath: chromiumPath() as string,
     args: [
       '--no-sandbox',
@@ -23,13 +39,17 @@ async function launch(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      `--disable-features=${disabledFeatures.join(',')}`,
     ],
   });
 }
 
-export async function closeBrowser(): Promise<void> {
-  await (await launched?.catch(() => undefined))?.close();
-  launched = undefined;
+let connected: Promise<Browser> | undefined;
+
+/** Disconnects from the run's Chromium, so that this mocha process can end. */
+export async function disconnectBrowser(): Promise<void> {
+  await (await connected?.catch(() => undefined))?.close();
+  connected = undefined;
 }
 
 const profiles: BrowserContext[] = [];
@@ -41,8 +61,8 @@ export async function closeProfiles(): Promise<void> {
 
 /** Opens a separate browser profile. Its pages may only send requests to the tested server (`openPage`). */
 export async function openProfile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  launched ??= launch();
-  const browser = await launched;
+  connected ??= chromium.connect(process.env.TEST_BROWSER ?? '');
+  const browser = await connected;
   const profile = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     locale: 'en-US',
@@ -83,29 +103,11 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
  * on each other, so the other two combinations would only cost time.
  */
 const screens = [
-  { name: '360-light', viewport: { width: 360, height: 740 }, hasTouch: true, colorScheme: 'light' },
-  { name: '1280-dark', viewport: { width: 1280, height: 800 }, hasTouch: false, colorScheme: 'dark' },
+  { name: '360-light', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { name: '1280-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 ] as const;
 
-async function lookAtScreen(
-  name: string,
-  page: Page,
-  { colorScheme }: (typeof screens)[number],
-  fullPage: boolean,
-): Promise<void> {
-  await page.emulateMedia({ colorScheme });
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(tooWide <= 0, `${name}: ${tooWide} px wider than the screen`);
-  const saveShot = () => page.screenshot({ path: path.join(shotFolder, `${name}.png`), fullPage });
-  // On a busy machine, Chromium sometimes fails to take a screenshot.
-  await saveShot().catch(saveShot);
-  assert.deepEqual(await seriousFindings(page), [], `${name}: axe`);
-}
-
-/**
- * Opens a page on each screen and checks it: no console message, no request to another host, no serious finding of
- * axe-core, nothing wider than the screen. Saves a screenshot of each in `shots/`.
- */
+/** Opens a page and checks it (`lookAround`) after `prepare`. */
 export async function lookAt(
   name: string,
   url: string,
@@ -115,38 +117,48 @@ export async function lookAt(
     fullPage = false,
   }: { prepare?: (page: Page) => Promise<void>; options?: BrowserContextOptions; fullPage?: boolean } = {},
 ): Promise<void> {
-  await mkdir(shotFolder, { recursive: true });
-  for (const screen of screens) {
-    const { viewport, hasTouch } = screen;
-    const profile = await openProfile({ ...options, viewport, hasTouch });
-    try {
-      const page = await openPage(profile, url);
-      await prepare(page);
-      await lookAtScreen(`${name}-${screen.name}`, page, screen, fullPage);
-      assert.deepEqual(page.complaints, [], `${name}-${screen.name}`);
-    } finally {
-      await profile.close();
-    }
-  }
+  const { viewport, colorScheme } = screens[0];
+  const profile = await openProfile({ ...options, viewport, colorScheme, hasTouch: true });
+  const page = await openPage(profile, url);
+  await prepare(page);
+  await lookAround(name, page, { fullPage });
+  await profile.close();
 }
 
-/** Checks an open page on each screen in its current state, like `lookAt`. */
-export async function lookAround(name: string, page: Page & { complaints: string[] }): Promise<void> {
+/**
+ * Checks an open page on each screen in its current state: no console message, no request to another host, no serious
+ * finding of axe-core, nothing wider than the screen. Saves a screenshot of each in `shots/`.
+ */
+export async function lookAround(
+  name: string,
+  page: Page & { complaints: string[] },
+  { fullPage = false } = {},
+): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
   const before = page.viewportSize();
-  for (const screen of screens) {
-    await page.setViewportSize(screen.viewport);
-    await lookAtScreen(`${name}-${screen.name}`, page, screen, false);
+  for (const { viewport, colorScheme, name: screen } of screens) {
+    const where = `${name}-${screen}`;
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    assert.ok((await pixelsTooWide(page)) <= 0, `${where}: wider than the screen`);
+    const saveShot = () => page.screenshot({ path: path.join(shotFolder, `${where}.png`), fullPage });
+    // On a busy machine, Chromium sometimes fails to take a screenshot.
+    await saveShot().catch(saveShot);
+    assert.deepEqual(await seriousFindings(page), [], `${where}: axe`);
   }
   assert.deepEqual(page.complaints, [], name);
   if (before) await page.setViewportSize(before);
 }
 
+/** By how many pixels the page is wider than its screen. */
+export const pixelsTooWide = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 /**
  * The serious and critical findings of axe-core, one line each. Its script bypasses the page's content security policy.
  */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(axeSource, 'utf8'));
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(axeSource, 'utf8'));
   return page.evaluate(async () => {
     // biome-ignore lint/suspicious/noExplicitAny: axe adds itself to the window.
     const { violations } = await (window as any).axe.run({ resultTypes: ['violations'] });
