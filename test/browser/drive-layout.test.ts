@@ -7,7 +7,7 @@ import { lookAround, openPage, openProfile, seriousFindings, shotFolder } from '
 import { button, heading, hold, phone, press, pressKey, standingAt, useDrivers } from './drive-phones.ts';
 
 describe("the layout of the driver's page", () => {
-  const { api, partner, phoneOf, online, openRide, rideNow, offers, choose, chosen } = useDrivers();
+  const { api, partner, phoneOf, online, openRide, offers, choose } = useDrivers();
 
   /** Throws if an element is not entirely in the visible part of the page, or smaller than a finger. */
   async function expectInReach(page: Page, target: Locator): Promise<void> {
@@ -144,19 +144,5 @@ describe("the layout of the driver's page", () => {
     await press(page, /^Offer/);
     await button(page, 'Withdraw').waitFor();
     expect(await heightOf()).to.equal(before);
-  });
-
-  it('without scripts, the ride of the driver is driven on its own page', async () => {
-    const driver = await chosen(somewhere());
-    const { page } = await phoneOf(driver, { ...phone, javaScriptEnabled: false });
-    await page.getByRole('link', { name: 'Show your ride' }).click();
-    await heading(page, 'Drive to the pickup');
-    await press(page, 'Arrived');
-    await press(page, 'Start trip');
-    await press(page, 'Complete');
-    await heading(page, 'Complete this trip?');
-    await press(page, 'Complete the trip');
-    await heading(page, 'Trip completed');
-    expect((await rideNow(driver.rideId)).status).to.equal('completed');
   });
 });
