@@ -5,12 +5,13 @@ import { SessionModel } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import { signedIn, useVisitor, type Visitor } from '../support/dashboard.ts';
+import { signedIn, useVisitor } from '../support/dashboard.ts';
 import { useReceiver } from '../support/receiver.ts';
 import { offerOn } from '../support/rides.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
+import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 describe('the test console in a browser', () => {
@@ -29,13 +30,8 @@ describe('the test console in a browser', () => {
   afterEach(closeProfiles);
 
   const consoleUrl = () => `${api.url}/dashboard/console`;
-  const stateOf = ({ cookie }: Visitor): BrowserContextOptions => {
-    const [name = '', value = ''] = cookie.split('=');
-    const session = { name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false };
-    return { storageState: { cookies: [{ ...session, sameSite: 'Lax' as const }], origins: [] } };
-  };
   const profile = (options: BrowserContextOptions = {}): Promise<BrowserContext> =>
-    openProfile({ ...stateOf(visitor), ...options });
+    openProfile(asVisitor(visitor, options));
 
   /** Starts a ride on the page. Resolves with the ride's id. */
   async function start(page: Page, scenario: string): Promise<string> {
@@ -170,17 +166,6 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(60_000);
 
-  it('the console can start, reload, accept and cancel without scripts', async () => {
-    const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
-    const rideId = await start(page, 'no_auto_accept');
-    await until(async () => (await storedRide(rideId)).offers.length === 1);
-    await page.getByRole('link', { name: 'reload it' }).click();
-    await accept(page).click();
-    await entry(page, 'Offer accepted').waitFor();
-    await cancel(page).click();
-    await entry(page, 'Ride cancelled').waitFor();
-  }).timeout(60_000);
-
   it('when the session ends, the page redirects to the sign-in page, and back afterwards', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
@@ -192,10 +177,10 @@ describe('the test console in a browser', () => {
   }).timeout(60_000);
 
   it('the form and a ride at each step pass layout and accessibility checks', async () => {
-    const options = stateOf(visitor);
+    const options = asVisitor(visitor);
     const fullPage = true;
     await lookAt('console-start', consoleUrl(), { options, fullPage });
-    await lookAt('console-no-key', consoleUrl(), { options: stateOf(await signedIn(api)), fullPage });
+    await lookAt('console-no-key', consoleUrl(), { options: asVisitor(await signedIn(api)), fullPage });
     await lookAt('console-faults', consoleUrl(), {
       options,
       fullPage,
@@ -230,7 +215,7 @@ describe('the test console in a browser', () => {
   }).timeout(180_000);
 
   it('the page of a ride without a webhook URL passes layout and accessibility checks', async () => {
-    const options = stateOf(visitor);
+    const options = asVisitor(visitor);
     const silent = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'No URL', mode: 'test' });
     const page = await openPage(await profile(), `${consoleUrl()}?key=${silent.keyId}`);
     const rideId = await start(page, 'no_offers');
@@ -323,7 +308,7 @@ describe('the test console in a browser', () => {
     });
 
     it('an empty, a valid and a wrong check pass layout and accessibility checks', async () => {
-      const options = stateOf(visitor);
+      const options = asVisitor(visitor);
       const fullPage = true;
       await lookAt('signature-empty', signatureUrl(), { options, fullPage });
       await lookAt('signature-valid', signatureUrl(), {

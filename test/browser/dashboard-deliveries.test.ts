@@ -103,14 +103,4 @@ describe('an event that is resent from the page of its ride', () => {
     expect(receipt?.headers['x-service-redelivery']).to.equal('true');
     expect(page.complaints).to.deep.equal([]);
   });
-
-  it('the answer to a resend appears without scripts', async () => {
-    const { visitor, url } = await failedRide();
-    answers = 500;
-    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
-    await page.getByRole('button', { name: 'Resend' }).click();
-    await page.locator('.detail .pill', { hasText: 'failed' }).waitFor();
-    await page.getByText('Answered with a 5xx status').waitFor();
-    expect(await page.locator('.detail').textContent()).to.include('upstream is away');
-  });
 });

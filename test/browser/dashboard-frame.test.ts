@@ -5,6 +5,7 @@ import { createKey } from '../../shared/keys/manage-keys.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
+import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, openPage, openProfile } from './browser.ts';
 
 const phone = { width: 360, height: 740 };
@@ -15,12 +16,8 @@ describe('the frame of the dashboard in a browser', () => {
   const visitor = useVisitor(api);
   afterEach(closeProfiles);
 
-  const open = async (path: string, options: BrowserContextOptions = {}) => {
-    const [name = '', value = ''] = visitor.cookie.split('=');
-    const session = { name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false };
-    const storageState = { cookies: [{ ...session, sameSite: 'Lax' as const }], origins: [] };
-    return openPage(await openProfile({ storageState, ...options }), `${api.url}/dashboard${path}`);
-  };
+  const open = async (path: string, options: BrowserContextOptions = {}) =>
+    openPage(await openProfile(asVisitor(visitor, options)), `${api.url}/dashboard${path}`);
 
   /** The places of the header, the title and the tabs. */
   const places = (page: Page) =>

@@ -167,17 +167,6 @@ describe("a ride's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('accepts and cancels without scripts', async () => {
-    const { visitor, url } = await biddingRide();
-    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
-    await page.getByRole('button', { name: /^Accept the offer of Dana/ }).click();
-    await page.locator('h1 .pill', { hasText: 'driver arriving' }).waitFor();
-    await page.getByRole('button', { name: 'Cancel ride' }).click();
-    await page.getByRole('heading', { name: 'Cancel this ride?' }).waitFor();
-    await page.getByRole('button', { name: 'Cancel ride' }).click();
-    await page.locator('h1 .pill', { hasText: 'cancelled' }).waitFor();
-  });
-
   it('a refused offer is explained, and the page then follows the ride at its own address', async () => {
     const { visitor, rideId, offers, url } = await biddingRide();
     const page = await openPage(await openProfile(asVisitor(visitor)), url);

@@ -144,29 +144,6 @@ describe('the pages of rides and deliveries', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('filters without scripts', async () => {
-    const { visitor, url } = await listedRides();
-    const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
-    await page.getByLabel('Status').selectOption('bidding');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    await page.waitForURL(/status=bidding/);
-  });
-
-  it('opens the ride of a pasted booking number with one search', async () => {
-    const { visitor, url, rideId } = await listedRides();
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
-    await page.getByLabel('Search rides').fill('RES-20332');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(`**/rides/${rideId}`);
-    await page.locator('.pill', { hasText: 'failed' }).first().waitFor();
-    await page.goBack();
-    await page.getByLabel('Search rides').fill('wolfeschlegelsteinhausenbergerdorff');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.waitForURL(/q=wolfe/);
-    expect(await page.locator('.table.rides tbody tr').count()).to.equal(1);
-    expect(page.complaints).to.deep.equal([]);
-  });
-
   it('shows the list of rides without clipping from 1,024 to 1,920 px', async () => {
     const { visitor, url } = await listedRides();
     const page = await openPage(await openProfile(asVisitor(visitor)), url);

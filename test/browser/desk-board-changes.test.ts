@@ -60,8 +60,9 @@ describe('an open board whose account, key or session changes', () => {
     expect(await rideNamed(page, 'Test ride').count()).to.equal(0);
     expect(await page.getByLabel('Passenger', { exact: true }).inputValue()).to.equal('Ada Lovelace');
     expect(await seriousFindings(page)).to.deep.equal([]);
+    const opening = page.context().waitForEvent('page');
     await page.getByRole('link', { name: 'Open the desk in a new tab' }).click();
-    const fresh = await page.context().waitForEvent('page');
+    const fresh = await opening;
     await rideNamed(fresh, 'Test ride').waitFor();
   });
 

@@ -128,19 +128,6 @@ describe("a desk's board in a browser", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('accepts and cancels without scripts', async () => {
-    const desk = await newDesk(api);
-    const { rideId } = await rideIn(api.ctx, 'bidding', desk.owner);
-    const page = await open(desk, '', { javaScriptEnabled: false });
-    await page.getByRole('button', { name: /^Accept/ }).click();
-    await page.getByText('Nothing needs you').waitFor();
-    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
-    await page.getByRole('button', { name: 'Cancel ride' }).click();
-    await page.getByRole('button', { name: 'Cancel ride' }).click();
-    await page.getByText('No ride is under way').waitFor();
-    expect((await storedRide(rideId)).status).to.equal('cancelled');
-  });
-
   it('copies the link of the passenger, and a message with it', async () => {
     const desk = await newDesk(api);
     await rideIn(api.ctx, 'driver_arriving', desk.owner);

@@ -178,16 +178,6 @@ describe('the desk in a browser', () => {
     expect(await field(page, 'Pickup time').inputValue()).to.equal(expected);
   });
 
-  it('without scripts, the form books a saved place and coordinates, with the time in UTC', async () => {
-    const page = await open({ javaScriptEnabled: false });
-    expect(await field(page, 'Pickup time (UTC)').isVisible()).to.equal(true);
-    await field(page, 'To').fill('40.758, -73.9855');
-    await field(page, 'Fare').fill('20');
-    await page.getByRole('button', { name: 'Book ride' }).click();
-    await page.getByText('Booked').waitFor();
-    expect((await lastRide())?.destination).to.deep.equal({ lat: 40.758, lng: -73.9855 });
-  });
-
   it('a place is saved with a point of the address search', async () => {
     const page = await open({}, `${deskUrl()}/places`);
     await field(page, 'Name').fill('Office');

@@ -155,6 +155,10 @@ describe('documented answers to partners', () => {
       onDriverCancel: 'rebid' as const,
     };
     saw('RideCreated', (await partner.createRide({ ...own, pickupAt: inDays(2) })).body);
+    const live = await api.partner('live');
+    const { rideId: liveRideId } = await rideIn(api.ctx, 'bidding', { by: live });
+    saw('Ride', (await live.get(`/rides/${liveRideId}`)).body);
+    saw('RideList', (await live.get('/rides')).body);
     await replacedRides();
     for (const status of rideStatuses) {
       const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });

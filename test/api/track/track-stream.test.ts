@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { textOf } from '../../support/pages.ts';
 import { plansOf } from '../../support/plans.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { offerOn } from '../../support/rides.ts';
@@ -72,6 +73,32 @@ describe('streams of live maps', () => {
     const { now: __, ...polled } = (await (await fetch(`${url}/state`)).json()) as { now: number };
     expect(polled).to.deep.equal(streamed);
     expect(await (await fetch(url)).text()).to.include('Finding a driver');
+  });
+
+  it('the page shows the facts without scripts; page, state and stream hide passenger, fare, notes, phones and key', async () => {
+    const partner = await api.partner('test');
+    const { body } = await partner.createRide(
+      {
+        ...{ fare: 987.65, notes: 'Xanadu notes', webhookUrl: 'https://xanadu.example/hook' },
+        passenger: { name: 'Xanadu passenger', phone: '+15550001111' },
+      },
+      { 'X-Service-Test-Scenario': 'no_offers' },
+    );
+    const { rideId, trackUrl } = body;
+    const { offerId, driver } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const url = `${api.url}${new URL(trackUrl).pathname}`;
+    const page = await (await fetch(url)).text();
+    const [, noScripts = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page) ?? [];
+    expect(textOf(page)).to.match(/Arriv/).and.include(driver.plate);
+    expect(page.split('id="steps"')[1]?.match(/<time/g)).to.have.length(2);
+    expect(noScripts).to.include('Reload');
+    const ride = await rides.findOne({ _id: rideId });
+    const hidden = ['xanadu', '987.65', '+1555', '+1202', 'okoye', ride?.keyId, ride?.accountId, rideId];
+    const state = await (await fetch(`${url}/state`)).text();
+    for (const text of [page, state, JSON.stringify(await (await open(url)).next())]) {
+      for (const secret of hidden) expect(text.toLowerCase()).not.to.include(String(secret).toLowerCase());
+    }
   });
 
   it('a stream beyond the limit of a client, a ride or the process answers 429 until another one ends', async () => {
