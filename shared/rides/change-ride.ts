@@ -45,6 +45,16 @@ export class DriverBusy extends AppError {
 }
 
 /**
+ * Thrown for a ride of a restored backup that is held until `ops restore --resume` (held-rides.ts). Partners and drivers
+ * get the same 503 as while the service is unavailable.
+ */
+export class RideHeld extends AppError {
+  constructor() {
+    super('unavailable');
+  }
+}
+
+/**
  * THE way to change a ride: reads it, decides in plain code, and writes on condition that its `rev` is unchanged.
  * Repeats this if another process was first. Resolves with null if the ride is unknown or belongs to another owner;
  * otherwise with the result of the last decision and the ride after it.
@@ -67,7 +77,7 @@ export async function changeRide<Result>(
     const [read, mark] = await Promise.all([readRide({ rideId, owner }), feedMark()]);
     if (!read) return null;
     const { ride, now } = read;
-    if (ride.heldAt) throw new AppError('unavailable');
+    if (ride.heldAt) throw new RideHeld();
     const at = new Date(Math.max(now.getTime(), lastEventTime(ride) + 1));
     const decided = tryDecision(() => decision(ride, at, now));
     if ('refusal' in decided || !decided.change || decided.change === 'not yet') {

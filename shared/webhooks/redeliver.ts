@@ -39,6 +39,8 @@ export const resendIntervalMs = 111;
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
  * event whose own attempt is not finished, and `body_erased`.
  *
+ * Resends of a ride are sent in the order in which they were requested, whoever requests them.
+ *
  * With `isSpaced`, the resend is due after the other pending resends of the key. This only saves throttled runs: two
  * concurrent calls may choose the same time, and the workers admit at most 10 resends of a key in a second.
  */
@@ -57,7 +59,7 @@ export async function redeliver(
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
-  const dueMs = isSpaced ? await nextStartMs(ctx, ride) : ctx.now();
+  const dueMs = isSpaced ? await nextStartMs(ctx, ride) : await nextOfRideMs(ctx, rideId);
   const record = redelivery({ ride, event }, dueMs, { requestId, form });
   const stored = (await findStored(record)) ?? (await insertUnlessDuplicate(record)) ?? (await findStored(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
@@ -68,6 +70,14 @@ export async function redeliver(
 const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
+
+/** The earliest time at which a further resend of the ride may start: after those that are pending (Unix ms). */
+async function nextOfRideMs(ctx: Context, rideId: string): Promise<number> {
+  const pending = { rideId, dueAt: { $exists: true } };
+  const options = { sort: { dueAt: -1 }, projection: { dueAt: 1 }, ...timeLimit() } as const;
+  const last = await attempts.findOne(pending, options);
+  return Math.max(ctx.now(), (last?.dueAt?.getTime() ?? 0) + 1);
+}
 
 /** The earliest time at which a further resend of the key may start (Unix ms). */
 async function nextStartMs(ctx: Context, { keyId, accountId }: Pick<Ride, 'keyId' | 'accountId'>): Promise<number> {

@@ -180,23 +180,40 @@ export const answerHint =
 const searches = { name: 'address_search', most: 60, perMs: 60_000 };
 const maxQuery = 200;
 
-/** Answers the form's script with addresses: at most 60 searches in 60 s for each member. Without a geocoder, 404. */
-export const answerSearch =
-  (service: Context) =>
-  async ({ ctx, account, form }: Question): Promise<object> => {
+/** A slow geocoder has few connections, so one account must not use them all. */
+const mostAtOnce = 2;
+
+/**
+ * Answers the form's script with addresses: at most 60 searches in 60 s for each member, and two at once for each
+ * account in this process. Without a geocoder, 404; for a suspended account, 403.
+ */
+export function answerSearch(service: Context) {
+  const running = new Map<string, number>();
+  const refuse = (ctx: Question['ctx'], seconds: number) => {
+    ctx.status = 429;
+    ctx.set('Retry-After', String(seconds));
+    return { problem: `Too many searches. Try again in ${seconds} s.` };
+  };
+  return async ({ ctx, account, form }: Question): Promise<object> => {
     const query = form.text('q').trim().slice(0, maxQuery);
     if (!hasGeocoder(service.config)) throw new AppError('not_found');
+    if (account.suspendedAt) throw new AppError('account_suspended');
     if (query === '') return { results: [] };
-    const charged = await charge(searches, `${account._id}:${account.member.id}`, service.now());
-    if (charged.isFull) {
-      const seconds = Math.ceil(charged.freesMs / 1_000);
-      ctx.status = 429;
-      ctx.set('Retry-After', String(seconds));
-      return { problem: `Too many searches. Try again in ${seconds} s.` };
+    const atOnce = running.get(account._id) ?? 0;
+    if (atOnce >= mostAtOnce) return refuse(ctx, 1);
+    running.set(account._id, atOnce + 1);
+    try {
+      const charged = await charge(searches, `${account._id}:${account.member.id}`, service.now());
+      if (charged.isFull) return refuse(ctx, Math.ceil(charged.freesMs / 1_000));
+      const { defaultPlace, places } = await readDesk(account._id);
+      const results = await searchAddresses(service, query, defaultPlace ?? places[0]);
+      return results
+        ? { results }
+        : { problem: 'The address search does not answer. Enter coordinates, or choose on the map.' };
+    } finally {
+      const left = (running.get(account._id) ?? 1) - 1;
+      if (left > 0) running.set(account._id, left);
+      else running.delete(account._id);
     }
-    const { defaultPlace, places } = await readDesk(account._id);
-    const results = await searchAddresses(service, query, defaultPlace ?? places[0]);
-    return results
-      ? { results }
-      : { problem: 'The address search does not answer. Enter coordinates, or choose on the map.' };
   };
+}

@@ -14,13 +14,14 @@ const mostResults = 5;
 const maxLabel = 200;
 /** Results within about this distance of the default pickup come first. */
 const nearDegrees = 0.5;
-const limits = { timeoutMs: 3_000, maxBytes: 65_536 };
+/** Below the time in which a request must be answered (answer-in-time.ts), so that a hanging geocoder causes no 503. */
+const limits = { timeoutMs: 2_000, maxBytes: 65_536 };
 
 export const hasGeocoder = ({ secrets }: Pick<Config, 'secrets'>): boolean => secrets.geocoderUrl !== '';
 
 /**
  * Searches addresses with the operator's geocoder, preferably near a point. Resolves with null if it gives no usable
- * answer within 3 s, which is logged without the query.
+ * answer within 2 s, which is logged without the query.
  */
 export async function searchAddresses(
   { config, log }: Pick<Context, 'config' | 'log'>,

@@ -5,7 +5,7 @@ import { timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
 import { goOffline, noteRide, readCounts } from '../../drivers/positions.ts';
-import { applyAction } from '../change-ride.ts';
+import { applyAction, RideHeld } from '../change-ride.ts';
 import { commitmentsOf } from './driver-rides.ts';
 
 const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as const;
@@ -14,6 +14,9 @@ const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as cons
  * Applies the consequences of a driver getting or losing a ride, or being suspended. Withdraws the live offers of a
  * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and marks the driver as free
  * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume.
+ *
+ * A held ride of a restored backup stays as it is, and does not keep the driver from working. What a resumed driver has
+ * to leave stays recorded until it is released, and the sweeper settles the driver again.
  *
  * Idempotent, and may run late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`.
  * Throws if MongoDB is unavailable.
@@ -35,8 +38,8 @@ export async function settleDriver(
     const offers = commitments.filter(({ offerId }) => offerId !== undefined);
     const { leavesSince, left = [] } = driver ?? {};
     await end(ctx, isGone ? commitments : rideId ? offers : []);
-    await end(ctx, left);
-    if (leavesSince) {
+    const isLeft = await end(ctx, left);
+    if (leavesSince && isLeft) {
       const asRead = { _id: driverId, leavesSince, left: driver?.left ?? { $exists: false } };
       await drivers.updateOne(asRead, { $unset: { leavesSince: '', left: '' } });
     }
@@ -68,16 +71,23 @@ export async function resumeDriver(driverId: string): Promise<void> {
   }
 }
 
-/** Cancels the rides and withdraws the offers of these commitments. */
-async function end(ctx: Context, commitments: readonly Commitment[]): Promise<void> {
-  const endOne = async ({ rideId, offerId }: Commitment) => {
+/**
+ * Cancels the rides and withdraws the offers of these commitments. Resolves with false if one of the rides is held, and
+ * stays as it is.
+ */
+async function end(ctx: Context, commitments: readonly Commitment[]): Promise<boolean> {
+  const endOne = async ({ rideId, offerId }: Commitment): Promise<boolean> => {
     const command = offerId
       ? ({ action: 'withdrawOffer', offerId } as const)
       : ({ action: 'cancel', by: 'driver' } as const);
-    await applyAction(ctx, rideId, command, 'anyone', { by: 'driver' }).catch((error) => {
+    try {
+      await applyAction(ctx, rideId, command, 'anyone', { by: 'driver' });
+    } catch (error) {
+      if (error instanceof RideHeld) return false;
       // A 409 means that the ride has already ended or the offer is already withdrawn.
       if (!(error instanceof AppError) || error.status !== 409) throw error;
-    });
+    }
+    return true;
   };
-  await Promise.all(commitments.map(endOne));
+  return (await Promise.all(commitments.map(endOne))).every(Boolean);
 }

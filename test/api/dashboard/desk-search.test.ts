@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
+import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { fetchJson } from '../../../shared/outbound/fetch-json.ts';
 import { signedIn, visitorOf } from '../../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../../support/geocoder.ts';
@@ -24,7 +25,7 @@ describe('the address search of a desk', () => {
 
   const search = async (q: string, by = visitor) => {
     const { status, html, headers } = await by.post(path, { q });
-    return { status, body: JSON.parse(html), headers };
+    return { status, body: status === 403 ? undefined : JSON.parse(html), headers };
   };
 
   it('finds addresses with Nominatim, near the default pickup, and keeps the parameters of the setting', async () => {
@@ -40,6 +41,33 @@ describe('the address search of a desk', () => {
       viewbox: '-74.5060,41.2128,-73.5060,40.2128',
     });
     expect(request?.userAgent).to.match(/^RidePartner/);
+  });
+
+  it('an account searches at most twice at once, so that a hanging geocoder does not keep others waiting', async () => {
+    let answer = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      geocoder.answerWith((_, response) => {
+        const before = answer;
+        answer = () => {
+          before();
+          response.end('[]');
+        };
+        if (geocoder.asked.length === 2) resolve();
+      });
+    });
+    const running = [search('one'), search('two')];
+    await isAsked;
+    expect((await search('three')).status).to.equal(429);
+    expect(geocoder.asked).to.have.length(2);
+    answer();
+    for (const { status } of await Promise.all(running)) expect(status).to.equal(200);
+  });
+
+  it('a suspended account searches no addresses', async () => {
+    const desk = await signedIn(api);
+    await suspendAccount(desk.account._id);
+    expect((await search('street', desk)).status).to.equal(403);
+    expect(geocoder.asked).to.deep.equal([]);
   });
 
   it('answers with at most 5 addresses', async () => {

@@ -3,6 +3,9 @@ import { drivers } from '../../../shared/drivers/driver.ts';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
 import { resumeDriver, settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
+import { hold, releaseRide } from '../../../shared/rides/held-rides.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
@@ -38,6 +41,21 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     await sweepOnce();
     await runDispatch(api.ctx, rideId, 'driver');
     expect((await driver.get('/ride')).body.ride).to.include({ rideId, status: 'driver_arriving' });
+  });
+
+  it('a held ride of a restored backup blocks no driver, and is ended after its release', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await openRide(place);
+    expect((await accept(rideId, await offerBy(driver, rideId))).status).to.equal(200);
+    const ride = await rides.findOne({ _id: rideId });
+    await rides.replaceOne({ _id: rideId }, hold({ ...ride }, new Date()) as Ride);
+    await suspendAndResume(driver);
+    expect((await driver.post('/me/online', place)).status).to.equal(200);
+    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+    await releaseRide(rideId);
+    await sweepOnce();
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
   });
 
   it('a resumed driver keeps a ride if an offer from before the suspension is accepted after the resume', async () => {

@@ -72,6 +72,16 @@ describe('redeliveries', () => {
       expect(await waitingOf(key.keyId)).to.have.length(1);
     });
 
+    it('resends of a ride are due in the order in which they were requested, over the API and in the dashboard', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'failed', 'failed']);
+      const spaced = { ...key.owner, isSpaced: true } as const;
+      await redeliver(ctx, { rideId, seq: 3 }, spaced);
+      await redeliver(ctx, { rideId, seq: 2 }, spaced);
+      await redeliver(ctx, { rideId, seq: 1 }, key.owner);
+      expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([3, 2, 1]);
+    });
+
     it('redeliver throws not_found for a ride of another account, an unknown ride and a missing event', async () => {
       const key = await keyOf();
       const other = await keyOf();
