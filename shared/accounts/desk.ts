@@ -27,13 +27,21 @@ export interface Desk {
 export async function readDesk(accountId: string): Promise<Desk> {
   const projection = { places: 1, defaultPlaceId: 1, deskKeyId: 1 } as const;
   const found = await accounts.findOne({ _id: accountId }, { ...timeLimit(), projection });
-  const places = (found?.places ?? []).sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const places = (found?.places ?? [])
+    .map(({ foldedName: _, ...place }: Place & { foldedName?: string }) => place)
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
   return { places, defaultPlace: places.find(({ id }) => id === found?.defaultPlaceId), keyId: found?.deskKeyId };
 }
 
 const stored = { $ifNull: ['$places', []] };
 
-/** True if no other place has this name. Upper and lower case count as the same. */
+/**
+ * A name without the differences of upper and lower case, in every script: two places with the same folded name would be
+ * mistaken for each other. MongoDB's `$toLower` knows only the Latin letters A to Z. Pure.
+ */
+export const foldedName = (name: string): string => name.trim().normalize('NFC').toUpperCase().toLowerCase();
+
+/** True if no other place has this name. Places that an earlier version stored have no folded name. */
 const isFreeName = ({ id, name }: Place) => ({
   $expr: {
     $not: {
@@ -43,7 +51,9 @@ const isFreeName = ({ id, name }: Place) => ({
           in: {
             $and: [
               { $ne: ['$$this.id', id] },
-              { $eq: [{ $toLower: '$$this.name' }, { $toLower: { $literal: name } }] },
+              {
+                $eq: [{ $ifNull: ['$$this.foldedName', { $toLower: '$$this.name' }] }, { $literal: foldedName(name) }],
+              },
             ],
           },
         },
@@ -61,7 +71,7 @@ export async function addPlace(
   form: string,
   given: Omit<Place, 'id'>,
 ): Promise<'saved' | 'full' | 'taken'> {
-  const place = { id: derivedPlaceId(form), ...given };
+  const place = { id: derivedPlaceId(form), ...given, foldedName: foldedName(given.name) };
   const isSaved = await changeOnce(
     accountId,
     form,
@@ -79,7 +89,8 @@ export async function addPlace(
  * Changes a place. Resolves with `taken` if another place has the same name. Throws `not_found` if the account has no
  * such place.
  */
-export async function changePlace(accountId: string, form: string, place: Place): Promise<'saved' | 'taken'> {
+export async function changePlace(accountId: string, form: string, given: Place): Promise<'saved' | 'taken'> {
+  const place = { ...given, foldedName: foldedName(given.name) };
   const isSaved = await changeOnce(
     accountId,
     form,

@@ -31,11 +31,16 @@ const savedOptions = () => [...document.querySelectorAll<HTMLOptionElement>('#sa
 const savedPlaces = (): PlaceOption[] => savedOptions().map(({ value, label }) => ({ text: value, detail: label }));
 
 /** The point of the saved place with this name, or of the first one, as `lat,lng`. */
-export const pointOfSaved = (name?: string): string | undefined =>
-  (name === undefined
-    ? savedOptions()[0]
-    : savedOptions().find(({ value }) => value.toLowerCase() === name.trim().toLowerCase())
-  )?.dataset.point;
+export function pointOfSaved(name?: string): string | undefined {
+  const [first, ...others] = savedOptions();
+  if (name === undefined) return first?.dataset.point;
+  const saved = first ? [first, ...others] : [];
+  // As the service finds it: the exact name first (trip-places.ts).
+  const folded = (text: string) => text.trim().normalize('NFC').toUpperCase().toLowerCase();
+  const found =
+    saved.find(({ value }) => value === name.trim()) ?? saved.find(({ value }) => folded(value) === folded(name));
+  return found?.dataset.point;
+}
 
 /** True for a text that names a place: a saved place, coordinates, or the address in the hidden value `chosen`. */
 export const isPlace = (typed: string, chosen: string): boolean =>

@@ -1,4 +1,5 @@
 import type { Place } from '../../../shared/accounts/account.ts';
+import { foldedName } from '../../../shared/accounts/desk.ts';
 import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
 import { coordinatesAsText, coordinatesIn } from './coordinates.ts';
@@ -22,7 +23,8 @@ export function placeIn(typed: string, chosen: string, places: readonly Place[])
   }
   const point = coordinatesIn(text);
   if (point) return { ...point, isTyped: true };
-  const saved = places.find(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const saved =
+    places.find(({ name }) => name === text) ?? places.find(({ name }) => foldedName(name) === foldedName(text));
   return saved ? locationOf(saved) : null;
 }
 

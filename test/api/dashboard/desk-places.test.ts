@@ -74,6 +74,20 @@ describe('the saved places of a desk', () => {
     });
   }
 
+  it('a name that differs from another one only in case is refused in every script', async () => {
+    for (const [name, again] of [
+      ['Вокзал', 'ВОКЗАЛ'],
+      ['Οδός Ερμού', 'ΟΔΌΣ ΕΡΜΟΎ'],
+      ['Zürich Straße', 'ZÜRICH STRASSE'],
+    ] as const) {
+      expect((await visitor.post(path, { ...pier, name })).status).to.equal(303);
+      expect((await visitor.post(path, { ...pier, name: again })).status, again).to.equal(422);
+      expect(await names())
+        .to.include(name)
+        .and.not.include(again);
+    }
+  });
+
   it('an account has at most 200 places, even if forms are sent at the same time', async () => {
     const places = Array.from({ length: mostPlaces - 1 }, (_, index) => ({
       ...{ id: `place_${index}`, name: `Place ${index}` },
