@@ -154,7 +154,7 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: n
       .filter(({ driverId }) => !moving.has(driverId))
       .map((driver) => requestListOf(driver, ride._id, open));
     const full = free.filter(({ open }) => open.length >= maxRequests);
-    if (full.length > 0) await noteFull(full.map(({ driverId }) => driverId));
+    if (full.length > 0) await passOver(full, now);
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
     const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
@@ -162,6 +162,14 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: n
     if (found.length < limit) break;
   }
   return opened;
+}
+
+/** Notes the drivers who have no room. Marks those as free again whose requests have ended in the meantime. */
+async function passOver(full: readonly RequestList[], now: Date): Promise<void> {
+  await noteFull(full.map(({ driverId }) => driverId));
+  const open = await openRidesOf([...new Set(full.flatMap((driver) => driver.open))], now);
+  const hasRoom = (driver: RequestList) => driver.open.filter((rideId) => open.has(rideId)).length < maxRequests;
+  await markRoom(full.filter(hasRoom).map(({ driverId }) => driverId));
 }
 
 /** The open requests of a driver, without this ride, which an interrupted earlier run may have added already. */
