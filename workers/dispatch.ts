@@ -10,7 +10,7 @@ import {
   type NearbyDriver,
   type RequestList,
 } from '../shared/drivers/nearby.ts';
-import { markRoom, noteFull } from '../shared/drivers/positions.ts';
+import { markFree, markRoom, noteFull } from '../shared/drivers/positions.ts';
 import { changeRide } from '../shared/rides/change-ride.ts';
 import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
@@ -157,6 +157,9 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: n
     if (full.length > 0) await passOver(full, now);
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
     const taken = await addToRequestLists(ride._id, wanted, now);
+    // Their lists have changed since they were read: another ride was opened to them at the same time, for example.
+    const changed = wanted.filter(({ driverId }) => !taken.has(driverId));
+    if (changed.length > 0) await markFree(changed.map(({ driverId }) => driverId));
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
     passed.push(...found.map(({ driverId }) => driverId));
     if (found.length < limit) break;

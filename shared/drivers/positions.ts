@@ -174,7 +174,9 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
 function availability(cells?: readonly number[]) {
   const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
   const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];
-  const isNew = { $or: [{ $ne: ['$available', true] }, { $eq: ['$atEdge', true] }, ...isElsewhere] };
+  // A silent driver stays `available` until the next sweep, but rounds already pass over the driver.
+  const wasSilent = { $gt: [{ $abs: { $subtract: ['$$NOW', '$seenAt'] } }, maxReportAgeMs] };
+  const isNew = { $or: [{ $ne: ['$available', true] }, { $eq: ['$atEdge', true] }, wasSilent, ...isElsewhere] };
   return { available, freeSince: { $cond: [{ $and: [available, isNew] }, '$$NOW', '$freeSince'] } };
 }
 
@@ -214,6 +216,12 @@ export async function markSilentUnavailable(now: Date): Promise<number> {
     { writeConcern: notJournaled, ...timeLimit() },
   );
   return modifiedCount;
+}
+
+/** Marks those of these drivers as free who are available, so that the open rides nearby are opened to them. */
+export async function markFree(driverIds: readonly string[]): Promise<void> {
+  const filter = { _id: { $in: [...driverIds] }, available: true } as const;
+  await positions.updateMany(filter, { $currentDate: { freeSince: true } }, timeLimit());
 }
 
 /** Marks those of these drivers as free whom a dispatch round has passed over, because one of their requests has ended. */

@@ -51,6 +51,11 @@ describe('drivers who become available between two dispatch rounds', () => {
       await markSilentUnavailable(now());
       return () => report(driverId, place);
     },
+    'reports after a silent minute, before a sweep': async (driverId, place) => {
+      await online(driverId, place);
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: new Date(ctx.now() - 61_000) } });
+      return () => report(driverId, place);
+    },
     'is freed because the partner cancels': async (driverId, place) => {
       await online(driverId, place);
       const driver = newDriver({ driverId });
@@ -175,6 +180,30 @@ describe('drivers who become available between two dispatch rounds', () => {
     await online(driverId, { lat: -16.8, lng: -179.995 });
     await serve();
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('two rides whose first rounds run at the same time are both opened to the one free driver', async () => {
+    const place = somewhere();
+    const driverId = newDriverId();
+    await online(driverId, place);
+    await serve();
+    const booked = await Promise.all([newRide(ctx, { pickup: place }), newRide(ctx, { pickup: place })]);
+    await Promise.all(booked.map((rideId) => runDispatch(ctx, rideId)));
+    await serve();
+    for (const rideId of booked) expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('a held ride of a restored backup is opened to no driver, and leaves no mark', async () => {
+    const place = somewhere();
+    const driverId = newDriverId();
+    const rideId = await dispatchedRide(ctx, place);
+    await rides.updateOne({ _id: rideId }, { $set: { heldAt: now() } });
+    await online(driverId, place);
+    await serveFreeDrivers(ctx);
+    const position = await positions.findOne({ _id: driverId });
+    await rides.updateOne({ _id: rideId }, { $unset: { heldAt: '' } });
+    expect(position).to.deep.include({ requests: [] });
+    expect(position).not.to.have.property('freeSince');
   });
 
   it('a round that runs at the same time opens the ride to each driver once', async () => {

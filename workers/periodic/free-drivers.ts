@@ -113,7 +113,9 @@ async function readRidesAround(ctx: Context, around: readonly FreeDriver[], now:
   // Drivers of the same cell of 4 km share one box.
   const places = new Map(around.map((driver) => [cellsAt(driver)[2], driver]));
   const boxes = [...places.values()].flatMap((place) => boxesAround(place, radiusKm + 8));
-  const filter = { ...openRides, biddingEndsAt: { $gt: now }, 'timers.name': { $ne: 'open' }, $or: boxes } as const;
+  const isOpen = { ...openRides, biddingEndsAt: { $gt: now }, 'timers.name': { $ne: 'open' } } as const;
+  // A held ride cannot be changed, so its drivers would stay marked.
+  const filter = { ...isOpen, heldAt: { $exists: false }, $or: boxes };
   return rides
     .find<OpenRide>(filter, { ...timeLimit(), projection: rideFields, limit: maxRides, batchSize: maxRides })
     .toArray();
