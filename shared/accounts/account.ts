@@ -54,6 +54,8 @@ export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
 export interface Place {
   id: string;
   name: string;
+  /** The name by which the account's names are unique (place-name.ts). Missing in places that earlier versions saved. */
+  foldedName?: string;
   address?: string;
   lat: number;
   lng: number;
@@ -121,7 +123,7 @@ const accountSchema = new mongoose.Schema<Account>(
     deskKeyId: String,
     defaultPlaceId: String,
     places: {
-      type: [{ _id: false, id: String, name: String, address: String, lat: Number, lng: Number }],
+      type: [{ _id: false, id: String, name: String, foldedName: String, address: String, lat: Number, lng: Number }],
       default: undefined,
     },
     deskForms: { type: [String], default: undefined },

@@ -3,6 +3,7 @@ import { derivedPlaceId } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type Account, AccountModel, type Place } from './account.ts';
+import { foldedName } from './place-name.ts';
 import { keptForms } from './sent-form.ts';
 
 /**
@@ -27,40 +28,26 @@ export interface Desk {
 export async function readDesk(accountId: string): Promise<Desk> {
   const projection = { places: 1, defaultPlaceId: 1, deskKeyId: 1 } as const;
   const found = await accounts.findOne({ _id: accountId }, { ...timeLimit(), projection });
-  const places = (found?.places ?? [])
-    .map(({ foldedName: _, ...place }: Place & { foldedName?: string }) => place)
-    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const places = (found?.places ?? []).sort((a, b) => a.name.localeCompare(b.name, 'en'));
   return { places, defaultPlace: places.find(({ id }) => id === found?.defaultPlaceId), keyId: found?.deskKeyId };
 }
 
 const stored = { $ifNull: ['$places', []] };
 
-/**
- * A name without the differences of upper and lower case, in every script: two places with the same folded name would be
- * mistaken for each other. MongoDB's `$toLower` knows only the Latin letters A to Z. Pure.
- */
-export const foldedName = (name: string): string => name.trim().normalize('NFC').toUpperCase().toLowerCase();
-
-/** True if no other place has this name. Places that an earlier version stored have no folded name. */
-const isFreeName = ({ id, name }: Place) => ({
-  $expr: {
-    $not: {
-      $anyElementTrue: {
-        $map: {
-          input: stored,
-          in: {
-            $and: [
-              { $ne: ['$$this.id', id] },
-              {
-                $eq: [{ $ifNull: ['$$this.foldedName', { $toLower: '$$this.name' }] }, { $literal: foldedName(name) }],
-              },
-            ],
-          },
-        },
-      },
-    },
-  },
+/** True if no other place has this name. Upper and lower case count as the same. */
+const isFreeName = ({ id, foldedName }: Place) => ({
+  places: { $not: { $elemMatch: { id: { $ne: id }, foldedName } } },
 });
+
+/** Adds the folded names that places of earlier versions lack. MongoDB cannot compute them: `$toLower` knows only ASCII. */
+async function foldStoredNames(accountId: string): Promise<void> {
+  const { places } = await readDesk(accountId);
+  if (places.every((place) => place.foldedName !== undefined)) return;
+  const names = places.map(({ name }) => ({ name, foldedName: foldedName(name) }));
+  const ofPlace = { $filter: { input: { $literal: names }, as: 'one', cond: { $eq: ['$$one.name', '$$this.name'] } } };
+  const withName = { $mergeObjects: ['$$this', { $first: ofPlace }] };
+  await accounts.updateOne({ _id: accountId }, [{ $set: { places: { $map: { input: stored, in: withName } } } }]);
+}
 
 /**
  * Adds a place. The first place becomes the default pickup. Resolves with `full` if the account has `mostPlaces`
@@ -69,9 +56,10 @@ const isFreeName = ({ id, name }: Place) => ({
 export async function addPlace(
   accountId: string,
   form: string,
-  given: Omit<Place, 'id'>,
+  given: Omit<Place, 'id' | 'foldedName'>,
 ): Promise<'saved' | 'full' | 'taken'> {
   const place = { id: derivedPlaceId(form), ...given, foldedName: foldedName(given.name) };
+  await foldStoredNames(accountId);
   const isSaved = await changeOnce(
     accountId,
     form,
@@ -89,8 +77,13 @@ export async function addPlace(
  * Changes a place. Resolves with `taken` if another place has the same name. Throws `not_found` if the account has no
  * such place.
  */
-export async function changePlace(accountId: string, form: string, given: Place): Promise<'saved' | 'taken'> {
+export async function changePlace(
+  accountId: string,
+  form: string,
+  given: Omit<Place, 'foldedName'>,
+): Promise<'saved' | 'taken'> {
   const place = { ...given, foldedName: foldedName(given.name) };
+  await foldStoredNames(accountId);
   const isSaved = await changeOnce(
     accountId,
     form,

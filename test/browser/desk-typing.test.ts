@@ -61,6 +61,7 @@ describe('typing at the desk in a browser', () => {
     await expectMarked(page, 'Penn Station, taxi rank');
     await page.keyboard.press('Enter');
     expect(await field(page, 'To').inputValue()).to.equal('Penn Station, taxi rank');
+    expect(await page.locator('[name="toPoint"]').inputValue()).to.match(/^place_\w+ Penn Station, taxi rank$/);
   });
 
   it('a text that is left before the search answers is marked, and the field offers the addresses later', async () => {

@@ -128,8 +128,9 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
   /** The field's own point, or the first saved place. */
   function startPoint(): { lat: number; lng: number } | null {
     const { value } = input as HTMLInputElement;
-    const own = hidden?.value.endsWith(` ${value}`) ? hidden.value.split(' ')[0] : pointOfSaved(value);
-    return coordinatesIn(value) ?? coordinatesIn(own ?? pointOfSaved() ?? '');
+    const own = hidden?.value.endsWith(` ${value}`) ? hidden.value.split(' ')[0] : '';
+    const points = [value, own, pointOfSaved(value), pointOfSaved()];
+    return points.map((point = '') => coordinatesIn(point)).find((point) => point !== null) ?? null;
   }
 
   async function search(): Promise<void> {

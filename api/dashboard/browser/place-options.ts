@@ -1,3 +1,4 @@
+import { foldedName, placeNamed } from '../../../shared/accounts/place-name.ts';
 import { coordinatesIn } from '../desk/coordinates.ts';
 
 /** The choices of a place field. */
@@ -5,7 +6,7 @@ export interface PlaceOption {
   /** The text that the field gets. */
   text: string;
   detail?: string;
-  /** The hidden value of a found address: its point and its text. */
+  /** The hidden value: the point of a found address or the id of a saved place, and the text. */
   chosen?: string;
   /** Opens the map instead. */
   isMap?: true;
@@ -16,9 +17,9 @@ const mapOption: PlaceOption = { text: 'Choose on the map', isMap: true };
 
 /** The saved places whose name or address contains all typed words, then the found addresses, then the map. */
 export function optionsFor(typed: string, found: readonly PlaceOption[]): PlaceOption[] {
-  const words = typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const words = foldedName(typed).split(/\s+/).filter(Boolean);
   const matches = savedPlaces().filter(({ text, detail = '' }) => {
-    const all = `${text} ${detail}`.toLowerCase();
+    const all = foldedName(`${text} ${detail}`);
     return words.every((word) => all.includes(word));
   });
   return [...matches.slice(0, mostSaved), ...found, mapOption];
@@ -28,18 +29,13 @@ export const isSameOption = (option: PlaceOption, other?: PlaceOption): boolean 
   option.text === other?.text && option.chosen === other.chosen && option.isMap === other.isMap;
 
 const savedOptions = () => [...document.querySelectorAll<HTMLOptionElement>('#saved-places option')];
-const savedPlaces = (): PlaceOption[] => savedOptions().map(({ value, label }) => ({ text: value, detail: label }));
+const savedPlaces = (): PlaceOption[] =>
+  savedOptions().map(({ value, label, dataset: { chosen } }) => ({ text: value, detail: label, chosen }));
 
 /** The point of the saved place with this name, or of the first one, as `lat,lng`. */
 export function pointOfSaved(name?: string): string | undefined {
-  const [first, ...others] = savedOptions();
-  if (name === undefined) return first?.dataset.point;
-  const saved = first ? [first, ...others] : [];
-  // As the service finds it: the exact name first (trip-places.ts).
-  const folded = (text: string) => text.trim().normalize('NFC').toUpperCase().toLowerCase();
-  const found =
-    saved.find(({ value }) => value === name.trim()) ?? saved.find(({ value }) => folded(value) === folded(name));
-  return found?.dataset.point;
+  const options = savedOptions().map(({ value, dataset }) => ({ name: value, point: dataset.point }));
+  return (name === undefined ? options[0] : placeNamed(options, name))?.point;
 }
 
 /** True for a text that names a place: a saved place, coordinates, or the address in the hidden value `chosen`. */

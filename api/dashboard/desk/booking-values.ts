@@ -9,7 +9,7 @@ import { timeOfClock, zoneOf } from '../zone.ts';
 import { coordinatesAsText } from './coordinates.ts';
 import { chosenAs, type TripPlace } from './trip-places.ts';
 
-/** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen an address. */
+/** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen a place. */
 export const emptyValues = {
   from: '',
   fromPoint: '',

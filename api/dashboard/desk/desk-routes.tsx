@@ -18,6 +18,7 @@ import { canKeepTime, emptyValues, repeats, timeOfRide, valuesOfRide } from './b
 import type { DeskKey } from './desk-key.ts';
 import type { Boards } from './desk-streams.ts';
 import { KeyNotice } from './key-notice.tsx';
+import { chosenAsSaved } from './trip-places.ts';
 
 /** The rides that the form of the desk is about. */
 interface ShownRides {
@@ -105,12 +106,9 @@ export function deskRoutes(service: Context, creation: RideCreation, boards: Boa
       const isTooNear = how === 'repeat' && timeOfRide(earlier) > now && !canKeepTime(earlier, now);
       return showDesk(request, open, { values }, { earlier, clockOf, isTooNear });
     }
-    return showDesk(
-      request,
-      open,
-      { values: { ...emptyValues, from: open.desk.defaultPlace?.name ?? '' } },
-      { booked },
-    );
+    const { defaultPlace } = open.desk;
+    const from = defaultPlace && { from: defaultPlace.name, fromPoint: chosenAsSaved(defaultPlace) };
+    return showDesk(request, open, { values: { ...emptyValues, ...from } }, { booked });
   }
 
   return [

@@ -1,7 +1,7 @@
 import type { Desk } from '../../../shared/accounts/desk.ts';
 import { type Faults, TextField } from '../forms.tsx';
 import type { BookingValues } from './booking-values.ts';
-import type { End } from './trip-places.ts';
+import { chosenAsSaved, type End } from './trip-places.ts';
 
 interface PlaceFieldProps {
   name: End;
@@ -42,7 +42,13 @@ export function SavedPlaces({ desk: { places, defaultPlace } }: { desk: Desk }) 
   return (
     <datalist id="saved-places">
       {ordered.map(({ id, name, address, lat, lng }) => (
-        <option key={id} value={name} label={address} data-point={`${lat},${lng}`} />
+        <option
+          key={id}
+          value={name}
+          label={address}
+          data-point={`${lat},${lng}`}
+          data-chosen={chosenAsSaved({ id, name })}
+        />
       ))}
     </datalist>
   );

@@ -1,5 +1,5 @@
 import type { Place } from '../../../shared/accounts/account.ts';
-import { foldedName } from '../../../shared/accounts/desk.ts';
+import { placeNamed } from '../../../shared/accounts/place-name.ts';
 import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
 import { coordinatesAsText, coordinatesIn } from './coordinates.ts';
@@ -12,8 +12,8 @@ export interface TripPlace extends Location {
 }
 
 /**
- * The place that a field names: the chosen address or point whose text it still shows, coordinates, or a saved place's
- * name. Null for any other text.
+ * The place that a field names: the chosen saved place, address or point whose text it still shows, coordinates, or a
+ * saved place's name. Null for any other text.
  */
 export function placeIn(typed: string, chosen: string, places: readonly Place[]): TripPlace | null {
   const text = typed.trim();
@@ -23,8 +23,9 @@ export function placeIn(typed: string, chosen: string, places: readonly Place[])
   }
   const point = coordinatesIn(text);
   if (point) return { ...point, isTyped: true };
-  const saved =
-    places.find(({ name }) => name === text) ?? places.find(({ name }) => foldedName(name) === foldedName(text));
+  // By its id, because in the meantime the place may have got another name, and another place its name.
+  const [, id, name] = /^(place_\w+) (.*)$/s.exec(chosen) ?? [];
+  const saved = name === text ? places.find((place) => place.id === id) : placeNamed(places, text);
   return saved ? locationOf(saved) : null;
 }
 
@@ -35,6 +36,9 @@ export function locationOf({ name, address, lat, lng }: Place): Location {
 
 /** The hidden field for a place that a person has chosen: it counts as long as the field shows `text`. */
 export const chosenAs = ({ lat, lng }: Point, text: string): string => `${lat},${lng} ${text}`;
+
+/** The hidden field for a saved place that a person has chosen. */
+export const chosenAsSaved = ({ id, name }: Pick<Place, 'id' | 'name'>): string => `${id} ${name}`;
 
 export type End = 'from' | 'to';
 export const endLabels = { from: 'From', to: 'To' } as const;

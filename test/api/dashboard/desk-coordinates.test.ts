@@ -64,6 +64,24 @@ describe('the places of a booking', () => {
     expect(place).to.deep.equal({ lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' });
   });
 
+  it('of two places whose names differ in case, the name names only the one that is written like it', () => {
+    const cafes = ['Кафе', 'КАФЕ'].map((name, index) => ({
+      ...{ id: `place_${index}`, name },
+      ...{ lat: index, lng: 0 },
+    }));
+    expect(placeIn('Кафе', '', cafes)?.lat).to.equal(0);
+    expect(placeIn('КАФЕ', '', cafes)?.lat).to.equal(1);
+    expect(placeIn('кафе', '', cafes)).to.equal(null);
+    expect(placeIn('кафе', '', cafes.slice(1))?.lat).to.equal(1);
+  });
+
+  it('a chosen saved place counts by its id, also after another place has got its name', () => {
+    const renamed = { ...hotel, id: 'place_2', name: 'Old Grand Hotel', lat: 41 };
+    expect(placeIn('Grand Hotel', 'place_2 Grand Hotel', [hotel, renamed])?.lat).to.equal(41);
+    expect(placeIn('Grand Hotel', 'place_2 Grand Hotel', [hotel])).to.equal(null);
+    expect(placeIn('Grand Hotel', 'place_2 Old Grand Hotel', [hotel, renamed])?.lat).to.equal(hotel.lat);
+  });
+
   it('a chosen address counts only while the field shows its text', () => {
     const chosen = '40.7,-74 Penn Station, New York';
     expect(placeIn('Penn Station, New York', chosen, [])).to.deep.equal({
