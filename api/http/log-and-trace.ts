@@ -25,7 +25,10 @@ export function logRequest({ log, config }: Context): Middleware {
     const durationMs = Math.round(endedAt - startedAt);
     httpRequests.inc({ method, route, status: ctx.state.isSimulated ? 'simulated' : status });
     // `state.startedAt` excludes the time that the handler waited, so a long poll does not count as slow.
-    httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
+    httpDuration.observe(
+      { method, route, mode: ctx.state.caller?.mode ?? 'none' },
+      (endedAt - ctx.state.startedAt) / 1_000,
+    );
     const path = isDevelopment && route === 'none' && ctx.state.part?.name !== 'track' ? rawPath(ctx.url) : undefined;
     log.info({ ...facts, path, durationMs }, 'request');
   };

@@ -49,8 +49,8 @@ export const httpRequests = counter('rides_http_requests_total', {
   labels: ['method', 'route', 'status'],
 });
 export const httpDuration = histogram('rides_http_request_duration_seconds', {
-  help: 'From the arrival of a request to its response or stream, without waiting for its body or for events',
-  labels: ['method', 'route'],
+  help: 'From the arrival of a request to its response or stream, without waiting for its body or for events; mode of the key',
+  labels: ['method', 'route', 'mode'],
   buckets: requestBuckets,
 });
 export const streamsOpen = gauge('rides_streams_open', {
@@ -101,8 +101,8 @@ const deliveries = counter('rides_deliveries_total', {
   labels: ['kind', 'outcome', 'pool'],
 });
 export const deliveriesPostponed = counter('rides_deliveries_postponed_total', {
-  help: 'Delivery attempts that a fault on our side prevented; the event waits',
-  labels: ['reason'],
+  help: 'Delivery attempts that a fault on our side prevented; the event waits; mode is none before the ride is read',
+  labels: ['reason', 'mode'],
 });
 const deliveryDuration = histogram('rides_delivery_duration_seconds', {
   help: 'Duration of a delivery attempt, from before the DNS lookup to the status line',
@@ -138,10 +138,10 @@ export const logLinesDropped = counter('rides_log_lines_dropped_total', {
 });
 
 export const oldestUnsettledEvent = gauge('rides_oldest_unsettled_event_seconds', {
-  help: 'Age of the oldest event without an outcome, from MongoDB; 0 if there is none, NaN if unknown',
+  help: 'Age of the oldest event of a live ride without an outcome, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueTimer = gauge('rides_oldest_overdue_timer_seconds', {
-  help: 'Time since the oldest overdue timer was due, from MongoDB; 0 if there is none, NaN if unknown',
+  help: 'Time since the oldest overdue timer of a live ride was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds', {
   help: 'Time since the oldest overdue resend or test event was due, from MongoDB; 0 if there is none, NaN if unknown',

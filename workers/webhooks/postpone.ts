@@ -3,6 +3,7 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 import { deliveriesPostponed } from '../../shared/base/metrics.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import type { Run, RunAgain } from '../handler.ts';
 import type { HeldClaim } from './claim.ts';
 
@@ -14,6 +15,9 @@ const longestBackoffMs = 300_000;
 const reportIntervalMs = 60_000;
 const reportTimes = new WeakMap<Logger, Map<string, number>>();
 
+/** A claimed event has a ride, a claimed resend a record. */
+type Claimed = HeldClaim & { ride?: { mode: Mode }; record?: { mode: Mode } };
+
 /**
  * Releases the claim and runs the job again after a second. The job stays active during that second and so keeps its
  * place in the pool, because another job would meet the same fault.
@@ -23,9 +27,9 @@ export async function retryInPlace(
   job: DeliveryJob | AttemptJob,
   run: Run,
   reason: string,
-  held?: HeldClaim,
+  held?: Claimed,
 ): Promise<RunAgain> {
-  report(ctx.log, reason, job);
+  report(ctx.log, reason, job, held);
   await held?.release();
   await pause(pauseMs, run.stopping);
   return { againInMs: 0, why: reason };
@@ -39,18 +43,18 @@ export const waitForClocks = (
   ctx: Context,
   job: DeliveryJob | AttemptJob,
   run: Run,
-  held?: HeldClaim,
+  held?: Claimed,
 ): Promise<RunAgain> => retryInPlace(ctx, job, run, 'clocks_differ', held);
 
 /** Runs the job again after a backoff. Extends the claim until then, so that no other run makes an attempt. */
 export async function retryUnderClaim(
   ctx: Context,
   job: DeliveryJob | AttemptJob,
-  held: HeldClaim,
+  held: Claimed,
   reason: string,
   againInMs: number,
 ): Promise<RunAgain> {
-  report(ctx.log, reason, job);
+  report(ctx.log, reason, job, held);
   await held.extend(againInMs);
   return { againInMs, why: reason };
 }
@@ -63,8 +67,8 @@ export const backoffMs = (ageMs: number, leastMs: number): number =>
  * Logs each reason at most once a minute, because every event may meet the same fault. The line names only the job that
  * met it first.
  */
-function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): void {
-  deliveriesPostponed.inc({ reason });
+function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob, claimed?: Claimed): void {
+  deliveriesPostponed.inc({ reason, mode: (claimed?.ride ?? claimed?.record)?.mode ?? 'none' });
   const now = performance.now();
   const reportedAt = reportTimes.get(log) ?? new Map<string, number>();
   reportTimes.set(log, reportedAt);

@@ -1,5 +1,6 @@
 import type mongoose from 'mongoose';
 import { mongoNow } from '../../base/mongo/clock.ts';
+import type { Mode } from '../../base/terms.ts';
 import { mails } from '../../mail/mail-row.ts';
 import { rides, waitingToOpen } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
@@ -17,14 +18,18 @@ interface BacklogAges {
 
 const limitMs = 1_000;
 
-/** Reads the first entry of five partial indexes, which contain only pending work. */
-export async function readBacklog(): Promise<BacklogAges> {
+/**
+ * Reads the first entry of five partial indexes, which contain only pending work. With a mode, it reads the first ride
+ * of this mode, so that a test key whose receiver hangs wakes no operator.
+ */
+export async function readBacklog(mode?: Mode): Promise<BacklogAges> {
   const hasDueAt = { dueAt: { $exists: true } };
+  const ofMode = mode ? { mode } : {};
   const [now, unsettled, timer, opening, attempt, mail] = await Promise.all([
     mongoNow(),
-    first(rides, 'unsettledSince', { unsettled: { $gt: 0 } }),
-    first(rides, 'nextDueAt', { nextDueAt: { $exists: true } }),
-    first(rides, 'biddingOpensAt', waitingToOpen),
+    first(rides, 'unsettledSince', { ...ofMode, unsettled: { $gt: 0 } }),
+    first(rides, 'nextDueAt', { ...ofMode, nextDueAt: { $exists: true } }),
+    first(rides, 'biddingOpensAt', { ...ofMode, ...waitingToOpen }),
     first(attempts, 'dueAt', hasDueAt),
     first(mails, 'dueAt', hasDueAt),
   ]);

@@ -33,7 +33,7 @@ const states = ['wait', 'active', 'delayed'] as const;
  */
 export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<string> {
   const readings = {
-    backlog: sharedRead(readBacklog, { everyMs, limitMs }),
+    backlog: sharedRead(() => readBacklog('live'), { everyMs, limitMs }),
     queues: sharedRead(() => readQueues(ctx.queues), { everyMs, limitMs }),
     mongo: sharedRead(pingMongo, { everyMs, limitMs }),
     redis: sharedRead(() => readRedisState(ctx.redis), { everyMs, limitMs }),

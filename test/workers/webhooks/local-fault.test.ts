@@ -135,7 +135,7 @@ describe('event delivery with a local fault', () => {
       outbound.restore();
     }
     expect(errors()[0]).to.include({ reason: 'ENETUNREACH', rideId });
-    expect(await registry.metrics()).to.match(/rides_deliveries_postponed_total\{reason="ENETUNREACH"\} 1/);
+    expect(await registry.metrics()).to.match(/rides_deliveries_postponed_total\{reason="ENETUNREACH",mode="live"\} 1/);
     const ride = await storedRide(rideId);
     expect(ride).to.include({ settledSeq: 0 }).and.not.to.have.property('claim');
     expect(ride.events[0]).not.to.have.property('delivery');
