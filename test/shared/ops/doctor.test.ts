@@ -15,7 +15,7 @@ import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connec
 import { redisProblemTexts } from '../../../shared/base/redis-problem.ts';
 import { newApiKey, newDriverKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
-import { tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
+import { safeLogLines, tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
 import { examine } from '../../../shared/process/ops/doctor/doctor.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -230,7 +230,20 @@ describe('ops doctor', () => {
       PUBLIC_BASE_URL: 'http://127.0.0.1:9',
     };
     const planted = [
-      ...['Ada', 'Lovelace', '+12025550111', '12025550111', 'ada@partner.example', 'Ward 7', 'Grace', 'Hopper'],
+      ...[
+        'Ada',
+        'Lovelace',
+        'ada lovelace',
+        'ADA',
+        'adaLovelace',
+        'ward seven',
+        '+12025550111',
+        '12025550111',
+        'ada@partner.example',
+        'Ward 7',
+        'Grace',
+        'Hopper',
+      ],
       ...[newApiKey('live'), newApiKey('test'), newDriverKey(), newSigningSecret(), 'ops_0123456789abcdefghij'],
       ...['4kDq0ZrT8mXw2LpNc7VbYa', 'eyJhbGciOiJIUzI1NiJ9.e30.abc', secrets.OPS_TOKEN, secrets.SECRETS_KEY, '555 0177'],
     ];
@@ -297,6 +310,27 @@ describe('ops doctor', () => {
       expect(shown).to.deep.include({ name: 'SECRETS_KEY' });
       expect(JSON.parse(bundle.contents['queues.json'] ?? '').queues).to.have.length.above(4);
       expect(JSON.parse(bundle.contents['versions.json'] ?? '')).to.include({ node: process.version });
+    });
+
+    it('a bundle shows every message of the service word by word', async () => {
+      const isCode = (name: string) => /\.tsx?$/.test(name) && !name.includes('browser');
+      const folders = ['api', 'workers', 'shared', 'cli'].map((name) =>
+        path.join(import.meta.dirname, '../../..', name),
+      );
+      const files = await Promise.all(folders.map((one) => fs.readdir(one, { recursive: true, withFileTypes: true })));
+      const sources = await Promise.all(
+        files
+          .flat()
+          .flatMap(({ name, parentPath }) => (isCode(name) ? [fs.readFile(path.join(parentPath, name), 'utf8')] : [])),
+      );
+      const calls = /\blog\.(?:info|warn|error)\([^;]*?['"]([^\n]+?)['"]\s*,?\s*\);|\b(?:failure|why): '([^']+)'/g;
+      const found = sources.flatMap((source) =>
+        [...source.matchAll(calls)].map(([, message, other]) => message ?? other),
+      );
+      expect(found).to.include.members(['ride created', 'sweep failed', 'held by another run']);
+      const file = path.join(folder.path, 'own.log');
+      await fs.writeFile(file, found.map((msg) => JSON.stringify({ msg })).join('\n'));
+      expect((await safeLogLines(file)).map((line) => JSON.parse(line).msg)).to.deep.equal(found);
     });
 
     it('a bundle names no folder, which may be a home, and no host', async () => {

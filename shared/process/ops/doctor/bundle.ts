@@ -31,10 +31,8 @@ const plainValues: readonly RegExp[] = [
   /^(?:ride|key|acct|driver|offer|att|attempt|mail|evt|audit)_[\dA-Za-z]{8,40}(?:_\d+)?$/,
   /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
   /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
-  // Codes: `delivered`, `webhooks-slow`, `claimed by another run`, `ECONNREFUSED`, `EENVELOPE 550`, `MongoNetworkError`.
-  /^[a-z_]+(?:[ -][a-z_]+)*$/,
-  /^[A-Z][A-Z\d_]+(?: \d{3})?$/,
-  /^(?:[A-Z][a-z]+){2,}$|^[a-z]+(?:[A-Z][a-z]+)+$|^Error$/,
+  // Codes of Node, OpenSSL and mail servers: `ECONNREFUSED`, `EENVELOPE 550`, `ERR_TLS_CERT_ALTNAME_INVALID`.
+  /^(?:E[A-Z]{3,}|[A-Z]{3,}(?:_[A-Z\d]+)+)(?: \d{3})?$/,
 ];
 const plainValuesOf: Partial<Record<string, RegExp>> = {
   // A client can choose the id of its request, so only a generated one is shown.
@@ -46,6 +44,36 @@ const plainValuesOf: Partial<Record<string, RegExp>> = {
 };
 /** Fields that may contain the path of a request, and so the token of a live map, or an address. */
 const unsafeFields: readonly string[] = ['path', 'host'];
+
+/**
+ * The words of the service's own messages and codes: `delivered`, `webhooks-slow`, `held by another run`. A word that
+ * is not here may be a client's. A test compares this list with the messages in the code.
+ */
+const words: ReadonlySet<string> = new Set(
+  `
+  a about accept accepts account active add added address adds again agree ahead allows an another answer answers api
+  append are arrive arrived arriving attempt attempts auto backlog bad be before bidding blocked boards body busy by
+  cancelled cancels cannot changed check claim client clients clock clocks closing cluster code collected collector
+  complete completed concurrency configured connect connection could counted counter created customer damaged
+  dashboard days decline delivered delivers delivery did differ differs disk dispatch dns docs doctor does done drive
+  driver drivers dropped early ending erased error event events evict evicts exiting expired failed failure fares
+  fault file files fleet flight followed for free front full grace grows handed has have he header headers health held
+  here host id in index inserted interrupted is it its job jobs just key keys known last late lease less limit limits
+  lines listening listens live loading log long longer loses lost made mail mails many marked maxmemory may memory
+  message metrics migrate minute minutes missing mongo moved must name next no noeviction not of offer offers
+  offline one only open opened opening opens operator operators ops or other outcome output over partner passed
+  period persistent pickup plain policy polls postpones process progress proxy queue reachable read readonly ready
+  receives record recorded redelivery redis refused released request reset response restart retention returned ride
+  rides right round run s search secret secrets sends sent sentinel server sessions set setting settings settled share
+  shares show sign sign-in signing similar simulator skipped slot slow smtp stale stall stalled standard start status
+  step stopped streams success such summed support suspended sweep sweeper sweeper's system test than the their them
+  this three throttled timeout timers tls to token's too traces track trusted turn two unable unavailable unknown
+  unreachable unrecordable until url usage waiting waits wall warnings was webhook webhooks were will with withdraw
+  withdrawal withdraws without work worker working writes wrong yet
+`.split(/\s+/),
+);
+const isOwnCode = (text: string): boolean =>
+  /^[a-z]/.test(text) && text.split(/[ _-]|(?=[A-Z])/).every((word) => words.has(word.toLowerCase()));
 
 function safeLine(line: string): string[] {
   const fields = parsed(line);
@@ -73,20 +101,31 @@ function parsed(line: string): Record<string, unknown> | null {
 
 function isSafe(name: string, value: unknown): boolean {
   if (typeof value === 'string')
-    return plainValuesOf[name]?.test(value) ?? plainValues.some((plain) => plain.test(value));
+    return plainValuesOf[name]?.test(value) ?? (isOwnCode(value) || plainValues.some((plain) => plain.test(value)));
   if (Array.isArray(value)) return value.every((one) => isSafe(name, one));
   if (typeof value === 'object' && value !== null) return Object.entries(value).every((entry) => isSafe(...entry));
   // A phone number can be a number.
   return typeof value !== 'number' || Math.abs(value) < 1e8;
 }
 
-const knownWords: readonly string[] = ['MongoDB', 'Redis', 'Prometheus', 'API', 'URL', 'HTTPS', 'SECRETS_KEY'];
+const names: readonly string[] = [
+  'MongoDB',
+  'Redis',
+  'Prometheus',
+  'API',
+  'URL',
+  'HTTPS',
+  'SECRETS_KEY',
+  'X-Forwarded-For',
+];
 
-/** Replaces each word that does not begin with a small letter, and each word with digits, by `…`. */
+/** Replaces each word that the service does not write itself, and each number of more than three digits, by `…`. */
 function safeMessage(msg: string): string {
-  const words = msg.slice(0, 200).split(/\s+/);
-  return words
-    .map((word) => (knownWords.includes(word.replace(/\W/g, '')) || /^[\p{Ll}'’,.:;()-]+$/u.test(word) ? word : '…'))
+  const isOwn = (word: string) => names.includes(word) || words.has(word) || /^\d{1,3}$/.test(word);
+  return msg
+    .slice(0, 200)
+    .split(/\s+/)
+    .map((word) => (isOwn(word.replace(/^[('"]+|[)'",.:;]+$/g, '').replace(/'s$/, '')) ? word : '…'))
     .join(' ');
 }
 
