@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The headers of an answer that help to find a fault. Others are not kept: they could contain a secret. */
 const keptNames = [
   'content-type',
+  'content-encoding',
   'content-length',
   'server',
   'via',

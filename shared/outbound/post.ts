@@ -8,7 +8,8 @@ import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';
 import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace.ts';
 
-const maxHeaderBytes = 16_384;
+/** Node's parser must not give up before `connect` stops reading, after 64 kB. */
+const maxHeaderBytes = 131_072;
 
 /** The time limit for reading the rest of the answer, after its status line. */
 const drainMs = 500;
@@ -54,19 +55,15 @@ export async function post(
     socket.destroy();
     const text = receivedText(socket);
     if (text) noteAnswer(trace, Buffer.from(text.slice(0, answerBytes), 'latin1'));
-    const status = request.writableEnded && mayUseStatusLine(error, signal) ? statusIn(text) : null;
-    if (status !== null) return resultFor(status);
+    // Nothing after the status line changes the outcome: neither a limit nor an end within the head.
+    const status = request.writableEnded ? statusIn(text) : null;
+    if (status !== null) {
+      trace.isRawHead = true;
+      return resultFor(status);
+    }
+    if (isHttp2(text)) throw new AttemptError('failed', 'http2');
     throw error;
   }
-}
-
-/**
- * Returns true if a status line received before this error still counts. It counts if Node's parser rejects the rest of
- * the head or the connection ends within the head. It does not count after a time or size limit.
- */
-function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
 /** Creates a request on an open connection. Writes nothing yet. */
@@ -77,7 +74,7 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     host: url.hostname,
     port: url.port,
     path: url.pathname + url.search,
-    headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
+    headers: { Host: url.host, Connection: 'close', Accept: '*/*', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
     // Accepts bare LF, folded lines and both length headers. This cannot smuggle a second answer, because a connection
@@ -143,10 +140,12 @@ async function renew(message: Message, signal: AbortSignal): Promise<void> {
   if (!isOurs) throw new AttemptError('lost', 'claim_taken');
 }
 
+/** These statuses have a location to which a client would go. A 304 and a 300 have none. */
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
+
 function resultFor(httpStatus: number): AttemptResult {
   if (httpStatus >= 200 && httpStatus < 300) return { outcome: 'delivered', httpStatus };
-  const isRedirect = httpStatus >= 300 && httpStatus < 400;
-  return { outcome: 'failed', httpStatus, reason: isRedirect ? 'redirect' : 'status' };
+  return { outcome: 'failed', httpStatus, reason: redirects.includes(httpStatus) ? 'redirect' : 'status' };
 }
 
 // Reads a short answer to its end, so that the receiver sees a closed connection, not a reset one.
@@ -165,16 +164,18 @@ function drain(response: IncomingMessage, socket: Socket, trace: Trace): void {
 /** A status line (RFC 9112, section 4). The reason phrase is optional, and the line may end in a bare LF. */
 const statusLine = /^HTTP\/1\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
 const endOfHead = /\r?\n\r?\n/;
+/** True if the bytes begin with the SETTINGS frame of a server that speaks only HTTP/2 (RFC 9113, section 3.4). */
+const isHttp2 = (received: string): boolean => received.startsWith('\0\0') && received.slice(3, 9) === '\x04\0\0\0\0\0';
 
 /**
- * The status of the answer that these bytes begin with, or null while its status line is incomplete. Skips 1xx
- * responses, and ignores everything after the status line.
+ * The status of the answer that these bytes begin with, or null while its status line is incomplete. Ignores everything
+ * after the status line. Skips 1xx responses, except a 101, after which HTTP ends.
  */
 function statusIn(received: string): number | null {
   let rest = received;
   for (;;) {
     const status = Number(statusLine.exec(rest)?.[1] ?? 0);
-    if (status >= 200) return status;
+    if (status >= 200 || status === 101) return status;
     const end = status === 0 ? null : endOfHead.exec(rest);
     if (!end) return null;
     rest = rest.slice(end.index + end[0].length);

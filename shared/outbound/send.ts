@@ -1,6 +1,6 @@
 import { rejectOnAbort } from '../base/abort-signal.ts';
 import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../targets/target.ts';
-import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
+import { AttemptError, type AttemptResult, ownReason } from './attempt-outcome.ts';
 import { connect, hasRoute, tlsClientFor } from './connect.ts';
 import { isLocalFault, isNetworkFault, probeLimitMs, reachesOthers } from './our-faults.ts';
 import { type Message, post } from './post.ts';
@@ -86,7 +86,7 @@ async function resultOf(
   const isTimeout = signal.aborted;
   // The message of an error may contain the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;
-  const reason = typeof code === 'string' ? code : 'unknown';
+  const reason = typeof code === 'string' ? ownReason(code) : 'unknown';
   if (!isTimeout && isLocalFault(error)) return { outcome: 'unable', reason };
   if ((isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) && (await isOurFault())) {
     return { outcome: 'unable', reason: isTimeout ? 'ETIMEOUT' : reason };

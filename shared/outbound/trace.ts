@@ -1,3 +1,4 @@
+import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
 import { type AttemptPhase, type AttemptRecord, attemptPhases, type RecordedOutcome } from '../webhooks/attempts.ts';
 
 /** At most this much of an answer's body is kept. */
@@ -22,6 +23,8 @@ export interface Trace {
   answerHeaders: Record<string, string>;
   /** The rest of the answer is being read. */
   isDraining: boolean;
+  /** The headers could not be read to their end, so `answer` begins with the status line. */
+  isRawHead: boolean;
   onDrained: (() => void) | null;
 }
 
@@ -35,6 +38,7 @@ export const newTrace = (): Trace => ({
   answer: null,
   answerHeaders: {},
   isDraining: false,
+  isRawHead: false,
   onDrained: null,
 });
 
@@ -68,11 +72,11 @@ export function whenDrained(trace: Trace, callBack: () => void): void {
 
 export const waitUntilDrained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
 
-type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'answerHeaders' | 'phases'>;
+type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'answerHeaders' | 'isRawHead' | 'phases'>;
 
 /** The trace fields of an attempt's record. A blocked attempt has no address, because it called none. */
 export function traceFields(trace: Trace, outcome: RecordedOutcome): TraceFields {
-  const { address, headers, answer, answerHeaders, phases } = trace;
+  const { address, headers, answer, answerHeaders, isRawHead, phases } = trace;
   const times: TraceFields['phases'] = {};
   for (const phase of attemptPhases) {
     const ms = phases[phase];
@@ -81,12 +85,36 @@ export function traceFields(trace: Trace, outcome: RecordedOutcome): TraceFields
   return {
     ...(address !== null && outcome !== 'blocked' && { address }),
     ...(headers && { headers }),
-    ...(answer && answer.length > 0 && { answer: textOf(answer) }),
+    ...(answer && answer.length > 0 && { answer: answerText(answer, answerHeaders) }),
+    ...(isRawHead && { isRawHead }),
     ...(Object.keys(answerHeaders).length > 0 && { answerHeaders }),
     ...(Object.keys(times).length > 0 && { phases: times }),
   };
 }
 
-/** Decodes the bytes, without a last character that is incomplete because the answer was cut off. */
-const textOf = (bytes: Buffer): string =>
-  bytes.length < answerBytes ? bytes.toString() : new TextDecoder().decode(bytes, { stream: true });
+/** The most bytes that a compressed answer may have once it is decompressed. */
+const maxDecompressed = 2_097_152;
+
+const decompressions: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: (bytes) => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: maxDecompressed }),
+  deflate: (bytes) => inflateSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: maxDecompressed }),
+  br: (bytes) =>
+    brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: maxDecompressed }),
+};
+
+/**
+ * The text of these first bytes of an answer, at most 1,024 characters, by the answer's own Content-Encoding and
+ * charset. What cannot be decoded is shown byte by byte (Latin-1), so that nothing is lost.
+ */
+function answerText(bytes: Buffer, headers: Record<string, string>): string {
+  const decompress = decompressions[headers['content-encoding']?.trim().toLowerCase().replace(/^x-/, '') ?? ''];
+  const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  try {
+    const plain = decompress ? decompress(bytes) : bytes;
+    // Omits a last character that is incomplete because the answer was cut off.
+    const text = new TextDecoder(charset, { fatal: true }).decode(plain, { stream: bytes.length >= answerBytes });
+    return text.slice(0, answerBytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
+}

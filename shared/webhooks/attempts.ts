@@ -54,8 +54,10 @@ export interface AttemptRecord {
   /** The headers in the order in which they were sent. Missing if nothing was sent. */
   headers?: Record<string, string>;
   body?: string;
-  /** The first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
+  /** The text of the first 1,024 bytes of the response body, or of the received bytes if they are not an HTTP response. */
   answer?: string;
+  /** The headers of the answer could not be read to their end, so `answer` begins with its status line. */
+  isRawHead?: true;
   /** The headers of the answer that help to find a fault (shared/outbound/answer-headers.ts). */
   answerHeaders?: Record<string, string>;
   durationMs?: number;

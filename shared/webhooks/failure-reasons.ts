@@ -45,6 +45,27 @@ export const failureReasons = {
     'Timeout while waiting for the answer',
     'Answer with a 2xx status as soon as the event arrives, within 8 seconds, and do the work afterwards.',
   ],
+  tls_version: ['TLS version too old', 'Allow TLS 1.2 or 1.3 on the port of the URL.'],
+  tls_none: [
+    'No TLS on this port',
+    'Use the port on which your server speaks HTTPS, or put a proxy with a certificate in front of it.',
+  ],
+  client_certificate: [
+    'Client certificate demanded',
+    'Exempt the path of your receiver from client certificates: we send none, so verify the signature of each event instead.',
+  ],
+  http2: [
+    'Only HTTP/2 accepted',
+    'Allow HTTP/1.1 on the port of the URL, beside HTTP/2: we send each event over HTTP/1.1.',
+  ],
+  status_101: [
+    'Answered with a change of protocol',
+    'Answer the POST itself with a 2xx status: a 101 hands the connection to another protocol, such as WebSocket.',
+  ],
+  status_304: [
+    'Answered as unchanged',
+    'Answer with a 2xx status, and let no cache answer for your receiver: a 304 says that nothing has changed since an earlier request.',
+  ],
   status_3xx: [
     'Answered with a redirect',
     'Change the URL to the address that the redirect leads to: we do not follow redirects.',
@@ -59,7 +80,7 @@ export const failureReasons = {
   ],
   bad_answer: [
     'Answer not understood',
-    'Check that the port of the URL speaks HTTP/1.1 and answers with a status line and at most 16 kB of headers.',
+    'Check that the port of the URL speaks HTTP/1.1 and answers with a status line, within the first 64 kB.',
   ],
   secret: [
     'Signing secret not readable',
@@ -98,7 +119,7 @@ function codeOf({ outcome, reason = '', httpStatus, phase }: FailedDelivery): Fa
   if (outcome === 'delivered' || outcome === 'waiting') return null;
   if (outcome === 'no_url' || outcome === 'blocked') return outcome;
   if (outcome === 'timeout') return timeouts.get(phase ?? reason) ?? 'timeout_answer';
-  return byStatus(httpStatus) ?? byReason.get(reason) ?? byPattern(reason);
+  return byStatus(httpStatus) ?? byReason.get(reason) ?? 'other';
 }
 
 // Timeouts in older records do not name a phase. Nearly all of them occurred while waiting for the response.
@@ -110,6 +131,7 @@ const timeouts = new Map<string, FailureCode>([
 
 function byStatus(httpStatus = 0): FailureCode | null {
   if (httpStatus === 0) return null;
+  if (httpStatus === 101 || httpStatus === 304) return `status_${httpStatus}`;
   if (httpStatus >= 300 && httpStatus < 400) return 'status_3xx';
   if (httpStatus >= 400 && httpStatus < 500) return 'status_4xx';
   return httpStatus >= 500 && httpStatus < 600 ? 'status_5xx' : 'bad_answer';
@@ -130,8 +152,12 @@ const reasons: Partial<Record<FailureCode, readonly string[]>> = {
   reset: ['ECONNRESET', 'EPIPE', 'ECONNABORTED'],
   tls_name: ['certificate_name'],
   tls_expired: ['certificate_expired'],
-  tls_other: ['certificate', 'EPROTO'],
-  bad_answer: ['answer_too_long'],
+  tls_other: ['certificate', 'tls'],
+  tls_version: ['tls_version'],
+  tls_none: ['not_tls'],
+  client_certificate: ['client_certificate'],
+  http2: ['http2'],
+  bad_answer: ['answer_too_long', 'not_http'],
   secret: ['signing_secret_damaged'],
   erased: ['body_erased'],
   ours: ['unrecordable', 'no_key_record', 'secrets_key_missing', 'interrupted', 'too_late', ...localFaults],
@@ -139,9 +165,3 @@ const reasons: Partial<Record<FailureCode, readonly string[]>> = {
 const byReason = new Map(
   Object.entries(reasons).flatMap(([code, texts]) => texts.map((text) => [text, code as FailureCode] as const)),
 );
-
-/** Matches by pattern, because Node's HTTP parser and OpenSSL have too many codes to list. */
-function byPattern(reason: string): FailureCode {
-  if (reason.startsWith('HPE_')) return 'bad_answer';
-  return /^ERR_(SSL|TLS|OSSL)/.test(reason) ? 'tls_other' : 'other';
-}

@@ -123,7 +123,7 @@ function WaitingWords({ dueAt, now }: { dueAt?: Date; now: number }) {
   );
 }
 
-function Answer({ attempt: { answer, answerHeaders, httpStatus } }: { attempt: ShownAttempt }) {
+function Answer({ attempt: { answer, answerHeaders, httpStatus, isRawHead } }: { attempt: ShownAttempt }) {
   if (answer === undefined && httpStatus === undefined) return null;
   const title = httpStatus === undefined ? 'Received instead of an answer' : 'Answer';
   return (
@@ -132,6 +132,11 @@ function Answer({ attempt: { answer, answerHeaders, httpStatus } }: { attempt: S
         {answer ? (
           <>
             <CodeBlock text={answer} label={title} />
+            {isRawHead && (
+              <p class="hint">
+                We could not read these headers to their end, or they have more than 64 kB. Only the status counts.
+              </p>
+            )}
             {Buffer.byteLength(answer) >= shownAnswerBytes && <p class="hint">Only the first 1 kB is kept.</p>}
           </>
         ) : (

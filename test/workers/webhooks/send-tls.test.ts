@@ -47,6 +47,22 @@ describe('send: TLS', () => {
     expect(receiver.received()).to.equal('');
   });
 
+  const demands: [string, string, object][] = [
+    ['demands a client certificate', 'client_certificate', { requestCert: true, rejectUnauthorized: true }],
+    ['speaks only HTTP/2', 'http2', { ALPNProtocols: ['h2'] }],
+    [
+      'speaks only TLS 1.1',
+      'tls_version',
+      { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    ],
+  ];
+  for (const [what, reason, options] of demands) {
+    it(`an attempt fails with the reason \`${reason}\` if the receiver ${what}`, async () => {
+      receiver = await startReceiver({ raw: true, answer, tls: options });
+      expect(await send(attemptTo(receiver, { tls }))).to.include({ outcome: 'failed', reason });
+    });
+  }
+
   it('an attempt fails with the reason `certificate_expired` if the certificate has expired', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: { cert: expiredCertificate } });
     const result = await send(attemptTo(receiver, { tls: { ca: expiredCertificate } }));
@@ -66,7 +82,7 @@ describe('send: TLS', () => {
     const origin = `https://localhost:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({
       outcome: 'failed',
-      reason: 'ERR_SSL_WRONG_VERSION_NUMBER',
+      reason: 'not_tls',
     });
   });
 
