@@ -3,10 +3,13 @@ import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-
 import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
 import { pagesOf } from './listen/feed.ts';
 import { eventLine, forward } from './listen/forward.ts';
-import { endSignal } from './stack/signals.ts';
+import { endSignal, sleep } from './stack/signals.ts';
 import { runningStacks } from './stack/stack-state.ts';
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
+
+/** The pause before the next try to reach the receiver. */
+const receiverPauseMs = 1_000;
 
 /** `npm run listen`: forwards the events of a key to a receiver on this machine. */
 process.exitCode = await main().catch((error: Error) => {
@@ -46,8 +49,16 @@ async function listen(args: ListenArguments, url: string, ending: AbortSignal): 
       if (!isReady) for (const row of heading(args, url)) line.print(row);
       isReady = true;
       for (const event of events) {
-        const answer = await forward(event, { url: args.forward, secret }, ending);
+        const send = () => forward(event, { url: args.forward, secret }, ending);
+        let answer = await send();
+        // Without a receiver, the event waits: it would otherwise be lost for this run.
+        while (answer && 'problem' in answer && !answer.isSent && !ending.aborted) {
+          line.show(`the receiver does not answer (${answer.problem}): its events wait`);
+          await sleep(receiverPauseMs, ending);
+          answer = await send();
+        }
         if (ending.aborted) return;
+        line.show('');
         line.print(eventLine(event, answer));
       }
       next = cursor ?? next;
@@ -66,7 +77,9 @@ function heading({ key, forward: to, secret, isNewSecret, after }: ListenArgumen
     'Signing secret': isNewSecret ? `${styled('accent', secret)}, for this run` : 'as given',
     Begins: beginnings[after] ?? `after ${after}`,
   };
+  const proxy = ['HTTPS_PROXY', 'https_proxy'].find((name) => process.env[name]);
   return [
+    ...(proxy ? ['', `  ${proxy} is set, but is not used: this command connects directly.`] : []),
     '',
     `  ${styled('strong', 'Listening')}  to the events of ${keyHint(key)}; press Ctrl-C to stop`,
     '',

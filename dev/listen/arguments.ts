@@ -10,7 +10,8 @@ until Ctrl-C. It polls the service for events, so the
 receiver needs no public address and no webhook URL. Each
 event is sent once, in order, with the headers of a real
 delivery. After a lost connection it resumes where it
-stopped.
+stopped. While the receiver is not running, its events wait.
+HTTPS_PROXY is ignored.
 
   --forward URL       the receiver's address
   --key KEY           the key

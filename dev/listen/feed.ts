@@ -92,6 +92,7 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
 
 /** The code of a network error. */
 export function codeOf(error: unknown): string {
-  const { name, cause } = error as Error & { cause?: { code?: string } };
-  return name === 'TimeoutError' ? 'timeout' : (cause?.code ?? name);
+  const { name, code, cause } = error as NodeJS.ErrnoException & { cause?: { name?: string; code?: string } };
+  const isTimeout = name === 'TimeoutError' || cause?.name === 'TimeoutError';
+  return isTimeout ? 'timeout' : (cause?.code ?? code ?? name);
 }

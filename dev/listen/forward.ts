@@ -1,9 +1,15 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
 import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { styled } from '../terminal/style.ts';
 import { codeOf, type FeedEvent } from './feed.ts';
 
-/** The receiver's answer to an event, and its duration. */
-type ReceiverAnswer = { durationMs: number } & ({ status: number } | { problem: string });
+/**
+ * The receiver's answer to an event, and its duration. `isSent` is false if no connection was made, so that the event
+ * may be sent later.
+ */
+type ReceiverAnswer = { durationMs: number } & ({ status: number } | { problem: string; isSent: boolean });
 
 /** The time limit of a real delivery (contract, section 6, rule 3). */
 const receiverTimeoutMs = 8_000;
@@ -22,19 +28,28 @@ export async function forward(
   const signature = signatureHeader(secret, text, Math.floor(Date.now() / 1_000));
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);
+  // `fetch` refuses some ports, and URLs with a password.
+  const { request: open } = url.protocol === 'https:' ? https : http;
+  const request = open(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...deliveryHeaders({ event, eventId, seq }, signature) },
+    agent: false,
+    signal: AbortSignal.any([ending, AbortSignal.timeout(receiverTimeoutMs)]),
+  });
+  let isSent = false;
+  request.once('socket', (socket) =>
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      isSent = true;
+    }),
+  );
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...deliveryHeaders({ event, eventId, seq }, signature) },
-      body: text,
-      redirect: 'manual',
-      signal: AbortSignal.any([ending, AbortSignal.timeout(receiverTimeoutMs)]),
-    });
-    const answer = { status: response.status, durationMs: durationMs() };
-    await response.body?.cancel().catch(() => {});
-    return answer;
+    const answered = once(request, 'response');
+    request.on('error', () => {}).end(text);
+    const [response] = await answered;
+    request.destroy();
+    return { status: response.statusCode, durationMs: durationMs() };
   } catch (error) {
-    return { problem: codeOf(error), durationMs: durationMs() };
+    return { problem: codeOf(error), isSent, durationMs: durationMs() };
   }
 }
 

@@ -132,6 +132,23 @@ describe('npm run listen', () => {
     expect(await readFeedOf(partner)).to.have.length(3);
   });
 
+  it('the command keeps the events of a receiver that is not running, and says so', async () => {
+    const { port } = new URL(receiver.origin);
+    await receiver.close();
+    await listen({ signsWith: secret });
+    await rideWithOffer(2_900);
+    await shown(/the receiver does not answer \(ECONNREFUSED\): its events wait/);
+    receiver = await startReceiver({ port: Number(port) });
+    await receiver.received(1);
+    await shown(/event 1 offer\.received +200/);
+  });
+
+  it('the command says that it ignores HTTPS_PROXY', async () => {
+    process.env.HTTPS_PROXY = 'http://127.0.0.1:9';
+    await listen({ signsWith: secret }).finally(() => delete process.env.HTTPS_PROXY);
+    expect(lines.join('\n')).to.match(/HTTPS_PROXY is set, but is not used/);
+  });
+
   it('the command reports a revoked key, and ends with exit code 1', async () => {
     await listen({ signsWith: secret });
     const exited = once(listener, 'exit');
@@ -167,6 +184,13 @@ describe('the output of npm run listen', () => {
     expect(await lineFor(moved.url)).to.match(/ 302 {2}\d+ ms$/);
     await Promise.all([refusing.close(), moved.close()]);
     expect(await lineFor(moved.url)).to.match(/not delivered: ECONNREFUSED$/);
+  });
+
+  it('an event reaches a receiver on a port that browsers refuse, at an address with a password', async () => {
+    const guarded = await startReceiver({ port: 10_080 });
+    expect(await lineFor(guarded.url.replace('//', '//desk:secret@'))).to.match(/ 200 {2}\d+ ms$/);
+    expect(guarded.receipts[0]?.headers.authorization).to.equal(`Basic ${btoa('desk:secret')}`);
+    await guarded.close();
   });
 
   it('the output says that an event with an erased body is not sent', async () => {

@@ -46,6 +46,8 @@ export interface HttpOptions {
   raw?: false;
   /** Answers a webhook. The default is a 200. */
   answer?: (response: ServerResponse, receipt: Receipt) => void;
+  /** The default is any free port. */
+  port?: number;
 }
 
 export interface RawOptions {
@@ -76,7 +78,7 @@ export function useReceiver(options?: HttpOptions): Receiver {
   return receiver;
 }
 
-async function startHttp({ answer = (response) => void response.end() }: HttpOptions): Promise<Receiver> {
+async function startHttp({ answer = (response) => void response.end(), port = 0 }: HttpOptions): Promise<Receiver> {
   const receipts: Receipt[] = [];
   const news = new EventEmitter().setMaxListeners(0);
   const server = http.createServer(async (request, response) => {
@@ -88,7 +90,7 @@ async function startHttp({ answer = (response) => void response.end() }: HttpOpt
     news.emit('receipt');
     answer(response, receipt);
   });
-  const origin = `http://127.0.0.1:${await listen(server)}`;
+  const origin = `http://127.0.0.1:${await listen(server, port)}`;
   return {
     origin,
     url: `${origin}/events`,
@@ -127,8 +129,8 @@ async function startRaw({ answer, connected, tls: tlsOptions }: RawOptions): Pro
   };
 }
 
-async function listen(server: net.Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
+async function listen(server: net.Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
