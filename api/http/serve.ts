@@ -27,7 +27,6 @@ export interface HttpServer {
 const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 12_000,
-  keepAliveTimeout: 30_000,
   // Each check of these times blocks all requests while it runs. The interval is short, so that each check has few
   // requests to refuse.
   connectionsCheckingInterval: 100,
@@ -50,7 +49,7 @@ const backlog = 4_096;
 /** Listens on the configured host and port. Throws ConfigError if that fails. */
 export async function serve(ctx: Context, app: App, limits: Partial<typeof timeouts> = {}): Promise<HttpServer> {
   const handle = app.callback();
-  const server = createServer({ ...serverOptions, ...timeouts, ...limits });
+  const server = createServer({ ...serverOptions, ...timeouts, keepAliveTimeout: ctx.config.keepAliveMs, ...limits });
   const connections = new Map<Socket, Connection>();
   server.on('connection', (socket) => {
     connections.set(socket, new Connection(socket, handle));

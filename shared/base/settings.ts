@@ -128,6 +128,15 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(0)
       .description('How many proxies in front of the API are trusted to set `X-Forwarded-Proto` and `X-Forwarded-For`.')
       .tag('API'),
+    KEEP_ALIVE_SECONDS: Joi.number()
+      .integer()
+      .min(5)
+      .max(3_600)
+      .default(75)
+      .description(
+        'How long the API keeps an idle connection. Must be longer than the proxy in front of it keeps one: otherwise the API closes connections on which requests arrive.',
+      )
+      .tag('API'),
   },
   Rides: {
     BIDDING_TIMEOUT_MS: durationMs

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type HttpServer, serve } from '../../api/http/serve.ts';
-import { useTestContext } from '../support/service.ts';
+import { testConfig, useTestContext } from '../support/service.ts';
 
 /** Repeats a request on one keep-alive connection until one fails. `refused` is the reason why it failed. */
 async function askUntilRefused(port: number): Promise<{ statuses: number[]; refused: string }> {
@@ -39,6 +39,18 @@ describe('shutdown of the API', () => {
       expect(new Set(statuses)).to.deep.equal(new Set([200]));
       expect(refused).to.equal('a new connection');
     }
+  });
+
+  it('an idle connection is kept for KEEP_ALIVE_SECONDS, which is longer than proxies keep theirs', async () => {
+    const keptBy = async ({ port }: HttpServer) => {
+      const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+      return response.headers.get('keep-alive');
+    };
+    expect(await keptBy(server)).to.equal('timeout=75');
+    const other = { ...ctx, config: testConfig({ KEEP_ALIVE_SECONDS: '120' }) };
+    const patient = await serve(other, createApp(other));
+    expect(await keptBy(patient)).to.equal('timeout=120');
+    await Promise.all([server.close(), patient.close()]);
   });
 
   it('an API that shuts down does not wait for a connection that never sends anything', async () => {
