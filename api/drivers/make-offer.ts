@@ -5,12 +5,13 @@ import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
+import { money } from '../rides/fields.ts';
 import { originOf } from './authenticate.ts';
 import { offerId } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', {
-  price: Joi.number().greater(0).required().description('Your price, in USD.'),
+  price: money.required().description('Your price, in USD.'),
   etaMinutes: Joi.number().min(0).max(1_440).required().description('Minutes until you can be at the pickup.'),
 });
 

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { maxPrice } from '../../shared/base/terms.ts';
 import { needs as needList, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
@@ -24,7 +25,12 @@ export const distanceKm = {
 
 export const autoAccept = objectSchema(
   {
-    maxPrice: { type: 'number', exclusiveMinimum: 0, description: 'The highest price to accept, in USD.' },
+    maxPrice: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: maxPrice,
+      description: 'The highest price to accept, in USD.',
+    },
     maxEtaMinutes: {
       type: 'number',
       minimum: 0,

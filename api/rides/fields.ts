@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { maxPrice } from '../../shared/base/terms.ts';
 import { bodySchema } from '../http/operation.ts';
 
 /** An optional text. `null` counts as absent; an empty text is allowed. */
@@ -20,8 +21,8 @@ export const textUpTo = (length: number) =>
 /** An empty reference counts as absent, because a search for it makes no sense. */
 export const reference = textUpTo(64).empty(Joi.valid(null, ''));
 
-/** An amount in US dollars. */
-export const money = Joi.number().greater(0);
+/** A fare or a price in US dollars. The limit keeps sums of them exact to the cent. */
+export const money = Joi.number().greater(0).max(maxPrice);
 export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
 
 /** The body of a manual offer in a test ride (contract, section 10.4). */

@@ -18,6 +18,9 @@ export type SimulatorStep =
  */
 export type TimerName = 'open' | 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | 'rebid' | SimulatorStep;
 
+/** The highest fare and price, in US dollars (contract, section 8). */
+export const maxPrice = 1_000_000;
+
 /** The mode of a key and of the rides it creates (contract, section 5.2). A test ride has a simulated driver. */
 export type Mode = 'live' | 'test';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../base/config.ts';
-import type { SimulatorStep } from '../base/terms.ts';
+import { maxPrice, type SimulatorStep } from '../base/terms.ts';
 import { pointAt } from './position.ts';
 import type { Driver, Location, Offer, RideState, TestScenario, Timer } from './ride-types.ts';
 
@@ -135,12 +135,12 @@ const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, numbe
 };
 
 /**
- * A price, rounded to the cent. For fares below 1 USD it keeps more digits: different prices could round to the same
- * price or to 0.
+ * A price, rounded to the cent and at most the highest price. For fares below 1 USD it keeps more digits: different
+ * prices could round to the same price or to 0.
  */
 function priced(fare: number, factor: number): number {
   if (factor === 1) return fare;
-  return Number(fare < 1 ? (fare * factor).toPrecision(6) : (fare * factor).toFixed(2));
+  return Math.min(maxPrice, Number(fare < 1 ? (fare * factor).toPrecision(6) : (fare * factor).toFixed(2)));
 }
 
 type SimulatedDriver = Omit<SimulatedOffer, 'price'>;

@@ -205,6 +205,7 @@ describe('auto-accept', () => {
   const refused: [fields: unknown, named: RegExp][] = [
     [{}, /^autoAccept\.maxPrice is required/],
     [{ maxPrice: 0 }, /^autoAccept\.maxPrice must be greater than 0/],
+    [{ maxPrice: 1_000_001 }, /^autoAccept\.maxPrice must be less than or equal to 1000000/],
     [{ maxPrice: '25' }, /^autoAccept\.maxPrice must be a number/],
     [{ maxPrice: 25, maxEtaMinutes: -1 }, /^autoAccept\.maxEtaMinutes/],
     [true, /^autoAccept must be of type object/],

@@ -106,6 +106,7 @@ describe('manual steps of a test ride', () => {
     const rideId = await newRideUnder('no_offers');
     for (const [name, sent, named] of [
       ['offer', { price: 0 }, 'price'],
+      ['offer', { price: 1_000_001 }, 'price'],
       ['offer', { price: '5' }, 'price'],
       ['offer', { etaMinutes: -1 }, 'etaMinutes'],
       ['offer', { etaMinutes: 1_441 }, 'etaMinutes'],

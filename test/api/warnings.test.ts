@@ -33,7 +33,7 @@ describe('X-Service-Warnings', () => {
     { destination: within },
     { fare: 24.5 },
     { fare: 24.29 },
-    { fare: 9_007_199_254_740_991 },
+    { fare: 1_000_000 },
     { passenger: { phone: '' } },
     { passenger: { name: 'Ada', phone: null } },
     { passenger: { phone: '٠١٢٣' } },

@@ -293,6 +293,7 @@ describe("the drivers' gateway", () => {
     [{ price: 1 }, 'etaMinutes'],
     [{ etaMinutes: 1 }, 'price'],
     [{ price: 0, etaMinutes: 1 }, 'price'],
+    [{ price: 1_000_001, etaMinutes: 1 }, 'price'],
     [{ price: '9', etaMinutes: 1 }, 'price'],
     [{ price: 1, etaMinutes: -1 }, 'etaMinutes'],
     [{ price: 1, etaMinutes: 1_441 }, 'etaMinutes'],

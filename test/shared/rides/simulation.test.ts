@@ -98,6 +98,7 @@ describe('the simulated drivers', () => {
     ['default', 20, [20, 20, 20]],
     ['default', 20.123, [20.123, 20.123, 20.123]],
     ['counter_offer', 20, [24, 20, 20]],
+    ['counter_offer', 900_000, [1_000_000, 900_000, 900_000]],
     ['three_offers', 20, [22, 20, 25]],
     ['three_offers', 9.99, [10.99, 9.99, 12.49]],
     ['three_offers', 1, [1.1, 1, 1.25]],
