@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { TripFacts } from '../../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
-import { counted, placeText } from '../facts.tsx';
+import { placeText } from '../facts.tsx';
 
 /** What a statement shows of its lines but does not store: names by key id, and facts of the trips by ride id. */
 export interface LineDetails {
@@ -13,15 +13,26 @@ export interface LineDetails {
 
 type DetailsOf = (lines: readonly TripLine[]) => Promise<LineDetails>;
 
+/** `spreadsheet`: for people, who open the file in Excel and the like. `plain`: for programs. */
+export type CsvForm = 'spreadsheet' | 'plain';
+
 /**
- * A statement as a stream of CSV: a row for each trip, and a last row with the sum. The first rows are read before this
- * resolves, so that a failure can still be answered with an error page.
+ * A statement as a stream of CSV (RFC 4180, UTF-8): a row for each trip. The first rows are read before this resolves,
+ * so that a failure can still be answered with an error page.
+ *
+ * The form `spreadsheet` begins with a byte order mark, without which Excel reads another charset. In it, a text that a
+ * spreadsheet would run as a formula or change into a number or a date begins with an apostrophe. The form `plain` has
+ * every text as it was sent.
  */
-export async function statementCsv(lines: AsyncGenerator<TripLine[]>, detailsOf: DetailsOf): Promise<Readable> {
+export async function statementCsv(
+  lines: AsyncGenerator<TripLine[]>,
+  detailsOf: DetailsOf,
+  form: CsvForm = 'spreadsheet',
+): Promise<Readable> {
   const first = await lines.next();
   const firstLines = first.done ? [] : first.value;
   const firstDetails = await detailsOf(firstLines);
-  return Readable.from(rows(firstLines, firstDetails, lines, detailsOf), { objectMode: false });
+  return Readable.from(rows(firstLines, firstDetails, lines, detailsOf, form), { objectMode: false });
 }
 
 /** New columns are added at the end, because partners read the others by their position. */
@@ -33,51 +44,54 @@ async function* rows(
   firstDetails: LineDetails,
   rest: AsyncGenerator<TripLine[]>,
   detailsOf: DetailsOf,
+  form: CsvForm,
 ) {
-  let trips = 0;
-  let cents = 0;
-  const rowsOf = (lines: readonly TripLine[], details: LineDetails) => {
-    trips += lines.length;
-    for (const line of lines) cents += line.cents;
-    return lines.map((line) => rowOf(line, details)).join('');
-  };
-  const { hasPlaces } = firstDetails;
-  yield csvRow([...columns, ...(hasPlaces ? placeColumns : [])]) + rowsOf(first, firstDetails);
+  const rowsOf = (lines: readonly TripLine[], details: LineDetails) =>
+    lines.map((line) => rowOf(line, details, form)).join('');
+  const head = csvRow([...columns, ...(firstDetails.hasPlaces ? placeColumns : [])]);
+  yield (form === 'spreadsheet' ? '\ufeff' : '') + head + rowsOf(first, firstDetails);
   for await (const lines of rest) yield rowsOf(lines, await detailsOf(lines));
-  yield csvRow([
-    'Sum',
-    '',
-    '',
-    counted(trips, 'trip').replace(',', ''),
-    usdOf(cents),
-    '',
-    ...(hasPlaces ? ['', ''] : []),
+}
+
+function rowOf(
+  { rideId, endedAt, keyId, cents }: TripLine,
+  { keyNames, trips, hasPlaces }: LineDetails,
+  form: CsvForm,
+): string {
+  const trip = trips.get(rideId);
+  const given = (text = '') => (form === 'spreadsheet' ? guarded(text) : text);
+  const places = trip ? [placeText(trip.pickup), placeText(trip.destination)] : ['', ''];
+  return csvRow([
+    ...[rideId, endedAt.toISOString(), keyId, given(keyNames.get(keyId)), (cents / 100).toFixed(2)],
+    ...[given(trip?.reference), ...(hasPlaces ? places.map(given) : [])],
   ]);
 }
 
-function rowOf({ rideId, endedAt, keyId, cents }: TripLine, { keyNames, trips, hasPlaces }: LineDetails): string {
-  const trip = trips.get(rideId);
-  const stored = [rideId, endedAt.toISOString(), keyId, keyNames.get(keyId) ?? '', usdOf(cents)];
-  const places = trip ? [placeText(trip.pickup), placeText(trip.destination)] : ['', ''];
-  return csvRow([...stored, trip?.reference ?? '', ...(hasPlaces ? places : [])]);
-}
-
-const usdOf = (cents: number): string => (cents / 100).toFixed(2);
+/** One row of CSV (RFC 4180) with its line end. */
+const csvRow = (cells: readonly string[]): string =>
+  `${cells.map((text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
 
 /**
- * One row of CSV (RFC 4180) with its line end. Partners choose the names of keys, references and addresses, and a
- * spreadsheet runs a cell that begins with a sign as a formula, so the sign gets an apostrophe in front. A spreadsheet
- * may also split cells at semicolons or tabs and ignore the quotes, so every possible start of a cell is protected. The
- * numbers here never form formulas.
+ * A text that partners choose (a key's name, a reference, an address), with an apostrophe before what a spreadsheet
+ * would run or change. It may also split cells at semicolons or tabs and ignore the quotes, so every possible start of a
+ * cell is protected.
  */
-export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
-
-function csvCell(text: string): string {
+export function guarded(text: string): string {
   const safe = text.replaceAll(formulaStart, "'");
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const isChanged = !/^(?:0|[1-9]\d{0,10})?$/.test(text) && changedTexts.some((pattern) => pattern.test(text.trim()));
+  return isChanged && safe === text ? `'${text}` : safe;
 }
 
 /**
  * Matches before a sign (or its full-width form) at a possible start of a cell, and before a leading tab or line break.
  */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])"*)|^(?=[\t\r])/g;
+
+/** Texts that a spreadsheet reads as another value. */
+const changedTexts: readonly RegExp[] = [
+  // Numbers, dates and times: `00123`, `1.50`, `1E5`, `50 %`, `$5`, `3-4`, `7/11`, `10:30 pm`. A date with the name of a
+  // month: `Mar 1`, `1-Sept`.
+  /^[$€£]?[.,]?\d+(?:[.,:/\s-]\d+)*[.,]?(?:e[+-]?\d+)?\s?(?:%|[ap]m?|[$€£])?$/i,
+  /^(?:\d{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\s.,/-]*(?:\d{1,4}[\s.,/-]*){0,2}$/i,
+  /^(?:true|false)$/i,
+];

@@ -38,14 +38,15 @@ export function statementRoutes(service: Context): DashboardRoute[] {
       return statementPage({ account, statement, page: shown, details, now });
     }),
     page('/usage/:month/statement.csv', async (request) => {
-      const { account, param } = request;
+      const { account, param, query } = request;
       const month = chosenMonth(param('month'), service.now());
       // A download can take long. It breaks off if the member gets another role or is removed.
       const detailsOfCsv = async (lines: readonly TripLine[]) => {
         if ((await roleIn(account._id, account.member.id)) !== account.member.role) throw new AppError('forbidden');
         return detailsOf(lines, request);
       };
-      const body = await statementCsv(allLines(account._id, month), detailsOfCsv);
+      const form = query('format') === 'plain' ? 'plain' : 'spreadsheet';
+      const body = await statementCsv(allLines(account._id, month), detailsOfCsv, form);
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];

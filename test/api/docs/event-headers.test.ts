@@ -5,6 +5,8 @@ import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { type Receipt, useReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 import { useTestService } from '../../support/workers.ts';
 
 describe('documented headers of events', () => {
@@ -19,6 +21,8 @@ describe('documented headers of events', () => {
     const receipts = [...(await receiver.received(2))];
     await sendTestEvent(api.ctx, partner.keyId, owner);
     await receiver.received(3);
+    // The receiver has the event before its delivery is recorded.
+    await until(async () => (await storedRide(rideId)).settledSeq === 2);
     await redeliver(api.ctx, { rideId, seq: 2 }, owner);
     receipts.push(...(await receiver.received(4)).slice(2));
 
