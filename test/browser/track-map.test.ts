@@ -66,6 +66,16 @@ describe('the map of a ride', () => {
     });
   }
 
+  it('shows a ride across 180 degrees at the scale of the ride', async () => {
+    const across = { pickup: { lat: -16.802, lng: 179.99 }, destination: { lat: -16.853, lng: -179.915 } };
+    const { url, accept } = await newMap(across);
+    const page = await openPage(await openProfile(phone), url);
+    await areInView(page, '.point.pickup', '.point.destination', 100);
+    await accept();
+    await areInView(page, '.car', '.point.pickup', 0);
+    await lookNow('track-across-180', page);
+  });
+
   it('stops following when the viewer drags the map, and follows again after "Recenter"', async () => {
     const { url, accept } = await newMap();
     const page = await openPage(await openProfile(desktop), url);

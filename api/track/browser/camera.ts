@@ -1,6 +1,6 @@
 import { type Map as LeafletMap, latLngBounds, Point } from 'leaflet';
 import type { TrackState } from '../track-state.ts';
-import { latLng } from './marks.ts';
+import type { Put } from './marks.ts';
 
 interface Place {
   lat: number;
@@ -29,7 +29,7 @@ function placesInView({ status, pickup, destination }: TrackState, car: Place | 
  * Keeps the places that matter in the part of the map that the sheet does not cover. It stops when the viewer moves the
  * map, which `onFollow` reports.
  */
-export function createCamera(map: LeafletMap, container: HTMLElement, onFollow: (follows: boolean) => void) {
+export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, onFollow: (follows: boolean) => void) {
   const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
   const sheet = document.getElementById('facts');
   let places: Place[] = [];
@@ -58,7 +58,7 @@ export function createCamera(map: LeafletMap, container: HTMLElement, onFollow: 
   }
 
   function frame(): void {
-    const bounds = latLngBounds(places.map(latLng));
+    const bounds = latLngBounds(places.map(put));
     const options = { ...marginsOf(sheet, container), maxZoom };
     isOwnMove = true;
     if (isPlaced && !wantsNoMotion.matches) map.flyToBounds(bounds, { ...options, duration: moveSeconds });
@@ -76,12 +76,12 @@ export function createCamera(map: LeafletMap, container: HTMLElement, onFollow: 
     const { paddingTopLeft, paddingBottomRight } = marginsOf(sheet, container);
     const end = map.getSize().subtract(paddingBottomRight);
     const areInside = places.every((place) => {
-      const { x, y } = map.latLngToContainerPoint(latLng(place));
+      const { x, y } = map.latLngToContainerPoint(put(place));
       const isInWidth = x >= paddingTopLeft.x - slack && x <= end.x + slack;
       return isInWidth && y >= paddingTopLeft.y - slack && y <= end.y + slack;
     });
     const margins = paddingTopLeft.add(paddingBottomRight);
-    const bestZoom = Math.min(maxZoom, map.getBoundsZoom(latLngBounds(places.map(latLng)), false, margins));
+    const bestZoom = Math.min(maxZoom, map.getBoundsZoom(latLngBounds(places.map(put)), false, margins));
     return areInside && bestZoom - map.getZoom() < tooFarZoom;
   }
 

@@ -4,7 +4,7 @@ import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
-import { addControls, addRecenterButton, createCarMark, groundOf, latLng, placeMark } from './marks.ts';
+import { addControls, addRecenterButton, createCarMark, groundOf, placeMark, putAround } from './marks.ts';
 
 interface Place {
   lat: number;
@@ -23,18 +23,19 @@ export function createMap(container: HTMLElement, first: TrackState) {
   groundOf(container).addTo(map);
   addControls(map, Boolean(container.dataset.attribution));
   const recenter = addRecenterButton(map, () => camera.resume());
-  const camera = createCamera(map, container, (follows) => {
+  const put = putAround(first.pickup);
+  const camera = createCamera(map, container, put, (follows) => {
     recenter.hidden = follows;
   });
   camera.show(first, first.position ?? null);
 
-  const path = pathBetween(first.pickup, first.destination).map(latLng);
+  const path = pathBetween(first.pickup, first.destination).map(put);
   polyline(path, { className: 'route-casing', weight: 8, interactive: false }).addTo(map);
   polyline(path, { className: 'route', weight: 4, interactive: false }).addTo(map);
   const approach = polyline([], { className: 'approach', weight: 3, interactive: false }).addTo(map);
-  placeMark(first.destination, 'destination', 'Destination').addTo(map);
-  placeMark(first.pickup, 'pickup', 'Pickup').addTo(map);
-  const car = createCarMark(map);
+  placeMark(first.destination, 'destination', { name: 'Destination', put }).addTo(map);
+  placeMark(first.pickup, 'pickup', { name: 'Pickup', put }).addTo(map);
+  const car = createCarMark(map, put);
 
   let state = first;
   let carPlace: Place | null = first.position ?? null;
@@ -59,7 +60,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
       const isNew = carPlace === null && view !== null;
       carPlace = view;
       car.show(view);
-      if (!isZooming) approach.setLatLngs(view ? wayAhead(state, view).map(latLng) : []);
+      if (!isZooming) approach.setLatLngs(view ? wayAhead(state, view).map(put) : []);
       container.dataset.car = view ? `${view.lat.toFixed(6)},${view.lng.toFixed(6)}` : '';
       if (isNew) camera.show(state, view);
       else camera.follow(state, view);

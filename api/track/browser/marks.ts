@@ -4,7 +4,18 @@ import { type CarView, shorterWay } from './car.ts';
 
 /** The marks on the map, the ground below them and the controls above them. */
 
-export const latLng = ({ lat, lng }: { lat: number; lng: number }): [number, number] => [lat, lng];
+type Place = { lat: number; lng: number };
+
+/** Puts a place of a ride on the map. */
+export type Put = (place: Place) => [lat: number, lng: number];
+
+/**
+ * Puts every place of a ride on the side of the pickup from which it is nearer, so that a ride across 180 degrees is not
+ * drawn around the world. Leaflet draws longitudes beyond 180 degrees.
+ */
+export const putAround =
+  (pickup: Place): Put =>
+  ({ lat, lng }) => [lat, pickup.lng + shorterWay(pickup.lng, lng)];
 
 /** Map tiles if they are configured, else a plain grid. */
 export function groundOf({ dataset: { tiles, attribution } }: HTMLElement) {
@@ -20,20 +31,20 @@ class PlainGround extends GridLayer {
 }
 
 /** The mark of the pickup or the destination, with its name and the address if the partner gave one. */
-export function placeMark(at: Location, kind: 'pickup' | 'destination', name: string) {
+export function placeMark(at: Location, kind: 'pickup' | 'destination', { name, put }: { name: string; put: Put }) {
   const label = DomUtil.create('span', 'label');
   label.append(name);
   // As text: an address is a partner's input.
   if (at.address) DomUtil.create('span', 'address', label).textContent = at.address;
   const icon = divIcon({ className: `point ${kind}`, iconSize: [20, 20], html: label });
-  return marker(latLng(at), { icon, keyboard: false, interactive: false });
+  return marker(put(at), { icon, keyboard: false, interactive: false });
 }
 
 const carShape =
   '<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><path class="car-casing" d="M20 3l13 32-13-7-13 7z"/><path class="car-shape" d="M20 7l9.500 24-9.500-5-9.500 5z"/></svg>';
 
 /** The angle continues past 360 degrees, so that the car always turns by the shorter way. */
-export function createCarMark(map: LeafletMap) {
+export function createCarMark(map: LeafletMap, put: Put) {
   const icon = divIcon({ className: 'car', iconSize: [40, 40], html: carShape });
   const car = marker([0, 0], { icon, keyboard: false, interactive: false, zIndexOffset: 1_000 });
   let angle = 0;
@@ -43,7 +54,7 @@ export function createCarMark(map: LeafletMap) {
         car.remove();
         return;
       }
-      car.setLatLng(latLng(view));
+      car.setLatLng(put(view));
       if (!map.hasLayer(car)) car.addTo(map);
       angle += shorterWay(angle, view.heading);
       const shape = car.getElement()?.firstElementChild as SVGElement;
