@@ -72,7 +72,7 @@ export function decide(
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
   const newTimers = timersAfter(ride, command, now, timing);
-  const replaced = new Set([fired, stepOf(command), ...newTimers.map(({ name }) => name)]);
+  const replaced = new Set([fired, stepOf(ride, command), ...newTimers.map(({ name }) => name)]);
   const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
     set: { ...fieldsSetBy(ride, command, { at, now }, timing), ...newStatus, timers: [...kept, ...newTimers] },
@@ -163,7 +163,8 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
 }
 
 /** The timer that would send this command. Once anyone has sent the command, the timer is no longer needed. */
-const stepOf = (command: Command): TimerName | undefined => (command.action === 'open' ? 'open' : scriptStep(command));
+const stepOf = (ride: RideState, command: Command): TimerName | undefined =>
+  command.action === 'open' ? 'open' : scriptStep(ride, command);
 
 function timersAfter(ride: RideState, command: Command, now: Date, timing: Timing): Timer[] {
   const { action } = command;
@@ -180,7 +181,7 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
     ...rebid,
     ...driverTimer(ride, action, now),
     ...acceptTimer(ride, command, now),
-    ...simulatedTimers(ride, scriptStep(command), now, timing),
+    ...simulatedTimers(ride, scriptStep(ride, command), now, timing),
   ];
 }
 
@@ -188,10 +189,10 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
  * The step of a test ride's script that corresponds to a command, whoever sent it: the script also continues after a
  * partner's accept and after a manual step. Undefined for a command after which no script continues.
  */
-function scriptStep(command: Command): SimulatorStep | undefined {
+function scriptStep(ride: RideState, command: Command): SimulatorStep | undefined {
   switch (command.action) {
     case 'offer':
-      return offerStepOf(command.driver);
+      return offerStepOf(ride, command.driver);
     case 'open':
     case 'withdrawOffer':
     case 'raiseFare':

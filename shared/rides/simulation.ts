@@ -70,17 +70,25 @@ export function simulatedTimers(
 
 /** The simulated driver's start: 1.2 km from the pickup, in a direction derived from the ride's id. */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
-  const direction = createHash('sha256').update(ride._id).digest().readUInt16BE() % 360;
-  return pointAt(ride.pickup, 1.2, direction);
+  return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
 }
+
+/** A number from 0 to 65535, always the same for a ride. */
+const numberFrom = (rideId: string): number => createHash('sha256').update(rideId).digest().readUInt16BE();
 
 type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/** The offer of a step's simulated driver. It is always the same, because a job can run twice. */
-export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'rebids'>, step: OfferStep): SimulatedOffer {
-  const { driver, etaMinutes } = driverOfStep(step, ride.rebids);
+/**
+ * The offer of a step's simulated driver, who is one of twelve people, chosen by the ride's id. It is always the same
+ * for a ride, because a job can run twice.
+ */
+export function simulatedOffer(
+  ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'rebids'>,
+  step: OfferStep,
+): SimulatedOffer {
+  const { driver, etaMinutes } = driverOfStep(ride, step);
   const driveMs = simulatedDriveMs(ride.scenario, 'accept');
   return {
     driver,
@@ -95,29 +103,31 @@ export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'rebi
  * others.
  */
 export function nextSimulatedOffer(
-  ride: Pick<RideState, 'fare' | 'scenario' | 'offers' | 'rebids' | 'excludedDrivers'>,
+  ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'offers' | 'rebids' | 'excludedDrivers'>,
 ): SimulatedOffer {
   const live = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
   const bidding = new Set([...live, ...(ride.excludedDrivers ?? [])]);
-  const step = offerSteps.find((each) => !bidding.has(driverOfStep(each, ride.rebids).driver.driverId));
+  const step = offerSteps.find((each) => !bidding.has(driverOfStep(ride, each).driver.driverId));
   if (step) return simulatedOffer(ride, step);
-  let number = offerSteps.length + 1;
+  let number = people.length + 1;
   while (bidding.has(anotherDriver(number).driver.driverId)) number += 1;
   return { price: ride.fare, ...anotherDriver(number) };
 }
 
-/** The script step that is an offer of this driver; undefined for a driver outside the scripts. */
-export const offerStepOf = ({ driverId }: Driver): OfferStep | undefined =>
-  offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId.replace(/-\d$/, ''));
+/** The script step of this ride that is an offer of this driver; undefined for a driver outside the script. */
+export const offerStepOf = (ride: Pick<RideState, '_id' | 'rebids'>, { driverId }: Driver): OfferStep | undefined =>
+  offerSteps.find((step) => driverOfStep(ride, step).driver.driverId === driverId);
 
 /**
  * The driver of a script step. A ride that replaces another one has other drivers, because it is not offered to the
  * driver who cancelled.
  */
-function driverOfStep(step: OfferStep, rebids = 0): SimulatedDriver {
-  const { etaMinutes, driver } = simulatedDrivers[step];
-  if (rebids === 0) return { etaMinutes, driver };
-  const digits = 70 + 3 * rebids + offerSteps.indexOf(step);
+function driverOfStep({ _id, rebids = 0 }: Pick<RideState, '_id' | 'rebids'>, step: OfferStep): SimulatedDriver {
+  const place = offerSteps.indexOf(step);
+  // Four apart, so that the three drivers of a ride are three people.
+  const driver = people[(numberFrom(_id) + 4 * place) % people.length] as Driver;
+  if (rebids === 0) return { etaMinutes: etas[step], driver };
+  const digits = 70 + 3 * rebids + place;
   const name = otherNames[digits % otherNames.length] as string;
   const other = {
     driverId: `${driver.driverId}-${rebids}`,
@@ -125,7 +135,7 @@ function driverOfStep(step: OfferStep, rebids = 0): SimulatedDriver {
     phone: `+120255501${digits}`,
     plate: `TST 20${digits}`,
   };
-  return { etaMinutes, driver: { ...driver, ...other } };
+  return { etaMinutes: etas[step], driver: { ...driver, ...other } };
 }
 
 /** Price divided by fare, for each offer of a scenario. The default is 1. */
@@ -147,42 +157,28 @@ type SimulatedDriver = Omit<SimulatedOffer, 'price'>;
 
 const offerSteps = ['offer', 'offer_2', 'offer_3'] as const satisfies readonly OfferStep[];
 
-/** The phone numbers are from the range that is reserved for fiction. */
-const simulatedDrivers: Record<OfferStep, SimulatedDriver> = {
-  offer: {
-    etaMinutes: 4,
-    driver: {
-      driverId: 'sim_1',
-      name: 'Alex Rivera',
-      phone: '+12025550143',
-      rating: 4.9,
-      vehicle: 'Toyota Camry, silver',
-      plate: 'TST 1043',
-    },
-  },
-  offer_2: {
-    etaMinutes: 7,
-    driver: {
-      driverId: 'sim_2',
-      name: 'Sam Okafor',
-      phone: '+12025550168',
-      rating: 4.7,
-      vehicle: 'Honda Accord, black',
-      plate: 'TST 1068',
-    },
-  },
-  offer_3: {
-    etaMinutes: 2,
-    driver: {
-      driverId: 'sim_3',
-      name: 'Kim Larsen',
-      phone: '+12025550191',
-      rating: 4.8,
-      vehicle: 'Kia Niro, white',
-      plate: 'TST 1091',
-    },
-  },
-};
+const etas: Record<OfferStep, number> = { offer: 4, offer_2: 7, offer_3: 2 };
+
+/** The drivers of the scripts. The phone numbers are from the range that is reserved for fiction. */
+export const people: readonly Driver[] = (
+  [
+    ['Alex Rivera', 43, 4.9, 'Toyota Camry, silver'],
+    ['Mina Petrov', 61, 4.8, 'Hyundai Ioniq, grey'],
+    ['Tom Adeyemi', 62, 5, 'Ford Transit, white'],
+    ['Lena Fischer', 63, 4.7, 'Skoda Octavia, green'],
+    ['Sam Okafor', 68, 4.7, 'Honda Accord, black'],
+    ['Yuki Tanaka', 64, 4.9, 'Toyota Sienna, blue'],
+    ['Omar Khalil', 65, 4.6, 'Kia Carnival, silver'],
+    ['Eva Novak', 66, 4.8, 'Tesla Model 3, red'],
+    ['Kim Larsen', 91, 4.8, 'Kia Niro, white'],
+    ['Diego Santos', 67, 4.9, 'Chevrolet Malibu, black'],
+    ['Asha Rao', 69, 5, 'Toyota Corolla, grey'],
+    ['Ben Carter', 60, 4.7, 'Volkswagen ID.4, blue'],
+  ] as const
+).map(([name, digits, rating, vehicle], index) => ({
+  driverId: `sim_${index + 1}`,
+  ...{ name, phone: `+120255501${digits}`, rating, vehicle, plate: `TST 10${digits}` },
+}));
 
 const otherNames = ['Noor Haddad', 'Chris Moreau', 'Ines Duarte', 'Jo Lindqvist', 'Ravi Menon', 'Mia Kowalski'];
 

@@ -50,7 +50,7 @@ describe('the test console in a browser', () => {
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
-    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for \$31\.40/);
+    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: .+ for \$31\.40/);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }

@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { people } from '../../../shared/rides/simulation.ts';
 import { canaries } from '../load/canaries.ts';
 import type { Answer } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
@@ -10,9 +11,6 @@ import { driverCanaries, type World } from '../world/world.ts';
 import { type BesideEvidence, gatherBeside } from './beside.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
-
-/** The name and phone number of the simulated driver, which no log may contain either. */
-const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 
 /** The logs of feed readers and people, if the run had any. */
 type Seen = Partial<Pick<BesideEvidence, 'feeds' | 'presses'>>;
@@ -73,7 +71,7 @@ function secretsOf(world: World): Evidence['secrets'] {
     ...[...world.shownKeys].map((value) => ({ what: 'an API key', value })),
     ...[...world.rolledSecrets.values()].flat().map((value) => ({ what: 'a signing secret', value })),
     { what: "a webhook URL's query", value: canaryOfUrls },
-    ...[simulated, driverCanaries].flatMap(({ name, phone }) => [
+    ...[...people, driverCanaries].flatMap(({ name, phone }) => [
       { what: "a driver's name", value: name },
       { what: "a driver's phone number", value: phone },
     ]),

@@ -282,7 +282,7 @@ describe('the refusals of decide', () => {
 });
 
 describe('the timers that decide sets', () => {
-  const simulated = simulatedOffer({ fare: 20, scenario: undefined }, 'offer').driver;
+  const simulated = simulatedOffer({ _id: 'ride_1', fare: 20, scenario: undefined }, 'offer').driver;
   const scripted: Fields = { ...test, timers: [expire, timer('offer', 9)] };
   const auto = (changes = {}): Fields => ({ autoAccept: { maxPrice: 22, ...changes } });
   const wait = { waitSeconds: 30 };

@@ -7,6 +7,7 @@ import {
   nextSimulatedOffer,
   nextStep,
   offerStepOf,
+  people,
   simulatedDriveMs,
   simulatedOffer,
   simulatedStart,
@@ -64,34 +65,32 @@ describe('the script of each test scenario', () => {
 
 describe('the simulated drivers', () => {
   const offerOf = (step: 'offer' | 'offer_2' | 'offer_3', changes: object = {}) =>
-    simulatedOffer({ fare: 20, scenario: undefined, rebids: undefined, ...changes }, step);
-  const text = ({ driver, price, etaMinutes }: ReturnType<typeof simulatedOffer>) =>
-    [driver.driverId, driver.name, driver.phone, driver.rating, driver.vehicle, driver.plate, price, etaMinutes].join(
-      '|',
-    );
+    simulatedOffer({ _id: 'ride_1', fare: 20, scenario: undefined, rebids: undefined, ...changes }, step);
+  const steps = ['offer', 'offer_2', 'offer_3'] as const;
 
-  it('each step of the script has a driver of its own', () => {
-    expect((['offer', 'offer_2', 'offer_3'] as const).map((step) => text(offerOf(step)))).to.deep.equal([
-      'sim_1|Alex Rivera|+12025550143|4.9|Toyota Camry, silver|TST 1043|20|4',
-      'sim_2|Sam Okafor|+12025550168|4.7|Honda Accord, black|TST 1068|20|7',
-      'sim_3|Kim Larsen|+12025550191|4.8|Kia Niro, white|TST 1091|20|2',
-    ]);
+  it('the three drivers of a ride are three people, always the same for a ride, and differ between rides', () => {
+    const seen = new Set<string>();
+    for (let number = 0; number < 100; number += 1) {
+      const ofRide = { _id: `ride_${number}` };
+      const offers = steps.map((step) => offerOf(step, ofRide));
+      expect(offers).to.deep.equal(steps.map((step) => offerOf(step, ofRide)));
+      expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(3);
+      for (const { driver } of offers) expect(people).to.include(driver);
+      expect(offers.map(({ etaMinutes }) => etaMinutes)).to.deep.equal([4, 7, 2]);
+      seen.add(offers[0]?.driver.name ?? '');
+    }
+    expect(seen.size).to.equal(people.length);
+    for (const field of ['driverId', 'name', 'phone', 'plate'] as const)
+      expect(new Set(people.map((driver) => driver[field])).size, field).to.equal(people.length);
   });
 
   it('a successor has other drivers, with the same cars', () => {
-    const shown = [0, 1, 2, 3].flatMap((rebids) =>
-      (['offer', 'offer_2', 'offer_3'] as const).map((step) => text(offerOf(step, { rebids }))),
-    );
-    expect(shown.slice(0, 1)).to.deep.equal([text(offerOf('offer'))]);
-    expect(shown.slice(3, 9)).to.deep.equal([
-      'sim_1-1|Chris Moreau|+12025550173|4.9|Toyota Camry, silver|TST 2073|20|4',
-      'sim_2-1|Ines Duarte|+12025550174|4.7|Honda Accord, black|TST 2074|20|7',
-      'sim_3-1|Jo Lindqvist|+12025550175|4.8|Kia Niro, white|TST 2075|20|2',
-      'sim_1-2|Ravi Menon|+12025550176|4.9|Toyota Camry, silver|TST 2076|20|4',
-      'sim_2-2|Mia Kowalski|+12025550177|4.7|Honda Accord, black|TST 2077|20|7',
-      'sim_3-2|Noor Haddad|+12025550178|4.8|Kia Niro, white|TST 2078|20|2',
-    ]);
-    expect(new Set(shown.map((each) => each.split('|')[2])).size).to.equal(12);
+    const drivers = [0, 1, 2, 3].map((rebids) => steps.map((step) => offerOf(step, { rebids }).driver));
+    const [first, second] = drivers;
+    expect(second?.map(({ vehicle }) => vehicle)).to.deep.equal(first?.map(({ vehicle }) => vehicle));
+    expect(second?.map(({ driverId }) => driverId)).to.deep.equal(first?.map(({ driverId }) => `${driverId}-1`));
+    for (const field of ['driverId', 'phone', 'plate'] as const)
+      expect(new Set(drivers.flat().map((driver) => driver[field])).size, field).to.equal(12);
   });
 
   for (const [scenario, fare, prices] of [
@@ -118,34 +117,29 @@ describe('the simulated drivers', () => {
   it('a manual offer is by the next driver who has no live offer and is not excluded, the script first', () => {
     const offers: { driver: Driver; withdrawnAt?: Date }[] = [];
     const next = (changes: object = {}) =>
-      nextSimulatedOffer({ fare: 20, scenario: 'counter_offer', offers, ...changes } as never);
+      nextSimulatedOffer({ _id: 'ride_1', fare: 20, scenario: 'counter_offer', offers, ...changes } as never);
+    const own = steps.map((step) => offerOf(step).driver.driverId);
     const seen: string[] = [];
     for (let count = 0; count < 12; count += 1) {
       const offer = next();
-      seen.push(text(offer));
+      seen.push(offer.driver.driverId);
       offers.push(offer);
     }
-    expect(seen.map((each) => each.split('|')[0])).to.deep.equal(
-      Array.from({ length: 12 }, (_, index) => `sim_${index + 1}`),
-    );
-    expect(seen[0]?.split('|')[6]).to.equal('24');
-    expect(seen.slice(3, 5)).to.deep.equal([
-      'sim_4|Ravi Menon|+12025550104|4.6|Nissan Leaf, blue|TST 2004|20|7',
-      'sim_5|Mia Kowalski|+12025550105|4.6|Nissan Leaf, blue|TST 2005|20|8',
-    ]);
-    expect(seen[11]).to.match(/^sim_12\|Noor Haddad\|\+12025550112\|4.6\|.*\|TST 2012\|20\|5$/);
-    expect(next({ offers: [], excludedDrivers: ['sim_1'] }).driver.driverId).to.equal('sim_2');
+    expect(seen).to.deep.equal([...own, ...Array.from({ length: 9 }, (_, index) => `sim_${index + 13}`)]);
+    expect((offers as ReturnType<typeof offerOf>[])[0]).to.include({ price: 24 });
+    expect((offers as ReturnType<typeof offerOf>[])[3]).to.deep.include({ price: 20, etaMinutes: 6 });
+    expect(next({ offers: [], excludedDrivers: own.slice(0, 1) }).driver.driverId).to.equal(own[1]);
     const withdrawn = offers.map((each) => ({ ...each, withdrawnAt: new Date() }));
-    expect(next({ offers: withdrawn }).driver.driverId).to.equal('sim_1');
-    expect(next({ offers: [], rebids: 2 }).driver.driverId).to.equal('sim_1-2');
+    expect(next({ offers: withdrawn }).driver.driverId).to.equal(own[0]);
+    expect(next({ offers: [], rebids: 2 }).driver.driverId).to.equal(`${own[0]}-2`);
   });
 
-  it('the driver of a script step is known from its id, also on a successor', () => {
-    const stepOf = (driverId: string) => offerStepOf({ driverId } as Driver);
-    expect(['sim_1', 'sim_2', 'sim_3', 'sim_1-3', 'sim_4', 'sim_1-33', 'sim_1-3x', 'x-1'].map(stepOf)).to.deep.equal([
-      ...['offer', 'offer_2', 'offer_3', 'offer'],
-      ...[undefined, undefined, undefined, undefined],
-    ]);
+  it('the driver of a script step is known from the ride and the id, also on a successor', () => {
+    const own = steps.map((step) => offerOf(step).driver.driverId);
+    const stepOf = (driverId: string, rebids?: number) =>
+      offerStepOf({ _id: 'ride_1', rebids }, { driverId } as Driver);
+    expect([...own, 'sim_13', `${own[0]}-1`].map((id) => stepOf(id))).to.deep.equal([...steps, undefined, undefined]);
+    expect(own.map((id) => stepOf(`${id}-3`, 3))).to.deep.equal(steps);
   });
 
   it('the simulated driver starts 1.2 km from the pickup, in a direction that follows from the id of the ride', () => {
