@@ -31,7 +31,7 @@ export function mailBox(service: Context): Part {
 
 function showMails({ config }: Context): Middleware {
   return async (ctx) => {
-    const found = await mails.find({}, { sort: { _id: -1 }, limit: shownMails }).toArray();
+    const found = await mails.find({}, { sort: { createdAt: -1, _id: -1 }, limit: shownMails }).toArray();
     ctx.type = 'html';
     ctx.body = mailBoxPage(
       found.map((mail) => ({ mail, text: mail.sealed === undefined ? null : openMail(config, mail) })),

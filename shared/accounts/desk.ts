@@ -116,6 +116,11 @@ export async function chooseDeskKey(accountId: string, form: string, keyId: stri
   await changeOnce(accountId, form, {}, { deskKeyId: { $literal: keyId } });
 }
 
+/** Chooses the key of a desk for which nobody has chosen one yet. */
+export async function chooseFirstDeskKey(accountId: string, keyId: string): Promise<void> {
+  await accounts.updateOne({ _id: accountId, deskKeyId: { $exists: false } }, { $set: { deskKeyId: keyId } });
+}
+
 /**
  * Changes the account's document once per form, if it matches `when`. Resolves with false if it does not match and the
  * form has not been applied before.

@@ -11,6 +11,7 @@ import { storedRide } from '../support/stored-rides.ts';
 import { memberOf } from '../support/team.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
+import { areClear } from './live-map.ts';
 
 type Desk = Awaited<ReturnType<typeof newDesk>>;
 
@@ -325,6 +326,9 @@ describe("a desk's board in a browser", () => {
             .map((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
         ),
       );
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await areClear(page, '#board-news', '#board-tools button');
+      await page.screenshot({ path: path.join(shotFolder, `desk-wall-1280-${colorScheme}.png`) });
       // A letter of 5.8 mm on a screen of 24 inches.
       expect(smallest).to.be.at.least(21);
       expect(await seriousFindings(page)).to.deep.equal([]);

@@ -1,10 +1,23 @@
-import type { Desk } from '../../../shared/accounts/desk.ts';
+import { chooseFirstDeskKey, type Desk } from '../../../shared/accounts/desk.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { isSuspended } from '../../../shared/keys/api-key.ts';
+import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 
 /** The key with which a desk books. Only an `active` one can book. */
 export type DeskKey = { state: 'none' } | { state: 'active' | 'revoked' | 'suspended'; key: KeyFacts };
+
+/** The active keys of the account. */
+export const usableKeys = async (owner: { accountId: string }): Promise<KeyFacts[]> =>
+  (await listActiveKeys(owner)).filter((key) => !isSuspended(key));
+
+/** Chooses the account's only key for its desk, if nobody has chosen one yet. Resolves with its id, if it has one. */
+export async function chooseOnlyKey(owner: { accountId: string }): Promise<string | undefined> {
+  const [key, another] = await usableKeys(owner);
+  if (!key || another) return undefined;
+  await chooseFirstDeskKey(owner.accountId, key._id);
+  return key._id;
+}
 
 /** Reads the key that the account has chosen for its desk. */
 export async function readDeskKey({ keyId }: Pick<Desk, 'keyId'>, owner: { accountId: string }): Promise<DeskKey> {

@@ -15,7 +15,7 @@ import { readDesk } from './board-routes.tsx';
 import { answerHint, answerSearch, type BookingState, bookRide, type OpenDesk, openDesk } from './booking.ts';
 import { BookingForm } from './booking-form.tsx';
 import { canKeepTime, emptyValues, repeats, timeOfRide, valuesOfRide } from './booking-values.ts';
-import type { DeskKey } from './desk-key.ts';
+import { chooseOnlyKey, type DeskKey } from './desk-key.ts';
 import type { Boards } from './desk-streams.ts';
 import { KeyNotice } from './key-notice.tsx';
 import { chosenAsSaved } from './trip-places.ts';
@@ -90,8 +90,10 @@ export function deskRoutes(service: Context, creation: RideCreation, boards: Boa
   }
 
   /** The ride that the query names: the one that was just booked, or one of the account's rides to book again. */
-  async function showNewRide(request: PageRequest): Promise<string> {
-    const { owner, query } = request;
+  async function showNewRide(given: PageRequest): Promise<string> {
+    const { owner, query } = given;
+    const deskKeyId = given.account.deskKeyId ?? (await chooseOnlyKey(owner));
+    const request = { ...given, account: { ...given.account, deskKeyId } };
     const [open, booked] = await Promise.all([
       openDesk(request),
       query('booked') ? rideOf(query('booked'), owner) : null,

@@ -3,8 +3,6 @@ import { chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
-import { isSuspended } from '../../../shared/keys/api-key.ts';
-import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import { Empty } from '../blocks.tsx';
@@ -13,7 +11,7 @@ import { ChangeForm, FaultSummary, type Faults } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, type DashboardRoute, type FormRequest, signedInRoutes } from '../page-routes.ts';
 import { deskPath, deskSettingsPath, keysPath } from '../paths.ts';
-import { type DeskKey, readDeskKey } from './desk-key.ts';
+import { type DeskKey, readDeskKey, usableKeys } from './desk-key.ts';
 import { KeyNotice } from './key-notice.tsx';
 
 /** The settings of the desk: the key with which it books. */
@@ -39,9 +37,6 @@ export function deskSettingsRoutes(service: Context): DashboardRoute[] {
 
   return [page('/desk/settings', ({ account, owner }) => show(account, owner)), action('/desk/settings', choose)];
 }
-
-const usableKeys = async (owner: { accountId: string }): Promise<KeyFacts[]> =>
-  (await listActiveKeys(owner)).filter((key) => !isSuspended(key));
 
 interface SettingsProps {
   account: CurrentAccount;

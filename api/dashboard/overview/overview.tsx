@@ -3,6 +3,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { dayMs } from '../../../shared/usage/days.ts';
 import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
@@ -25,6 +26,7 @@ import { FirstSteps, firstSteps, type Step } from './first-steps.tsx';
 const mostRead = 50;
 const shownUnderWay = 10;
 const shownLast = 10;
+const ended: RideStatus[] = ['completed', 'cancelled'];
 const shownConcerns = 10;
 
 /** The first page after signing in. */
@@ -43,13 +45,13 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
         listRevokedKeys(owner, 20),
         listRides({ status: underWay }, mostRead, owner),
         listRides({ status: 'cancelled' }, mostRead, owner),
-        listRides({}, shownLast, owner),
+        listRides({ status: ended }, shownLast, owner),
         deliveryRate(owner, new Date(now - dayMs)),
       ]);
       const keys = [...active, ...revoked];
       const keyIds = active.map(({ _id }) => _id);
       // An account with live rides needs no onboarding, so its rides are not counted.
-      const isGuided = !last.rides.some(({ mode }) => mode === 'live');
+      const isGuided = ![...moving.rides, ...last.rides].some(({ mode }) => mode === 'live');
       const [health, usage, rowKeys, ...shown] = await Promise.all([
         deliveryHealth(keyIds, owner),
         isGuided ? usageOf(account._id, noDays, now) : null,
@@ -79,7 +81,7 @@ interface OverviewProps {
   health: ReadonlyMap<string, FailureStreak>;
   rate: DeliveryRate;
   underWay: { rides: readonly ListedRide[]; hasOlder: boolean };
-  /** The last ten rides. */
+  /** The last ten rides that have ended. */
   last: readonly ListedRide[];
   /** The keys of the rides. */
   rowKeys: readonly ListedKey[];
@@ -90,7 +92,8 @@ interface OverviewProps {
 
 /** What is under way, what needs a person, and what happened last. A script keeps it up to date (overview-page.ts). */
 export function overviewPage(props: OverviewProps): string {
-  const { account, keys, last, rowKeys, steps } = props;
+  const { account, keys, last, rowKeys, steps, underWay: moving } = props;
+  const hasRides = last.length + moving.rides.length > 0;
   return dashboardPage({
     title: 'Overview',
     account,
@@ -107,19 +110,19 @@ export function overviewPage(props: OverviewProps): string {
           }
         />
         {steps && <FirstSteps steps={steps} hasLiveKey={keys.some(({ mode }) => mode === 'live')} />}
-        {last.length > 0 && <Now {...props} />}
+        {hasRides && <Now {...props} />}
         <Attention {...props} />
-        {last.length > 0 && <UnderWay {...props} />}
+        {hasRides && <UnderWay {...props} />}
         {last.length > 0 && (
           <section class="section" id="last" aria-labelledby="last-rides">
             <div class="section-head">
-              <h2 id="last-rides">Last ten rides</h2>
+              <h2 id="last-rides">Last ten ended rides</h2>
               <a href={ridesPath}>All rides</a>
             </div>
-            <RidesTable name="last" rides={last} keys={rowKeys} label="Last ten rides" />
+            <RidesTable name="last" rides={last} keys={rowKeys} label="Last ten ended rides" />
           </section>
         )}
-        {last.length === 0 && !steps && (
+        {!hasRides && !steps && (
           <Empty text="No rides yet. A test ride takes 15 seconds.">
             <a class="btn" href="/dashboard/console">
               Start a test ride

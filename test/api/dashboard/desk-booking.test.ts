@@ -201,6 +201,8 @@ describe('booking a ride at the desk', () => {
 
   it('without a key, with a revoked and with a suspended one, the desk says what to do and books nothing', async () => {
     const stranger = await signedIn(api);
+    await keyOf(stranger, 'live');
+    await keyOf(stranger, 'test');
     const none = await stranger.get(deskPath);
     expect(none.html).to.include('none is chosen yet').and.not.include('Book ride');
     expect(none.html).to.include('href="/dashboard/desk/settings"');
@@ -216,6 +218,14 @@ describe('booking a ride at the desk', () => {
     expect(status).to.equal(422);
     expect(html).to.include('is revoked').and.include('value="Ada"');
     expect(await ridesOfAccount()).to.equal(0);
+  });
+
+  it('the desk of an account with one key books with it', async () => {
+    const owner = await signedIn(api);
+    await keyOf(owner, 'test');
+    expect((await owner.get(deskPath)).html)
+      .to.include('Book ride')
+      .and.not.include('none is chosen yet');
   });
 
   it('a live key books live rides: the page says so, and a form that was opened for test rides is refused', async () => {

@@ -59,7 +59,7 @@ describe('the dashboard: overview', () => {
     });
   });
 
-  it('shows the rides under way, the last ten rides and the delivery rate', async () => {
+  it('shows the rides under way, the last ten ended rides and the delivery rate', async () => {
     const { keyId } = await key('live', 'Airport');
     const own = { keyId, accountId: visitor.account._id };
     for (let ride = 0; ride < 11; ride += 1) await rideIn(api.ctx, 'completed', own);
@@ -72,6 +72,7 @@ describe('the dashboard: overview', () => {
     expect(ridesIn(underWay)).to.deep.equal([`/dashboard/rides/${moving.rideId}`]);
     expect(underWay).to.include('Ada Lovelace').and.include('Airport');
     expect(new Set(ridesIn(last)).size).to.equal(10);
+    expect(last).not.to.include(moving.rideId);
     expect(textOf(html)).to.include('Rides under way 1 ').and.include('75 % 3 of 4').and.include('80 ms median');
     expect(textOf(html)).to.include('Nothing needs attention.');
   });
