@@ -11,11 +11,13 @@ import type { DriverOperation } from './operation.ts';
 const schema = bodySchema<Point & { heading?: number; at?: number }>('DriverReport', {
   lat: latitude,
   lng: longitude,
+  // Phones report a negative heading if they do not know it.
   heading: Joi.number()
-    .min(0)
     .max(360)
-    .empty(null)
-    .description('Heading of the car, in degrees clockwise from north. Default: unchanged.'),
+    .empty(Joi.alternatives(null, Joi.number().negative()))
+    .description(
+      'Heading of the car, in degrees clockwise from north; a negative one counts as absent. Default: unchanged.',
+    ),
   at: Joi.number()
     .integer()
     .min(0)

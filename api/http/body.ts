@@ -45,6 +45,9 @@ export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   return ctx.request.body;
 }
 
+/** The text of a body that was read; empty if none was. */
+export const bodyText = (ctx: RequestContext): string => String(ctx.request.rawBody ?? '');
+
 /** The fields of a submitted form, as text; a missing field is the empty string. */
 export interface Form {
   text(name: string): string;

@@ -5,7 +5,7 @@ import { metadata } from '../../shared/rides/public-schemas.ts';
 import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { reference } from '../rides/fields.ts';
+import { reference, unixTime } from '../rides/fields.ts';
 import { exampleRideId, limit, opaqueCursor } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
@@ -19,8 +19,7 @@ interface ListQuery {
   cursor?: string;
 }
 
-/** A time in Unix ms, up to the year 5138. */
-const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
+const time = unixTime.empty('');
 
 const query = Joi.object<ListQuery>({
   status: Joi.valid(...rideStatuses)

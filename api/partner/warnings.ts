@@ -1,6 +1,8 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
+import { bodyText } from '../http/body.ts';
+import { lostNames } from '../http/json-names.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 
@@ -12,6 +14,7 @@ export const warnings = {
   max_price_below_fare:
     'The `maxPrice` of `autoAccept` is below the fare, so an offer at your fare is not accepted automatically.',
   unknown_query_parameter: 'The query has a parameter that the operation does not know. This parameter is ignored.',
+  repeated_field: 'The body has a field twice in the same object. Only the last value counts.',
 } as const;
 
 export type Warning = keyof typeof warnings;
@@ -54,6 +57,7 @@ export function withWarnings({ operation, handle }: Route): Route {
     if (Object.keys(ctx.query).some((parameter) => !Object.hasOwn(known, parameter))) {
       warn(ctx, 'unknown_query_parameter');
     }
+    if (lostNames(bodyText(ctx)).repeated.length > 0) warn(ctx, 'repeated_field');
     if (ctx.state.warnings) ctx.set('X-Service-Warnings', [...ctx.state.warnings].join(', '));
   }
 

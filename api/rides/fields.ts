@@ -2,6 +2,8 @@ import Joi from 'joi';
 import { maxPrice } from '../../shared/base/terms.ts';
 import { bodySchema } from '../http/operation.ts';
 
+const notMilliseconds = '{{#label}} must be Unix time in milliseconds, such as 1795269600000';
+
 /** An optional text. `null` counts as absent; an empty text is allowed. */
 export const text = Joi.string()
   .allow('')
@@ -20,6 +22,21 @@ export const textUpTo = (length: number) =>
 
 /** An empty reference counts as absent, because a search for it makes no sense. */
 export const reference = textUpTo(64).empty(Joi.valid(null, ''));
+
+/** A time from 2001 to 5138 in seconds is one of the first three years after 1970 in milliseconds. */
+const looksLikeSeconds = (value: number): boolean => value >= 1e9 && value < 1e11;
+
+/** A time in Unix ms, up to the year 5138, which MongoDB can store. Refuses what can only be seconds. */
+export const unixTime = Joi.number()
+  .integer()
+  .min(0)
+  .max(99_999_999_999_999)
+  .custom((value: number, helpers) => (looksLikeSeconds(value) ? helpers.error('time.seconds') : value))
+  .meta({ openapi: {} })
+  .messages({
+    ...Object.fromEntries(['base', 'integer', 'unsafe'].map((rule) => [`number.${rule}`, notMilliseconds])),
+    'time.seconds': `${notMilliseconds}: this value is in seconds`,
+  });
 
 /** A fare or a price in US dollars. The limit keeps sums of them exact to the cent. */
 export const money = Joi.number().greater(0).max(maxPrice);

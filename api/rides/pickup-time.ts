@@ -1,9 +1,9 @@
-import Joi from 'joi';
 import { AppError } from '../../shared/base/errors.ts';
 import type { RideRequest } from '../../shared/rides/ride-types.ts';
+import { unixTime } from './fields.ts';
 
-/** Any time that MongoDB can store. Its distance from now is checked later (`assertPickupTime`). */
-export const pickupTime = Joi.number().integer().min(0).max(99_999_999_999_999).empty(null);
+/** Its distance from now is checked later (`assertPickupTime`). */
+export const pickupTime = unixTime.empty(null);
 
 /** A pickup is at least this far ahead. */
 export const earliestMs = 15 * 60_000;
@@ -16,5 +16,7 @@ const latestMs = 30 * 24 * 3_600_000;
 export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
   const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
   if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
-  throw new AppError('invalid_request', { message: '"pickupAt" must be 15 minutes to 30 days ahead' });
+  throw new AppError('invalid_request', {
+    message: 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds',
+  });
 }

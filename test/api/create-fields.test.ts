@@ -254,6 +254,14 @@ describe('POST /rides: the fields', () => {
     });
   }
 
+  it('a creation refuses metadata named __proto__, which no parser would keep', async () => {
+    for (const name of ['__proto__', '\\u005f_proto__']) {
+      const text = `{"metadata":{"${name}":"1"},${JSON.stringify(validRide).slice(1)}`;
+      const { status, body } = await refusals.post('/rides', text);
+      expect([status, body.error]).to.deep.equal([400, 'metadata must not have an entry named __proto__']);
+    }
+  });
+
   it('a required field inside __proto__ counts as missing', async () => {
     const { pickup, ...rest } = validRide;
     const text = `{"__proto__":${JSON.stringify({ pickup })},${JSON.stringify(rest).slice(1)}`;

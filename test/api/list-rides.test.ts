@@ -102,6 +102,7 @@ describe('GET /rides', () => {
     ['status=open', 'status'],
     ['status=bidding&status=arrived', 'status'],
     ['createdAfter=yesterday', 'createdAfter'],
+    ['createdAfter=1795269600', 'createdAfter'],
     ['createdBefore=-1', 'createdBefore'],
     ['createdAfter=1.5', 'createdAfter'],
     ['createdBefore=100000000000000', 'createdBefore'],

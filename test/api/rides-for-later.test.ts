@@ -49,11 +49,18 @@ describe('creating rides for later', () => {
     it(`a creation refuses a pickup ${title}, and does not charge for it`, async () => {
       const { status, body } = await partner.createRide({ pickupAt: ahead(ms) });
       expect(status).to.equal(400);
-      expect(body.error).to.equal('"pickupAt" must be 15 minutes to 30 days ahead');
+      expect(body.error).to.equal('pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds');
       const next = await partner.createRide();
       expect(next.headers.get('ratelimit')).to.match(/"minute";r=29/);
     });
   }
+
+  it('a creation says that a pickupAt in seconds, or as a text, must be Unix time in milliseconds', async () => {
+    const refused = async (pickupAt: unknown) => (await partner.createRide({ pickupAt })).body.error;
+    const milliseconds = 'pickupAt must be Unix time in milliseconds, such as 1795269600000';
+    expect(await refused(Math.floor(ahead(day) / 1_000))).to.equal(`${milliseconds}: this value is in seconds`);
+    expect(await refused('2026-11-24T10:00:00Z')).to.equal(milliseconds);
+  });
 
   for (const pickupAt of ['2026-11-24', 1.5, -1, {}, true]) {
     it(`a creation refuses pickupAt ${JSON.stringify(pickupAt)}`, async () => {

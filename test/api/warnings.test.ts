@@ -45,9 +45,18 @@ describe('X-Service-Warnings', () => {
     });
   }
 
+  it('a field that occurs twice in an object gets the warning repeated_field', async () => {
+    const repeated = (text: string) => partner.post('/rides', text);
+    const body = JSON.stringify(validRide);
+    expect(named(await repeated(`{"fare":1,${body.slice(1)}`))).to.deep.equal([201, 'repeated_field']);
+    expect(named(await repeated(body.replace('"lat"', '"lat":1,"lat"')))).to.deep.equal([201, 'repeated_field']);
+    expect(named(await repeated(body))).to.deep.equal([201, null]);
+  });
+
   it('X-Service-Warnings lists every warning about a request once', async () => {
     const fields = { destination: beyond, fare: 0.001, passenger: { phone: '-' }, autoAccept: { maxPrice: 0.0001 } };
-    const answer = await partner.post('/rides?a=1&a=2&b=3', { ...validRide, ...fields });
+    const body = JSON.stringify({ ...validRide, ...fields });
+    const answer = await partner.post('/rides?a=1&a=2&b=3', `{"fare":1,${body.slice(1)}`);
     expect(named(answer)).to.deep.equal([201, Object.keys(warnings).join(', ')]);
   });
 
