@@ -140,19 +140,6 @@ describe('dispatch rounds', () => {
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
   });
 
-  it('a driver gets requests again after the ride has ended', async () => {
-    const place = somewhere();
-    const driverId = await driverAt(place);
-    const taken = await dispatchedRide(ctx, place);
-    const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId }) });
-    await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
-    await runDispatch(ctx, taken, 'driver');
-    await applyAction(ctx, taken, { action: 'cancel', by: 'partner' }, 'anyone');
-    await runDispatch(ctx, taken, 'driver');
-    expect((await storedRide(taken)).timers).to.deep.equal([]);
-    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([driverId]);
-  });
-
   it('a driver has at most five open requests, even if many rides are dispatched at the same time', async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
@@ -197,15 +184,6 @@ describe('dispatch rounds', () => {
     await nextRound(rideId);
     expect(await askedFor(rideId)).to.deep.equal([]);
     await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: offers[0]?.offerId ?? '' }, 'anyone');
-    await nextRound(rideId);
-    expect(await askedFor(rideId)).to.deep.equal([driverId]);
-  });
-
-  it('a later round finds a driver who comes online in the fifth minute', async () => {
-    const place = somewhere();
-    const rideId = await dispatchedRide(ctx, place);
-    for (let round = 0; round < 8; round++) await nextRound(rideId);
-    const driverId = await driverAt(place, 11);
     await nextRound(rideId);
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });

@@ -273,6 +273,7 @@ describe('the refusals of decide', () => {
     ['a fourth offer of a simulated driver', { ...test, offers: own(3) }, bid(), 'done'],
     ['the 50th offer', { offers: many(49) }, bid(), 'done'],
     ['the 51st offer', { offers: many(50) }, bid(), 'offers_full'],
+    ['the 51st offer after withdrawals', { offers: many(50, 'many', { withdrawnAt }) }, bid(), 'offers_full'],
   ];
   for (const [title, fields, command, expected] of cases) {
     it(`${title} ends with ${expected}`, () => {

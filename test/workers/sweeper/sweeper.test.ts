@@ -11,7 +11,6 @@ import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
-import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, rideIn, rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue, statusesSent, storedRide, type Work } from '../../support/stored-rides.ts';
@@ -215,18 +214,6 @@ describe('the sweeper', () => {
     const { rideId } = await rideIn(ctx, 'arrived');
     await makeDue(rideId, 'stall', secondsAgo(1));
     await sweepWithoutRedis(ctx, cursor, mayContinue);
-    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
-  });
-
-  it('the sweeper ends a test ride with the scenario `stalls`', async () => {
-    const rideId = await newRide(ctx, { mode: 'test', scenario: 'stalls' });
-    for (const step of ['offer', 'accept'] as const) {
-      await makeDue(rideId, step);
-      await fireTimer(ctx, rideId, step);
-    }
-    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
-    await makeDue(rideId, 'stall', secondsAgo(1));
-    await sweep(ctx, { everything: false });
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
   });
 });
