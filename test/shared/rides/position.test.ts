@@ -31,6 +31,8 @@ describe('the position of the car', () => {
     const leg = drive([10, 20], [11, 20]);
     expect(at(leg, 500)).to.include({ lat: 11, lng: 20, heading: 0 });
     expect(at(leg, -500)).to.include({ lat: 10, lng: 20, heading: 0 });
+    const atOnce = legBetween(leg.from, leg.to, startAt, 0);
+    expect(at(atOnce, 0)).to.include({ lat: 11, lng: 20, heading: 0 });
   });
 
   it('the car is at the end of the drive once the driver has arrived, at any time', () => {

@@ -141,10 +141,9 @@ describe('the simulated drivers', () => {
 
   it('the driver of a script step is known from its id, also on a successor', () => {
     const stepOf = (driverId: string) => offerStepOf({ driverId } as Driver);
-    expect(['sim_1', 'sim_2', 'sim_3', 'sim_1-3', 'sim_4', 'sim_1-33', 'sim_1-3x', 'x-1'].map(stepOf)).to.deep.equal([
-      ...['offer', 'offer_2', 'offer_3', 'offer'],
-      ...[undefined, undefined, undefined, undefined],
-    ]);
+    expect(
+      ['sim_1', 'sim_2', 'sim_3', 'sim_1-3', 'sim_4', 'sim_1-33', 'sim_1-3x', 'sim-1_1'].map(stepOf),
+    ).to.deep.equal([...['offer', 'offer_2', 'offer_3', 'offer'], ...[undefined, undefined, undefined, undefined]]);
   });
 
   it('the simulated driver starts 1.2 km from the pickup, in a direction that follows from the id of the ride', () => {
