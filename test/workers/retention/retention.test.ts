@@ -354,16 +354,6 @@ describe('retention', () => {
     const turn = (signal = new AbortController().signal) => takePacedTurn(ctx, retention, signal);
     const erasedCount = () => rides.countDocuments({ erasedAt: { $exists: true } });
 
-    it('one process runs the retention in each interval', async () => {
-      await Promise.all([turn(), turn(), turn()]);
-      await endedRide(ctx, 31);
-      await turn();
-      expect(await erasedCount()).to.equal(0);
-      await ctx.redis.del(retention.leaseKey);
-      await turn();
-      expect(await erasedCount()).to.equal(1);
-    });
-
     it('the retention logs one line with the numbers of erased and deleted documents', async () => {
       await endedRide(ctx, 31);
       const logged = withLogLines(ctx);
