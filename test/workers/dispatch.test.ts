@@ -140,6 +140,19 @@ describe('dispatch rounds', () => {
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
   });
 
+  it('a driver gets requests again after the ride has ended', async () => {
+    const place = somewhere();
+    const driverId = await driverAt(place);
+    const taken = await dispatchedRide(ctx, place);
+    const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId }) });
+    await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
+    await runDispatch(ctx, taken, 'driver');
+    await applyAction(ctx, taken, { action: 'cancel', by: 'partner' }, 'anyone');
+    await runDispatch(ctx, taken, 'driver');
+    expect((await storedRide(taken)).timers).to.deep.equal([]);
+    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([driverId]);
+  });
+
   it('a driver has at most five open requests, even if many rides are dispatched at the same time', async () => {
     const place = somewhere();
     const driverId = await driverAt(place);
