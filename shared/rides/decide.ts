@@ -65,8 +65,10 @@ export function decide(
 ): Change | null {
   const { action } = command;
   if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
+  // Stryker disable next-line ConditionalExpression: only an offer has a newId
   if (command.action === 'offer' && ride.offers.some(({ offerId }) => offerId === command.newId)) return null;
   assertAllowed(ride, action, now);
+  // Stryker disable next-line ConditionalExpression: only this command has a fare
   if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
 
   const transition = transitionOf(action);
@@ -121,12 +123,14 @@ function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes
         cancelReason: cancelReasonOf(command.by, ride.status),
         ...(getsSuccessor(ride, command.by) && { nextRideId: newRideId(now.getTime()) }),
       };
+    // Stryker disable next-line ConditionalExpression: undefined sets no field either
     default:
       return {};
   }
 }
 
 function raisedFare({ fare: present, firstFare = present }: RideState, fare: number, at: Date): Partial<RideState> {
+  // Stryker disable next-line EqualityOperator: decide has returned for an equal fare
   if (fare < present) throw new AppError('fare_not_higher');
   return { fare, firstFare, fareRaisedAt: at };
 }
@@ -175,6 +179,7 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(from + timing[timers]) }];
   const rebid: Timer[] =
+    // Stryker disable next-line ConditionalExpression: only a cancellation has a party
     command.action === 'cancel' && getsSuccessor(ride, command.by) ? [{ name: 'rebid', dueAt: now }] : [];
   return [
     ...stall,
@@ -193,11 +198,13 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
   switch (command.action) {
     case 'offer':
       return offerStepOf(ride, command.driver);
+    // Stryker disable StringLiteral,ConditionalExpression: no script has a step with these names
     case 'open':
     case 'withdrawOffer':
     case 'raiseFare':
     case 'cancel':
       return undefined;
+    // Stryker restore StringLiteral,ConditionalExpression
     default:
       return command.action;
   }
@@ -210,9 +217,11 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
  */
 function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
   const { to, timers } = transitionOf(action);
+  // A live ride that ends after the bidding has a driver, so its status decides nothing then.
   const endsRequests = ride.status === 'bidding' && hasEnded(to) && (ride.asked ?? []).length > 0;
   const concernsDriver = action === 'accept' || endsRequests || (ride.driver !== undefined && hasEnded(to));
   if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: now }];
+  // Stryker disable next-line ConditionalExpression,StringLiteral: a kept timer is not kept twice
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
@@ -224,6 +233,7 @@ const acceptReserveMs = 5_000;
  * that long after the first such offer.
  */
 function acceptTimer({ autoAccept, timers, biddingEndsAt }: RideState, command: Command, now: Date): Timer[] {
+  // Stryker disable next-line ConditionalExpression: other commands have no price, so they are not within the limits
   if (command.action !== 'offer' || !autoAccept || !isWithinLimits(autoAccept, command)) return [];
   const { waitSeconds = 0 } = autoAccept;
   const isWaiting = timers.some(({ name }) => name === 'auto_accept');

@@ -10,7 +10,6 @@ import { connectRedis, redisReady } from '../../shared/base/redis/redis.ts';
 import { primariesOf, type RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { assertRedisWorks, readRedisState } from '../../shared/base/redis/redis-state.ts';
 import { redisProblemOf, redisProblemTexts } from '../../shared/base/redis-problem.ts';
-import { checkRedis } from '../../shared/process/ops/doctor/check-servers.ts';
 import { scraper } from '../../shared/process/ops/scrape.ts';
 import { redisSettings, startWarnings } from '../../shared/process/ops/watch.ts';
 import { useFolder } from '../support/folder.ts';
@@ -109,12 +108,6 @@ describe('a full Redis', () => {
     expect(refused).to.include({ code: 'unavailable', message: redisProblemTexts.redis_full });
   });
 
-  it('ops doctor is red for a full Redis, although it answers, and says what to do', async () => {
-    const [first] = await checkRedis(server.url);
-    expect(first).to.include({ check: 'Redis', state: 'red', found: redisProblemTexts.redis_full });
-    expect(first?.todo).to.match(/raise maxmemory/);
-  });
-
   it('a Redis that has room again is no longer reported as full', async () => {
     await redis.flushall();
     await until(async () => (await readRedisState(redis)).problem === undefined);
@@ -145,13 +138,6 @@ describe('a Redis with a password', () => {
       expect(JSON.stringify(lines)).not.to.match(/wrong|nobody|right/);
     });
   }
-
-  it('ops doctor names a wrong password, and does not show it', async () => {
-    const [first] = await checkRedis(server.url.replace('//', '//:wrong@'));
-    expect(first).to.include({ state: 'red', found: redisProblemTexts.redis_password });
-    expect(first?.todo).to.match(/^Correct the user and password in REDIS_URL/);
-    expect(JSON.stringify(first)).not.to.include('wrong');
-  });
 
   it('a client with the right password finds no problem', async () => {
     const { ctx, lines } = withLogLines({} as Context);

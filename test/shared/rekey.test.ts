@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { keys as keysProgram } from '../../cli/keys/commands.ts';
-import { runProgram } from '../../cli/run-program.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
@@ -14,9 +13,10 @@ import { assertSecretsKeys } from '../../shared/keys/secrets-check.ts';
 import { openMail } from '../../shared/mail/mail.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
 import { migrate } from '../../shared/process/migrate.ts';
+import { runToEnd } from '../support/command-line.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { ownDatabase } from '../support/own-database.ts';
-import { testConfig } from '../support/service.ts';
+import { testConfig, testSettings } from '../support/service.ts';
 
 const bytes = (byte: number) => Buffer.alloc(32, byte);
 const [old, next] = [secretsKey(bytes(1)), secretsKey(bytes(2))];
@@ -126,22 +126,12 @@ describe('rekey', () => {
   });
 
   describe('on the command line', () => {
-    const { log, error } = console;
-    afterEach(() => Object.assign(console, { log, error }));
-
-    /** The command disconnects when it ends, because normally it is a separate process. */
     async function run(secretsKeys: number[], ...argv: string[]) {
-      const lines: string[] = [];
-      console.log = console.error = (line: unknown) => void lines.push(String(line));
-      const code = await runProgram(keysProgram, argv, {
-        SERVICE_ENV: 'development',
-        MONGO_URL: database.url,
-        REDIS_URL: process.env.TEST_REDIS_URL,
-        SECRETS_KEY: secretsKeys.map((byte) => bytes(byte).toString('base64')).join(','),
-      });
-      Object.assign(console, { log, error });
+      const SECRETS_KEY = secretsKeys.map((byte) => bytes(byte).toString('base64')).join(',');
+      const settings = testSettings({ MONGO_URL: database.url, SECRETS_KEY });
+      const { code, out, err } = await runToEnd(keysProgram, argv, settings);
       await connectMongo(database.url);
-      return { code, lines };
+      return { code, lines: [...out, ...err] };
     }
 
     it('rekey prints the number of secrets that still use older keys, as text and as JSON', async () => {

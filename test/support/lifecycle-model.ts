@@ -34,7 +34,7 @@ export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
     .map((rest): Step[] => [{ do: 'offer', driver: 0, price: 20 }, { do: 'accept', offer: 0 }, ...rest]),
 );
 
-/** The lifecycle of a ride (contract, sections 3 and 4.4), without time, storage or races. */
+/** The lifecycle of a ride for now (contract, sections 3 and 4.4), without time, storage or races. */
 export class LifecycleModel {
   status: RideStatus = 'bidding';
   offers: { driver: number; price: number; isLive: boolean }[] = [];
@@ -42,13 +42,7 @@ export class LifecycleModel {
   cancelledBy: CancelledBy | null = null;
   isOver = false;
   sent: string[] = [];
-  /** True until the bidding of a ride for later has opened. */
-  waits: boolean;
   changes = 0;
-
-  constructor({ waits = false } = {}) {
-    this.waits = waits;
-  }
 
   /** Applies a step. Returns `done`, `nothing` if the step was done before, or the error code. */
   take(step: Step): string {
@@ -58,7 +52,6 @@ export class LifecycleModel {
         return 'nothing';
       case 'offer':
         if (this.status !== 'bidding') return 'ride_not_bidding';
-        if (this.waits) return 'bidding_not_open';
         if (this.isOver) return 'bidding_over';
         if (this.offers.some((offer) => offer.isLive && offer.driver === step.driver)) return 'offer_exists';
         if (this.offers.filter((offer) => offer.driver === step.driver).length >= 3) return 'driver_offers_full';
@@ -83,11 +76,7 @@ export class LifecycleModel {
         return this.goTo('driver_arriving');
       }
       case 'open':
-        if (this.status !== 'bidding') return 'illegal_step';
-        if (!this.waits) return 'illegal_step';
-        this.waits = false;
-        this.isOver = false;
-        return this.done();
+        return 'illegal_step';
       case 'arrive':
         return this.status === 'driver_arriving' ? this.goTo('arrived') : 'illegal_step';
       case 'start':

@@ -201,15 +201,6 @@ describe('dispatch rounds', () => {
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });
 
-  it('a later round finds a driver who comes online in the fifth minute', async () => {
-    const place = somewhere();
-    const rideId = await dispatchedRide(ctx, place);
-    for (let round = 0; round < 8; round++) await nextRound(rideId);
-    const driverId = await driverAt(place, 11);
-    await nextRound(rideId);
-    expect(await askedFor(rideId)).to.deep.equal([driverId]);
-  });
-
   it('a test ride is never opened to a driver', async () => {
     const place = somewhere();
     await driverAt(place);

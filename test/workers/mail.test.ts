@@ -149,15 +149,6 @@ describe('mails', () => {
       expect(failed).not.to.have.any.keys('sealed', 'dueAt', 'claim');
     });
 
-    it('a mail is sent at the first retry after the mail server is back', async () => {
-      const port = await freePort();
-      const row = await stored();
-      expect(await send(row, at(0, `smtp://127.0.0.1:${port}`))).to.include({ againInMs: 5_000 });
-      const server = await mailServer({}, port);
-      expect(await send(row, at(5_000, server.url))).to.include({ result: 'sent' });
-      expect(server.mails).to.have.length(1);
-    });
-
     it('the 10 minutes of retries start with the first try, even if that is late', async () => {
       const url = `smtp://127.0.0.1:${await freePort()}`;
       const row = await stored();

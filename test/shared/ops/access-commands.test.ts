@@ -71,20 +71,6 @@ describe('who did what on the command line', () => {
     expect(JSON.stringify(entries)).not.to.include(token);
   });
 
-  for (const argv of [
-    ['tokens'],
-    ['tokens', 'show'],
-    ['tokens', 'list', '--owner', 'x'],
-    ['tokens', 'revoke'],
-    ['audit', '--action', 'nonsense'],
-    ['audit', '--since', 'yesterday'],
-    ['pause', 'mail', '--by', ''],
-  ]) {
-    it(`"${argv.join(' ')}" exits with code 2`, async () => {
-      expect((await run('ops', ...argv)).code).to.equal(2);
-    });
-  }
-
   describe('the name of the operator', () => {
     const production = { environment: 'production' } as const;
     const root = { name: 'root', isShared: true };

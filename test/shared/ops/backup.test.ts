@@ -25,7 +25,7 @@ import { endedRide } from '../../support/ended-rides.ts';
 import { useFolder } from '../../support/folder.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
-import { startTestApi, testConfig, type testContext } from '../../support/service.ts';
+import { startTestApi } from '../../support/service.ts';
 import { outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('backup and restore', () => {
@@ -310,18 +310,5 @@ describe('backup and restore', () => {
         );
       });
     });
-
-    for (const argv of [
-      ['backup'],
-      ['backup', '--to', 'x', 'y'],
-      ['restore'],
-      ['restore', '--from', 'x', '--check'],
-      ['restore', '--check', '--key-file', 'x'],
-    ]) {
-      it(`"${argv.join(' ')}" exits with code 2`, async () => {
-        const ctx = { config: testConfig() } as Awaited<ReturnType<typeof testContext>>;
-        expect((await runCommand(ops, argv, ctx)).code).to.equal(2);
-      });
-    }
   });
 });

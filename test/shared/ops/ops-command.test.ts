@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { ops } from '../../../cli/ops/commands.ts';
-import { runProgram } from '../../../cli/run-program.ts';
+import { runToEnd } from '../../support/command-line.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
 import { makeDue } from '../../support/stored-rides.ts';
 import { startSwitch } from '../../support/switch.ts';
-
-const commandNames = Object.keys(ops.commands);
 
 describe('the command line of operators', () => {
   let rideId: string;
@@ -18,21 +16,9 @@ describe('the command line of operators', () => {
     await ctx.close();
   });
 
-  const { log, error } = console;
-  afterEach(() => Object.assign(console, { log, error }));
-
-  /** Runs one command and captures its output. No ops command needs SECRETS_KEY. */
-  async function run(argv: readonly string[], more: NodeJS.ProcessEnv = {}) {
-    const out: string[] = [];
-    const err: string[] = [];
-    console.log = (line: unknown) => void out.push(String(line));
-    console.error = (line: unknown) => void err.push(String(line));
-    const { SECRETS_KEY: _, ...settings } = testSettings();
-    const code = await runProgram(ops, argv, { ...settings, LOG_LEVEL: 'trace', ...more }).finally(() =>
-      Object.assign(console, { log, error }),
-    );
-    return { code, out, err };
-  }
+  /** Runs one command. No ops command needs SECRETS_KEY. */
+  const run = (argv: readonly string[], more: Record<string, string> = {}) =>
+    runToEnd(ops, argv, testSettings({ SECRETS_KEY: '', LOG_LEVEL: 'trace', ...more }));
 
   it('an ops command prints one line of JSON with --json, and labelled lines without it', async () => {
     const json = await run(['ride', rideId, '--json']);
@@ -58,68 +44,11 @@ describe('the command line of operators', () => {
     expect((await run(['queues'])).out.join('\n')).not.to.include('paused');
   });
 
-  for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
-    it(`"${argv.join(' ')}" prints the usage in 60 columns, with an example`, async () => {
-      const { code, out, err } = await run(argv);
-      const lines = out.join('\n').split('\n');
-      expect({ code, err }).to.deep.equal({ code: 0, err: [] });
-      expect(lines[0]).to.match(/^Usage: npm run -s ops -- /);
-      expect(lines.findIndex((line) => /^Examples?$/.test(line))).to.be.at.least(3);
-      expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(60);
-    });
-  }
-
-  for (const argv of [
-    [],
-    ['nonsense'],
-    ['constructor'],
-    ['queues', 'mail'],
-    ['keys'],
-    ['keys', '--failing', 'x'],
-    ['pause'],
-    ['pause', 'nonsense'],
-    ['pause', 'mail', 'webhooks'],
-    ['resume'],
-    ['resume', 'ride', 'x'],
-    ['suspend'],
-    ['suspend', 'mail'],
-    ['suspend', 'key'],
-    ['suspend', 'key', 'x', 'y'],
-    ['ride'],
-    ['ride', 'x', 'y'],
-    ['ride', 'x', '--force'],
-    ['erase'],
-    ['erase', 'x', '--cancel'],
-    ['sweep', 'x'],
-    ['sweep', '--by'],
-    ['resend', '--since', '2026-11-05T09:30Z'],
-    ['resend', '--since', '2026-11-05T09:30', '--until', '2026-11-05T10:05Z'],
-    ['resend', '--since', '2026-11-05T10:05Z', '--until', '2026-11-05T09:30Z'],
-    ['sweep', '--send'],
-  ]) {
-    it(`"${argv.join(' ')}" exits with code 2 and prints the usage`, async () => {
-      const { code, out, err } = await run(argv);
-      expect({ code, out }).to.deep.equal({ code: 2, out: [] });
-      expect(err.join('\n')).to.match(/^ops: .+\nUsage: /);
-    });
-  }
-
-  for (const argv of [
-    ['ride', 'ride_unknown'],
-    ['erase', 'ride_unknown'],
-    ['suspend', 'key', 'key_unknown'],
-  ]) {
-    it(`"${argv.join(' ')}" exits with code 1 and prints one line`, async () => {
-      const { code, out, err } = await run(argv);
-      expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
-      expect(err[0]).to.match(/^ops: [^\n]+$/);
-    });
-  }
-
   const away = { REDIS_URL: 'redis://127.0.0.1:9' };
 
   it('while Redis does not answer, ops reports that, but can still suspend', async () => {
-    expect(await run(['pause', 'mail'], away)).to.deep.equal({ code: 1, out: [], err: ['ops: Redis does not answer'] });
+    const { code, out, err: reported } = await run(['pause', 'mail'], away);
+    expect({ code, out, reported }).to.deep.equal({ code: 1, out: [], reported: ['ops: Redis does not answer'] });
     const { err } = await run(['suspend', 'key', 'key_unknown'], away);
     expect(err).to.deep.equal(['ops: No active key has this id']);
   });

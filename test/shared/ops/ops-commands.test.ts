@@ -126,13 +126,6 @@ describe('ops commands', () => {
       expect(await ops(`resume driver ${driverId}`)).to.deep.equal({ driverId, suspended: false });
       expect(await status()).to.equal(200);
     });
-
-    for (const kind of ['account', 'key', 'driver']) {
-      it(`suspending an unknown ${kind} fails`, async () => {
-        expect(await refusal(`suspend ${kind} x_unknown`)).to.match(/^No .*has this id$/);
-        expect(await refusal(`resume ${kind} x_unknown`)).to.match(/^No .*has this id$/);
-      });
-    }
   });
 
   describe('queue commands', () => {

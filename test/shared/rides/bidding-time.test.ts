@@ -5,9 +5,9 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
-import { newRide, offerOn, rideIn } from '../../support/rides.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
-import { endBidding, jobFor, makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { endBidding, jobFor, makeDue, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('the bidding time', () => {
   const ctx = useTestContext();
@@ -47,32 +47,12 @@ describe('the bidding time', () => {
     expect(await storedRide(rideId)).to.deep.equal(before);
   });
 
-  it('a timer that fires repeatedly cancels the ride once', async () => {
-    const rideId = await newRide(ctx);
-    await endBidding(rideId);
-    const fired = await Promise.all([1, 2, 3, 4].map(() => fireTimer(ctx, rideId, 'expire')));
-    expect(fired.filter(({ result }) => result === 'done')).to.have.length(1);
-    expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
-    expect(statusesSent(await storedRide(rideId))).to.deep.equal(['cancelled']);
-  });
-
   it('a late expire timer changes neither a ride with an accepted offer nor an unknown ride', async () => {
     const { rideId } = await rideIn(ctx, 'driver_arriving');
     const before = await storedRide(rideId);
     expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
     expect(await storedRide(rideId)).to.deep.equal(before);
     expect(await fireTimer(ctx, 'ride_of_nobody', 'expire')).to.deep.equal({ result: 'stale' });
-  });
-
-  it('after the end of bidding, offers and accepts are refused even before the expiry runs; a cancel is allowed', async () => {
-    const { rideId, offerId } = await rideIn(ctx, 'bidding');
-    await endBidding(rideId);
-    const before = await storedRide(rideId);
-    expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('bidding_over');
-    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone'))).to.equal('bidding_over');
-    expect(await storedRide(rideId)).to.deep.equal(before);
-    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
   it('an accept that reads the ride before the deadline and writes after it is refused', async () => {
@@ -131,15 +111,6 @@ describe('trips without progress', () => {
       const ride = await storedRide(rideId);
       expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
       expect(ride.timers.map(({ name }) => name)).to.deep.equal(['driver']);
-    });
-  }
-
-  for (const status of ['completed', 'cancelled'] as const) {
-    it(`a ride that is ${status} has no timer`, async () => {
-      const rideId = await settledRideIn(status);
-      const ride = await storedRide(rideId);
-      expect(ride.timers).to.deep.equal([]);
-      expect(ride).not.to.have.property('nextDueAt');
     });
   }
 });

@@ -26,12 +26,17 @@ const offer = (offerId: string, changes: Partial<Offer> = {}): Offer => ({
 const withdrawnAt = later(-1);
 
 type Fields = Partial<RideState>;
+/** A ride that decide must not change. */
 const rideWith = (fields: Fields = {}) =>
-  ({
+  frozen({
     ...{ _id: 'ride_1', mode: 'live', status: 'bidding', fare: 20, createdAt: later(-minute), offers: [] },
     ...{ pickup: { lat: 40, lng: -70 }, destination: { lat: 40, lng: -69 } },
     ...{ biddingEndsAt: expire.dueAt, timers: [expire], ...fields },
   }) as unknown as RideState;
+function frozen<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part) frozen(part);
+  return Object.freeze(value);
+}
 const decided = (fields: Fields, command: Command, fired?: Timer['name']) =>
   decide(rideWith(fields), command, { at, now }, timing, fired);
 const outcome = (fields: Fields, command: Command): string => {
@@ -86,6 +91,7 @@ describe('the changes that decide makes', () => {
   const inTime = { beforeDeadline: true };
   const [stall, tripStall] = [timer('stall', 120 * minute), timer('stall', 720 * minute)];
 
+  const asked = [{ driverId: 'asked', pickupKm: 1 }];
   const cases: [title: string, fields: Fields, command: Command, change: object][] = [
     [
       'an offer is added at its time',
@@ -208,6 +214,30 @@ describe('the changes that decide makes', () => {
         ...status,
       },
     ],
+    [
+      'a ride that is cancelled while drivers are asked leaves their requests',
+      { asked },
+      cancel('partner'),
+      { set: { ...cancelled('partner'), timers: [timer('driver')] }, ...status },
+    ],
+    [
+      'an offer on a ride for which drivers are asked leaves no request',
+      { asked },
+      bid(),
+      { set: { timers: [expire] }, newOffer, event: 'offer.received', ...inTime },
+    ],
+    [
+      'a slow test ride drives until its next step',
+      { ...assigned, ...test, scenario: 'slow', status: 'arrived', timers: [] },
+      { action: 'start' },
+      {
+        set: {
+          ...{ status: 'in_progress', statusAt: at, timers: [tripStall, timer('complete', 2 * minute)] },
+          leg: { ...leg(pickup, destination, 0, 2 * minute), heading: 'any' },
+        },
+        ...status,
+      },
+    ],
   ];
   for (const [title, fields, command, change] of cases) {
     it(title, () => {
@@ -245,6 +275,7 @@ describe('the refusals of decide', () => {
     ['a lower fare', {}, raise(19), 'fare_not_higher'],
     ['an unknown offer', { offers: [one] }, { action: 'accept', offerId: 'two' }, 'offer_not_found'],
     ['an unknown offer of an ended ride', { status: 'cancelled' }, accept, 'offer_not_found'],
+    ['an unknown offer of an assigned ride', assigned, { action: 'accept', offerId: 'two' }, 'offer_not_found'],
     [
       'a withdrawal of an unknown offer',
       { offers: [one] },
@@ -273,6 +304,7 @@ describe('the refusals of decide', () => {
     ['a fourth offer of a simulated driver', { ...test, offers: own(3) }, bid(), 'done'],
     ['the 50th offer', { offers: many(49) }, bid(), 'done'],
     ['the 51st offer', { offers: many(50) }, bid(), 'offers_full'],
+    ['the 51st offer after withdrawals', { offers: many(50, 'many', { withdrawnAt }) }, bid(), 'offers_full'],
   ];
   for (const [title, fields, command, expected] of cases) {
     it(`${title} ends with ${expected}`, () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AppError } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
-import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
+import type { Command } from '../../../shared/rides/decide.ts';
 import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
 import { newDriver, newRide } from '../../support/rides.ts';
@@ -29,76 +28,6 @@ function commandOf(
       return { action: step.do };
   }
 }
-
-describe('decide', () => {
-  const timing = {
-    pickupTimeoutMs: 7_200_000,
-    tripTimeoutMs: 43_200_000,
-    simulationSpeed: 1,
-    biddingTimeoutMs: 600_000,
-    scheduleLeadMs: 1_800_000,
-  };
-  const start = Date.parse('2026-01-01T12:00:00Z');
-
-  const biddingRide = (waits: boolean): RideState =>
-    ({
-      _id: 'ride_of_the_model',
-      mode: 'live',
-      status: 'bidding',
-      biddingEndsAt: new Date(start + 600_000),
-      offers: [],
-      timers: [{ name: waits ? 'open' : 'expire', dueAt: new Date(start + 600_000) }],
-      ...(waits && { biddingOpensAt: new Date(start) }),
-    }) as unknown as RideState;
-
-  /** Decides a command, and applies the change as the write in MongoDB would. */
-  function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
-    const before = structuredClone(ride);
-    try {
-      const change = decide(ride, command, { at, now: at }, timing);
-      expect(ride).to.deep.equal(before);
-      if (!change) return { outcome: 'nothing', ride };
-      const offers = [...(change.set.offers ?? ride.offers), ...(change.newOffer ? [change.newOffer] : [])];
-      return { outcome: 'done', ride: { ...ride, ...change.set, offers }, change };
-    } catch (error) {
-      if (error instanceof AppError) return { outcome: error.code, ride };
-      throw error;
-    }
-  }
-
-  it('decide agrees with a simple model of the contract for any sequence of actions, and never mutates its input', () => {
-    fc.assert(
-      fc.property(someSteps, fc.boolean(), (steps, waits) => {
-        const model = new LifecycleModel({ waits });
-        const drivers = newDrivers();
-        let ride = biddingRide(waits);
-        const sent: string[] = [];
-        let nowMs = start;
-        for (const step of steps) {
-          const expected = model.take(step);
-          nowMs += 1_000;
-          if (step.do === 'endBidding') {
-            ride = { ...ride, biddingEndsAt: new Date(nowMs) };
-            continue;
-          }
-          const next = perform(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
-          ride = next.ride;
-          expect(next.outcome, JSON.stringify(step)).to.equal(expected);
-          if (next.change?.event) sent.push(next.change.event === 'ride.status' ? ride.status : next.change.event);
-        }
-        expect(ride.status).to.equal(model.status);
-        expect(sent).to.deep.equal(model.sent);
-        expect(ride.cancelledBy ?? null).to.equal(model.cancelledBy);
-        expect(ride.offers.map((offer) => !offer.withdrawnAt)).to.deep.equal(model.offers.map(({ isLive }) => isLive));
-        const accepted = model.accepted === null ? undefined : ride.offers[model.accepted];
-        expect(ride.acceptedOfferId).to.equal(accepted?.offerId);
-        expect(ride.agreedPrice).to.equal(accepted?.price);
-        expect(ride.driver).to.deep.equal(accepted?.driver);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-});
 
 describe('rides in MongoDB', () => {
   const ctx = useTestContext();

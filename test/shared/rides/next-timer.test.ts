@@ -47,16 +47,6 @@ describe('the job of the next timer', () => {
     expect((await expiryOf(rideId))?.id).to.equal(before?.id);
   });
 
-  it('the expire timer gets a job when the script of the scenario has ended', async () => {
-    const rideId = await newRide(ctx, { mode: 'test', scenario: 'offer_withdrawn' });
-    await makeDue(rideId, 'offer');
-    await fireTimer(ctx, rideId, 'offer');
-    await makeDue(rideId, 'withdraw');
-    await fireTimer(ctx, rideId, 'withdraw');
-    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['expire']);
-    expect((await expiryOf(rideId))?.data).to.deep.equal({ rideId, timer: 'expire' });
-  });
-
   it('a repeated run adds the jobs of the next timer and of the event again', async () => {
     const rideId = await newRide(ctx, { mode: 'test' });
     await makeDue(rideId, 'offer');

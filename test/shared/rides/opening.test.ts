@@ -20,25 +20,6 @@ describe('rides for later', () => {
     newRide(ctx, { pickup: somewhere(), ...wish, pickupAt: inMinutes(minutes) });
   const timersOf = async (rideId: string) => (await storedRide(rideId)).timers.map(({ name }) => name);
 
-  it('a ride for later waits until 30 minutes before its pickup, with one timer and no job', async () => {
-    const rideId = await laterRide();
-    const { status, timers, biddingOpensAt, biddingEndsAt, pickupAt, ...ride } = await storedRide(rideId);
-    expect(status).to.equal('bidding');
-    expect(Number(pickupAt) - Number(biddingOpensAt)).to.equal(30 * minute);
-    expect(Number(biddingEndsAt) - Number(biddingOpensAt)).to.equal(10 * minute);
-    expect(timers).to.deep.equal([{ name: 'open', dueAt: biddingOpensAt }]);
-    expect(ride.nextDueAt ?? null).to.equal(null);
-    expect(await jobFor(ctx, 'bidding', { rideId, timer: 'open' })).to.equal(undefined);
-  });
-
-  it('a ride for later whose drivers must be asked at once is open from its creation', async () => {
-    const rideId = await laterRide(20);
-    const ride = await storedRide(rideId);
-    expect(ride.openedAt).to.deep.equal(ride.createdAt);
-    expect(ride.biddingOpensAt).to.deep.equal(ride.createdAt);
-    expect(await timersOf(rideId)).to.have.members(['expire', 'dispatch']);
-  });
-
   it('a ride for later gets no offer before it opens, but its fare can be raised and it can be cancelled', async () => {
     const rideId = await laterRide();
     expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('bidding_not_open');

@@ -43,13 +43,6 @@ describe('concurrent actions on a ride', () => {
       expect((await storedRide(rideId)).offers).to.have.length(50);
     });
 
-    it('a ride receives at most 50 offers, including withdrawn ones', async () => {
-      const rideId = await newRide(ctx);
-      const [first] = await Promise.all(times(50, () => offerOn(ctx, rideId)));
-      await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
-      expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('offers_full');
-    });
-
     it('of 50 concurrent offers of one driver, one succeeds and 49 are refused', async () => {
       const rideId = await newRide(ctx);
       const driver = newDriver();
@@ -76,46 +69,6 @@ describe('concurrent actions on a ride', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'ride_not_bidding')).to.have.length(196);
     expect(statusesSent(ride).slice(50)).to.deep.equal(['driver_arriving']);
     expect(ride).to.include({ status: 'driver_arriving', seq: 51, rev: 51 });
-  });
-
-  it('a race of accept and expiry has one winner and one event', async () => {
-    await Promise.all(
-      times(30, async () => {
-        const { rideId, offerId } = await rideIn(ctx, 'bidding');
-        await makeDue(rideId, 'expire');
-        const [accepted, expired] = await Promise.all([
-          outcomeOf(accept(rideId, offerId)),
-          fireTimer(ctx, rideId, 'expire'),
-        ]);
-        const sent = statusesSent(await storedRide(rideId)).slice(1);
-        expectOneOf(
-          [accepted, expired.result, ...sent],
-          [
-            ['done', 'stale', 'driver_arriving'],
-            ['ride_not_bidding', 'done', 'cancelled'],
-          ],
-        );
-      }),
-    );
-  });
-
-  it('a race of cancel and expiry has one winner and one event, whose cancelledBy names the winner', async () => {
-    await Promise.all(
-      times(30, async () => {
-        const rideId = await newRide(ctx);
-        await makeDue(rideId, 'expire');
-        const [cancelled, expired] = await Promise.all([outcomeOf(cancel(rideId)), fireTimer(ctx, rideId, 'expire')]);
-        const ride = await storedRide(rideId);
-        expectOneOf(
-          [cancelled, expired.result, ride.cancelledBy],
-          [
-            ['done', 'stale', 'partner'],
-            ['ride_ended', 'done', 'timeout'],
-          ],
-        );
-        expect(statusesSent(ride)).to.deep.equal(['cancelled']);
-      }),
-    );
   });
 
   it('a race of accept, cancel and expiry follows the lifecycle, with one event for each that succeeds', async () => {

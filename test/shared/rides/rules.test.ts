@@ -38,6 +38,7 @@ describe('the offers of a ride', () => {
   it('a partner sees the live offers while bidding, then the accepted one, and none of a cancelled ride', () => {
     const seen = (status: RideState['status']) => ids(visibleOffers({ status, offers, acceptedOfferId: 'd' }));
     expect(rideStatuses.map(seen)).to.deep.equal(['a b c d e', 'd', 'd', 'd', 'd', '']);
+    expect(visibleOffers({ status: 'cancelled', offers, acceptedOfferId: 'd' })).to.deep.equal([]);
   });
 
   for (const [price, eta, maxEtaMinutes, isWithin] of [

@@ -12,6 +12,7 @@ describe('isPublicAddress', () => {
       '168.63.129.17',
       '2606:4700::1111',
       '2001:200::1',
+      '2606:4700::1:5efe:808:808',
     ]) {
       expect(isPublicAddress(address), address).to.equal(true);
     }

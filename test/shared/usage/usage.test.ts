@@ -136,20 +136,6 @@ describe('the usage of an account', () => {
       }
     });
 
-    it('each ride counts once after days without summing', async () => {
-      const key = await newKey();
-      const hours = Array.from(
-        { length: 24 * 40 },
-        (_, hour) => new Date(at('2026-10-01 00:30').getTime() + hour * 3_600_000),
-      );
-      await ridesAt(key, ...hours);
-      await sumThrough(at('2026-10-02 00:00'));
-      await sumThrough(at('2026-11-09 00:00'));
-      expect(await ridesOf(key)).to.equal(24 * 40);
-      const days = await daysOf(key, { from: at('2026-10-01 00:00'), to: at('2026-11-30 00:00') });
-      expect(days.map(({ live }) => live)).to.deep.equal(Array(40).fill(24));
-    });
-
     it('each ride counts once for any limit of rides per query', async () => {
       const key = await newKey();
       const perDay = { '2026-11-01': 3, '2026-11-02': 1, '2026-11-05': 7, '2026-11-06': 2 };
@@ -161,16 +147,6 @@ describe('the usage of an account', () => {
         const counts = await countByDay(key.keyId, span, async () => {}, atOnce);
         expect(Object.fromEntries(counts.map(({ day, count }) => [dayOf(day), count]))).to.deep.equal(perDay);
       }
-    });
-
-    it('each ride counts once if its key had no rides for days', async () => {
-      const key = await newKey();
-      await ridesAt(key, at('2026-11-01 10:00'));
-      for (const day of ['02', '03', '04', '05']) await sumThrough(at(`2026-11-${day} 00:00`));
-      await ridesAt(key, at('2026-11-05 10:00'));
-      expect(await ridesOf(key)).to.equal(2);
-      await sumThrough(at('2026-11-06 00:00'));
-      expect(await ridesOf(key)).to.equal(2);
     });
 
     it('each ride counts once if one key is summed through a later day than another key of the account', async () => {

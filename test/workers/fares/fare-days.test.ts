@@ -7,10 +7,9 @@ import { pointAt } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { fareCounts } from '../../../workers/periodic/fares.ts';
-import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
+import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { somewhere } from '../../support/drivers.ts';
 import { newDriver } from '../../support/rides.ts';
-import { until } from '../../support/until.ts';
 import { at, useUsageContext } from '../../support/usage.ts';
 
 describe('fare counts', () => {
@@ -183,16 +182,5 @@ describe('fare counts', () => {
     }
     // An account has a different code at each place.
     expect(new Set(days.flatMap(({ accounts }) => accounts.map(({ code }) => code)))).to.have.property('size', 80);
-  });
-
-  it('another process can count the fares at once after a process stops during its turn', async () => {
-    const place = somewhere();
-    await trips(place, prices(20), 10);
-    await count(now, AbortSignal.abort());
-    expect(await fareDays.countDocuments()).to.equal(0);
-    await until(async () => (await ctx.redis.get(fareCounts.leaseKey)) === null);
-    const running = startPacedWork({ ...ctx, now: () => at(now).getTime() }, fareCounts);
-    await until(async () => (await hint(place)) !== null);
-    await running.stop();
   });
 });

@@ -17,7 +17,6 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Driver } from '../../../shared/rides/ride-types.ts';
@@ -148,23 +147,6 @@ describe('retention', () => {
       expect((await retain()).ridesErased).to.equal(1);
       expect(await storedRide(rideId)).to.deep.include({ offers: [], offersCount: 2, seq: 3 });
       expect((await storedRide(rideId)).events.map(({ seq }) => seq)).to.deep.equal([3]);
-    });
-
-    it('several rides can be erased although the index on track tokens is unique', async () => {
-      for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
-      expect((await retain()).ridesErased).to.equal(3);
-      expect(await rides.countDocuments({ trackToken: { $exists: false } })).to.equal(3);
-      expect((await retain()).ridesErased).to.equal(0);
-    });
-
-    it('a cancelled ride without a driver is erased', async () => {
-      const rideId = await newRide(ctx, { notes: 'Ring twice' });
-      await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-      await rides.updateOne({ _id: rideId }, { $set: { statusAt: daysAgo(31), settledSeq: 1, unsettled: 0 } });
-      expect((await retain()).ridesErased).to.equal(1);
-      const erased = await storedRide(rideId);
-      expect(erased).not.to.have.any.keys('driver', 'notes');
-      expect(erased.offers).to.deep.equal([]);
     });
 
     it('an active ride and a ride with an unsettled event are not erased', async () => {
@@ -371,16 +353,6 @@ describe('retention', () => {
   describe('turns', () => {
     const turn = (signal = new AbortController().signal) => takePacedTurn(ctx, retention, signal);
     const erasedCount = () => rides.countDocuments({ erasedAt: { $exists: true } });
-
-    it('one process runs the retention in each interval', async () => {
-      await Promise.all([turn(), turn(), turn()]);
-      await endedRide(ctx, 31);
-      await turn();
-      expect(await erasedCount()).to.equal(0);
-      await ctx.redis.del(retention.leaseKey);
-      await turn();
-      expect(await erasedCount()).to.equal(1);
-    });
 
     it('the retention logs one line with the numbers of erased and deleted documents', async () => {
       await endedRide(ctx, 31);

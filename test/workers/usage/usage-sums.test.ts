@@ -3,9 +3,8 @@ import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
-import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
+import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
-import { until } from '../../support/until.ts';
 import { at, isSummed, newKey, ridesAt, type UsageKey, useUsageContext } from '../../support/usage.ts';
 
 describe('usage sums', () => {
@@ -61,17 +60,6 @@ describe('usage sums', () => {
     expect(rounds.count).to.equal(2);
   });
 
-  it('another process can sum the usage at once after a process stops during its turn', async () => {
-    const key = await newKey();
-    await ridesAt(key, at('2026-11-04 10:00'));
-    await turn(clockAt('2026-11-06 01:00'), AbortSignal.abort());
-    expect(await summedOf(key)).to.equal(undefined);
-    expect(await isSummed('2026-11-04')).to.equal(false);
-    await until(async () => (await ctx.redis.get(usageSums.leaseKey)) === null);
-    await turn(clockAt('2026-11-06 01:00'));
-    expect(await summedOf(key)).to.equal(1);
-  });
-
   it('a key that fails does not block the other keys, but its day does not count as summed', async () => {
     const [broken, key] = [await newKey(), await newKey()];
     await ridesAt(broken, at('2026-11-04 10:00'));
@@ -89,14 +77,5 @@ describe('usage sums', () => {
     await turn(clockAt('2026-11-06 01:00'));
     expect(await summedOf(broken)).to.equal(1);
     expect(await isSummed('2026-11-04')).to.equal(true);
-  });
-
-  it('startPacedWork sums the usage, and can be stopped while nothing is due', async () => {
-    const key = await newKey();
-    await ridesAt(key, at('2026-11-04 10:00'));
-    const running = startPacedWork(clockAt('2026-11-06 01:00'), usageSums);
-    await until(() => isSummed('2026-11-05'));
-    await running.stop();
-    expect(await summedOf(key)).to.equal(1);
   });
 });

@@ -190,6 +190,9 @@ describe('recorded attempts of events', () => {
       const attempt = await theOnly(rideId);
       expect(attempt).to.include({ outcome: 'failed', reason: 'ECONNREFUSED', address: '127.0.0.1' });
       expect(attempt).not.to.have.any.keys('headers', 'answer', 'httpStatus');
+      const { delivery } = (await storedRide(rideId)).events[0] ?? {};
+      expect(delivery).to.include({ outcome: 'failed', reason: 'ECONNREFUSED', url: `${nowhere}/` });
+      expect(delivery).not.to.have.property('httpStatus');
     });
 
     it('a blocked attempt has no address', async () => {
@@ -208,6 +211,7 @@ describe('recorded attempts of events', () => {
       const attempt = await theOnly(rideId);
       expect(attempt).to.include({ outcome: 'no_url', durationMs: 0 });
       expect(attempt).not.to.have.any.keys('url', 'address', 'headers', 'phases');
+      expect((await storedRide(rideId)).events[0]?.delivery).to.have.all.keys('outcome', 'durationMs', 'at');
     });
 
     it('an attempt that timed out has the phase as its reason, on the ride too', async () => {
@@ -215,7 +219,9 @@ describe('recorded attempts of events', () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
       await withShortDeadline(() => deliver(ctx, rideId, 1));
       expect(await theOnly(rideId)).to.include({ outcome: 'timeout', reason: 'answer' });
-      expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome: 'timeout', reason: 'answer' });
+      const { delivery } = (await storedRide(rideId)).events[0] ?? {};
+      expect(delivery).to.include({ outcome: 'timeout', reason: 'answer', url: receiver.url });
+      expect(delivery?.durationMs).to.be.greaterThan(0);
     });
   });
 

@@ -30,14 +30,6 @@ describe('resends in the delivery pools', () => {
   const isDone = async (attemptId: string, owner: { accountId: string }) =>
     (await attemptOf(attemptId, owner)).state === 'done';
 
-  it('a test event is sent, and the account can read its outcome', async () => {
-    const { keyId, owner } = await keyOf();
-    const attemptId = await sendTestEvent(service.ctx, keyId, owner);
-    await until(() => isDone(attemptId, owner));
-    expect(await attemptOf(attemptId, owner)).to.include({ outcome: 'delivered', httpStatus: 200, answer: 'seen' });
-    expect(receiver.receipts).to.have.length(1);
-  });
-
   it('a test event is sent after Redis lost its data, because the sweeper adds its job', async () => {
     const { keyId, owner } = await keyOf();
     await service.ctx.queues.webhooks.pause();

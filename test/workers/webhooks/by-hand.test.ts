@@ -111,14 +111,6 @@ describe('resends', () => {
       expect(isSignedWith(rolled.signingSecret, again)).to.equal(true);
     });
 
-    it("a redelivery is sent to the key's current URL", async () => {
-      const { rideId, keyId, owner } = await deliveredRide(1);
-      await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: `${receiver.origin}/new` } });
-      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
-      await deliverResend(ctx, attemptId);
-      expect(await stored(attemptId)).to.include({ outcome: 'delivered', url: `${receiver.origin}/new` });
-    });
-
     it('a redelivery changes no field of the ride, successful or not', async () => {
       const { rideId, owner } = await deliveredRide(2);
       const before = await storedRide(rideId);

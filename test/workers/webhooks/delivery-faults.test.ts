@@ -35,15 +35,6 @@ describe('event delivery with faults', () => {
     'stopping MongoDB': new MongoServerError({ message: 'interrupted at shutdown', code: 11_600 }),
   };
 
-  it('an event is sent once if its job runs twice in sequence', async () => {
-    const rideId = await rideWith(1);
-    await deliver(ctx, rideId, 1);
-    const before = await storedRide(rideId);
-    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'settled' });
-    expect(await storedRide(rideId)).to.deep.equal(before);
-    expect(receiver.receipts).to.have.length(1);
-  });
-
   it("a second run adds the next event's job if the first run died before it added that job", async () => {
     const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);

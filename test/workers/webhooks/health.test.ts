@@ -121,15 +121,6 @@ describe('delivery health', () => {
       expect(await healthOf(key)).to.equal(undefined);
     });
 
-    it('failures after a success count even if all of them are written together', async () => {
-      const key = await keyOf();
-      for (const delivery of [...times(7, refused), delivered, ...times(5, refused)]) {
-        noteDelivery(ctx, key.keyId, delivery, false);
-      }
-      await flushHealth();
-      expect(await healthOf(key)).to.include({ failuresInRow: 5 });
-    });
-
     it('a key is failing since the first failure after a success, even if all of them are written together', async () => {
       const key = await keyOf();
       const time = (index: number) => new Date(at.getTime() + index);
@@ -279,13 +270,6 @@ describe('delivery health', () => {
       noteDelivery(ctx, key.keyId, delivered, stale?.failing !== undefined);
       await flushHealth();
       expect(await mailsTo(key.email)).to.have.length(2);
-    });
-
-    it('a new outage after a recovery is mailed at once', async () => {
-      const key = await keyOf();
-      await note(key.keyId, ...outageAfter(0), delivered, ...outageAfter(1));
-      const fail = 'Webhooks of your key "Hotel desk" fail';
-      expect(await subjectsTo(key.email)).to.deep.equal([fail, 'Webhooks of your key "Hotel desk" work again', fail]);
     });
 
     it('at most 4 outages are mailed in 24 hours; a fifth one is mailed after that if it still lasts', async () => {

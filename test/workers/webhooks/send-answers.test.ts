@@ -190,12 +190,6 @@ describe('send: no valid answer', () => {
     const upgrade = writes('HTTP/1.1 101 Y\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
     expect(await sendTo(upgrade)).to.include({ outcome: 'failed', httpStatus: 101, reason: 'status' });
   });
-
-  it('an attempt fails if the port is closed', async () => {
-    const receiver = await startReceiver({ raw: true });
-    await receiver.close();
-    expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
-  });
 });
 
 describe('send: reading the answer', () => {

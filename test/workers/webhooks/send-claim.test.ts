@@ -25,28 +25,6 @@ describe('send: claim', () => {
     return send(attemptTo(receiver, { headersNow, renewClaim, ...changes }));
   };
 
-  const expectNothingSent = async () => {
-    await receiver.close();
-    expect(receiver.connections).to.have.length(1);
-    expect(receiver.received()).to.equal('');
-    receiver = await startReceiver({ raw: true });
-  };
-
-  it('the claim is checked only once the connection is open', async () => {
-    let connections = 0;
-    const headersNow = () => {
-      connections = receiver.connections.length;
-      return headers;
-    };
-    // With TLS 1.2, the receiver finishes its handshake before the client does, so it can close before the request is written.
-    await receiver.close();
-    receiver = await startReceiver({ raw: true, answer, tls: { maxVersion: 'TLSv1.2' } });
-    expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({
-      outcome: 'delivered',
-    });
-    expect(connections).to.equal(1);
-  });
-
   for (const tls of [undefined, {}]) {
     it(`the claim is checked in the same tick as the request is written (${tls ? 'https' : 'http'})`, async () => {
       await receiver.close();
@@ -81,28 +59,21 @@ describe('send: claim', () => {
     expect(await tooOld(2, async () => true)).to.include({ outcome: 'delivered' });
   });
 
-  it('an attempt is `lost` if the claim is too old after every renewal', async () => {
-    expect(await tooOld(99, async () => true)).to.include({ outcome: 'lost', reason: 'claim_too_old' });
-    await expectNothingSent();
-  });
-
-  it('an attempt is `lost`, and nothing is sent, if another worker has the claim', async () => {
-    expect(await tooOld(1, async () => false)).to.include({ outcome: 'lost', reason: 'claim_taken' });
-    await expectNothingSent();
-  });
-
-  it('an attempt is `lost`, and nothing is sent, if the renewal of the claim fails', async () => {
-    const renewClaim = () => Promise.reject(new Error('MongoDB is unavailable'));
-    expect(await tooOld(1, renewClaim)).to.include({ outcome: 'lost', reason: 'claim_unknown' });
-    await expectNothingSent();
-  });
-
-  it('an attempt is `lost`, and nothing is sent, if the renewal is not answered within the time limit', async () => {
-    const renewClaim = () => new Promise<boolean>(() => {});
-    const result = await tooOld(1, renewClaim, { timeoutMs: 100 });
-    expect(result).to.include({ outcome: 'lost', reason: 'claim_unknown' });
-    await expectNothingSent();
-  });
+  const away = () => Promise.reject(new Error('MongoDB is unavailable'));
+  const hanging = () => new Promise<boolean>(() => {});
+  for (const [title, times, renewClaim, reason, timeoutMs] of [
+    ['the claim is too old after every renewal', 99, async () => true, 'claim_too_old', 30_000],
+    ['another worker has the claim', 1, async () => false, 'claim_taken', 30_000],
+    ['the renewal of the claim fails', 1, away, 'claim_unknown', 30_000],
+    ['the renewal is not answered within the time limit', 1, hanging, 'claim_unknown', 100],
+  ] as const) {
+    it(`an attempt is \`lost\`, and nothing is sent, if ${title}`, async () => {
+      expect(await tooOld(times, renewClaim, { timeoutMs })).to.include({ outcome: 'lost', reason });
+      await receiver.close();
+      expect(receiver.connections).to.have.length(1);
+      expect(receiver.received()).to.equal('');
+    });
+  }
 
   it('an attempt fails if the receiver closes the connection during the renewal', async () => {
     await receiver.close();

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { dnsResolver } from '../../../shared/outbound/resolve.ts';
 import { type Attempt, send } from '../../../shared/outbound/send.ts';
 import { newTrace, waitUntilDrained } from '../../../shared/outbound/trace.ts';
+import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { scaled } from '../../support/machine-speed.ts';
 import { type RawOptions, startReceiver } from '../../support/receiver.ts';
@@ -12,12 +13,12 @@ import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
-const timeoutMs = 150;
+const timeoutMs = scaled(150);
 const partner = { origin: 'https://partner.test' };
 
-async function expectTimeout(attempt: Attempt): Promise<void> {
+async function expectTimeout(reason: AttemptPhase, attempt: Attempt): Promise<void> {
   const result = await send({ ...attempt, timeoutMs });
-  expect(result.outcome).to.equal('timeout');
+  expect(result).to.include({ outcome: 'timeout', reason });
   expect(result.durationMs).to.be.at.least(timeoutMs);
 }
 
@@ -35,19 +36,21 @@ describe('send: time limit', () => {
   it('an attempt times out on a name server that never answers', async () => {
     const nameServer = await startNameServer(() => null);
     const resolver = onlyPartner(dnsResolver([nameServer.address]));
-    await expectTimeout(attemptTo(partner, { localTargets: [], resolver }));
+    await expectTimeout('dns', attemptTo(partner, { localTargets: [], resolver }));
     await nameServer.close();
   });
 
   it('an attempt times out on a resolver that ignores the abort signal', async () => {
-    await expectTimeout(attemptTo(partner, { localTargets: [], resolver: onlyPartner(() => new Promise(() => {})) }));
+    const resolver = onlyPartner(() => new Promise(() => {}));
+    await expectTimeout('dns', attemptTo(partner, { localTargets: [], resolver }));
   });
 
   it('an attempt times out on a host that never accepts the connection', async () => {
     const outbound = divertOutbound(() => 'hang');
     try {
-      await expectTimeout(attemptTo(partner, { resolver: async () => ['93.184.216.34', '93.184.216.35'] }));
-      await expectTimeout(attemptTo({ origin: 'http://127.0.0.1:9' }));
+      const resolver = async () => ['93.184.216.34', '93.184.216.35'];
+      await expectTimeout('connect', attemptTo(partner, { resolver }));
+      await expectTimeout('connect', attemptTo({ origin: 'http://127.0.0.1:9' }));
     } finally {
       outbound.restore();
     }
@@ -56,7 +59,7 @@ describe('send: time limit', () => {
   it('an attempt times out on a TLS handshake that is never completed', async () => {
     const mute = await startReceiver({ raw: true });
     const origin = `https://localhost:${mute.port}`;
-    await expectTimeout(attemptTo({ origin }));
+    await expectTimeout('tls', attemptTo({ origin }));
     await mute.close();
   });
 
@@ -68,7 +71,7 @@ describe('send: time limit', () => {
   for (const [what, options] of answers) {
     it(`an attempt times out on ${what}`, async () => {
       const receiver = await startReceiver({ raw: true, ...options });
-      await expectTimeout(attemptTo(receiver));
+      await expectTimeout('answer', attemptTo(receiver));
       await receiver.close();
     });
   }

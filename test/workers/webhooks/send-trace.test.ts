@@ -1,13 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { dnsResolver } from '../../../shared/outbound/resolve.ts';
-import { type Attempt, send } from '../../../shared/outbound/send.ts';
+import { send } from '../../../shared/outbound/send.ts';
 import { newTrace, traceFields, waitUntilDrained } from '../../../shared/outbound/trace.ts';
-import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
 import { attemptTo } from '../../support/attempt.ts';
-import { scaled } from '../../support/machine-speed.ts';
 import { certificate, startReceiver } from '../../support/receiver.ts';
-import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
@@ -87,42 +83,6 @@ describe('send: trace', () => {
       await send(attemptTo(receiver), trace);
       await receiver.close();
       expect(traceFields(trace, 'delivered')).to.deep.include({ isRawHead: true, answer: head.slice(0, 1_024) });
-    });
-  });
-
-  describe('timeouts', () => {
-    const timedOutIn = async (attempt: Attempt): Promise<AttemptPhase> => {
-      const result = await send({ ...attempt, timeoutMs: scaled(100) });
-      expect(result.outcome).to.equal('timeout');
-      return result.reason as AttemptPhase;
-    };
-
-    it('the reason of a timeout is `dns` if no name server answers', async () => {
-      const nameServer = await startNameServer(() => null);
-      const resolver = onlyPartner(dnsResolver([nameServer.address]));
-      expect(await timedOutIn(attemptTo(partner, { localTargets: [], resolver }))).to.equal('dns');
-      await nameServer.close();
-    });
-
-    it('the reason of a timeout is `connect` if the connection is not accepted', async () => {
-      const outbound = divertOutbound(() => 'hang');
-      try {
-        expect(await timedOutIn(attemptTo({ origin: 'http://127.0.0.1:9' }))).to.equal('connect');
-      } finally {
-        outbound.restore();
-      }
-    });
-
-    it('the reason of a timeout is `tls` if the TLS handshake is not completed', async () => {
-      const mute = await startReceiver({ raw: true });
-      expect(await timedOutIn(attemptTo({ origin: `https://127.0.0.1:${mute.port}` }))).to.equal('tls');
-      await mute.close();
-    });
-
-    it('the reason of a timeout is `answer` if the receiver does not answer', async () => {
-      const mute = await startReceiver({ raw: true });
-      expect(await timedOutIn(attemptTo(mute))).to.equal('answer');
-      await mute.close();
     });
   });
 });

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { drivers } from '../../cli/drivers/commands.ts';
+import { keys } from '../../cli/keys/commands.ts';
+import { ops } from '../../cli/ops/commands.ts';
+import type { Program } from '../../cli/program.ts';
+import { runToEnd } from '../support/command-line.ts';
+import { testContext, testSettings } from '../support/service.ts';
+
+const dana = 'create --name Dana --phone 1 --vehicle Prius --plate T';
+const car = '--car-type comfort --seats 4';
+const key = 'create --name x --mode test';
+const period = '--since 2026-11-05T09:30Z';
+
+/** The command lines that each program refuses as invalid, and those that fail although they are valid. */
+const refused = {
+  keys: {
+    invalid: [
+      '',
+      'nonsense',
+      'toString',
+      'list key_x',
+      'revoke key_x --name x',
+      'rekey key_x',
+      'create --nonsense',
+      'create --name',
+      'create --mode test',
+      'create --name x',
+      'create --name x --mode LIVE',
+      `${key} --none`,
+      `${key} --account x`,
+      'rotate',
+      'revoke',
+      'roll-secret',
+      'set-webhook',
+      'set-webhook --none',
+      'set-webhook key_x',
+      'set-webhook key_x https://partner.example/ --none',
+    ],
+    failing: [
+      'rotate key_unknown',
+      'rotate __proto__',
+      'revoke key_unknown',
+      'roll-secret key_unknown',
+      'set-webhook key_unknown https://partner.example/',
+      'set-webhook key_unknown http://partner.example/',
+      key.replace('x', 'x'.repeat(101)),
+      `${key} --webhook-url https://localhost/`,
+      `${key} --webhook-url `,
+    ],
+  },
+  drivers: {
+    invalid: [
+      'create',
+      dana,
+      `${dana} --car-type comfort`,
+      `${dana} --car-type comfort --seats four`,
+      `${dana} ${car} --rating x`,
+      `${dana} ${car} driver_x`,
+      'list driver_x',
+      'suspend',
+      'resume',
+      'rotate',
+      'revoke',
+    ],
+    failing: [
+      'suspend driver_unknown',
+      'resume driver_unknown',
+      'rotate driver_unknown',
+      'revoke driver_unknown',
+      `${dana.replace('Dana', '\u00a0')} ${car}`,
+      `${dana.replace('Dana', 'x'.repeat(101))} ${car}`,
+      `${dana} --car-type truck --seats 4`,
+      `${dana} --car-type comfort --seats 0`,
+      `${dana} --car-type comfort --seats 1.5`,
+      `${dana} ${car} --rating 5.1`,
+      `${dana} ${car} --equipment boat`,
+      `${dana} ${car} --equipment `,
+      `${dana} ${car} --equipment pet,pet`,
+    ],
+  },
+  ops: {
+    invalid: [
+      'queues mail',
+      'keys',
+      'keys --failing x',
+      'pause',
+      'pause nonsense',
+      'pause mail webhooks',
+      'pause mail --by ',
+      'resume',
+      'resume ride x',
+      'suspend',
+      'suspend mail',
+      'suspend key',
+      'suspend key x y',
+      'ride',
+      'ride x y',
+      'ride x --force',
+      'erase',
+      'erase x --cancel',
+      'sweep x',
+      'sweep --by',
+      'sweep --send',
+      `resend ${period}`,
+      `resend ${period.replace('Z', '')} --until 2026-11-05T10:05Z`,
+      `resend ${period} --until 2026-11-05T09:29Z`,
+      'tokens',
+      'tokens show',
+      'tokens list --owner x',
+      'tokens revoke',
+      'audit --action nonsense',
+      'audit --since yesterday',
+      'backup',
+      'backup --to x y',
+      'restore',
+      'restore --from x --check',
+      'restore --check --key-file x',
+      'doctor x',
+      'doctor --https-target http://x',
+      'bundle',
+    ],
+    failing: [
+      ...['ride ride_unknown', 'erase ride_unknown'],
+      ...['account', 'key', 'driver'].flatMap((kind) => [`suspend ${kind} x_unknown`, `resume ${kind} x_unknown`]),
+    ],
+  },
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: each program has another context.
+const programs: Record<keyof typeof refused, Program<any>> = { keys, drivers, ops };
+
+for (const name of ['keys', 'drivers', 'ops'] as const) {
+  const program = programs[name];
+  const { invalid, failing } = refused[name];
+  const run = (line: string) => runToEnd(program, line === '' ? [] : line.split(' '), testSettings());
+
+  describe(`the command lines of ${name}`, () => {
+    before(async () => {
+      const ctx = await testContext();
+      await ctx.close();
+    });
+
+    const commands = Object.keys(program.commands).map((command) => `${command} --help`);
+    for (const line of ['--help', '-h', 'help', ...commands]) {
+      it(`"${line}" prints the usage in 60 columns, with an example`, async () => {
+        const { code, out, err } = await run(line);
+        const lines = out.join('\n').split('\n');
+        expect({ code, err }).to.deep.equal({ code: 0, err: [] });
+        expect(lines[0]?.startsWith(`Usage: npm run -s ${name} -- `)).to.equal(true);
+        expect(lines.findIndex((text) => /^Examples?$/.test(text))).to.be.at.least(3);
+        expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(60);
+      });
+    }
+
+    for (const line of invalid) {
+      it(`"${line}" exits with code 2 and prints the usage`, async () => {
+        const { code, out, err } = await run(line);
+        expect({ code, out }).to.deep.equal({ code: 2, out: [] });
+        expect(err.join('\n')).to.match(new RegExp(`^${name}: .+\nUsage: `));
+      });
+    }
+
+    for (const line of failing) {
+      it(`"${line}" exits with code 1 and prints one line`, async () => {
+        const { code, out, err } = await run(line);
+        expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
+        expect(err[0]).to.match(new RegExp(`^${name}: [^\n]+$`));
+      });
+    }
+  });
+}
