@@ -1,16 +1,11 @@
 import { expect } from 'chai';
-import type { Client } from '../support/client.ts';
 import { rideIn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 describe("a partner's own reference and metadata", () => {
   const api = useTestApi();
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const own = { reference: 'Room 12, 🏨', metadata: { desk: 'Lobby', folio: '' } };
 

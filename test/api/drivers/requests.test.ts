@@ -6,7 +6,9 @@ import { offerOn } from '../../support/rides.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 
 describe('requests and offers of drivers', () => {
-  const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal, chosenDriver } = useDriverRides();
+  const given = useDriverRides();
+  const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal } = given;
+  const { chosenDriver, askedDriver, askedDrivers } = given;
 
   describe('GET /requests', () => {
     it('the list of requests has the open rides nearby, with exactly their fields and without addresses', async () => {
@@ -35,9 +37,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it("the list of requests shows only the driver's own live offer", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
+      const { driver, other, rideId } = await askedDrivers();
       const offerId = await offerBy(driver, rideId, 23.5);
       await offerBy(other, rideId, 19);
       expect((await requestsOf(driver))[0].offer).to.deep.equal({ offerId, price: 23.5, etaMinutes: 5 });
@@ -81,9 +81,7 @@ describe('requests and offers of drivers', () => {
 
   describe('POST /requests/:rideId/offers', () => {
     it("the partner sees a driver's offer in the list and receives it as an event", async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const answer = await driver.post(`/requests/${rideId}/offers`, { price: 24.75, etaMinutes: 7 });
       expect(answer.status).to.equal(201);
       expect(answer.body).to.have.all.keys('offerId');
@@ -122,9 +120,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it('a second live offer answers 409, and succeeds once the first is withdrawn', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const offerId = await offerBy(driver, rideId);
       const again = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
       expect(refusal(again)).to.deep.equal([409, 'The driver already has a live offer on this ride']);
@@ -135,9 +131,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it("a driver's fourth offer on a ride answers 409, withdrawn ones included; other drivers can offer", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
+      const { driver, other, rideId } = await askedDrivers();
       for (let made = 0; made < 3; made++) {
         await driver.remove(`/requests/${rideId}/offers/${await offerBy(driver, rideId)}`);
       }
@@ -151,9 +145,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it('the 51st offer on a ride answers 409', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       for (let made = 0; made < 50; made++) await offerOn(api.ctx, rideId);
       expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
     });
@@ -185,9 +177,7 @@ describe('requests and offers of drivers', () => {
 
   describe('DELETE /requests/:rideId/offers/:offerId', () => {
     it('withdrawing an offer is idempotent, and the partner can no longer accept it', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const offerId = await offerBy(driver, rideId);
       for (let time = 0; time < 2; time++) {
         const { status, text } = await driver.remove(`/requests/${rideId}/offers/${offerId}`);
@@ -198,9 +188,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it("withdrawing another driver's offer, an unknown offer or an offer on an unopened ride answers 404", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
+      const { driver, other, rideId } = await askedDrivers();
       const foreign = await offerBy(other, rideId);
       const remote = await openRide(somewhere());
       const { offerId } = await offerOn(api.ctx, remote);
