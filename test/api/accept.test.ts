@@ -142,37 +142,6 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  for (const [title, body, named] of [
-    ['no body', undefined, 'The request'],
-    ['malformed JSON', '{"offerId":', 'The request'],
-    ['an array', ['x'], 'The request'],
-    ['a text', '"x"', 'The request'],
-    ['an empty object', {}, 'offerId'],
-    ['offerId null', { offerId: null }, 'offerId'],
-    ['offerId as a number', { offerId: 5 }, 'offerId'],
-    ['offerId as an operator', { offerId: { $gt: '' } }, 'offerId'],
-    ['offerId as an array', { offerId: ['x'] }, 'offerId'],
-  ] as const) {
-    it(`accept answers 400 for ${title}, with a text that starts with "${named}"`, async () => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      const answer = await partner.post(`/rides/${rideId}/accept`, body);
-      expect(answer.status).to.equal(400);
-      expect(answer.body).to.have.all.keys('error');
-      expect(answer.body.error.startsWith(`${named} `), answer.body.error).to.equal(true);
-      expect(await statusOf(rideId)).to.equal('bidding');
-    });
-  }
-
-  it('accept answers 400 for a body of another content type and 413 for a body that is too large', async () => {
-    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-    const body = { offerId: offer.offerId };
-    const text = await partner.post(`/rides/${rideId}/accept`, body, { 'content-type': 'text/plain' });
-    expect(text.status).to.equal(400);
-    const large = await partner.post(`/rides/${rideId}/accept`, { ...body, filler: 'x'.repeat(20_000) });
-    expect(large.status).to.equal(413);
-    expect(await statusOf(rideId)).to.equal('bidding');
-  });
-
   describe('order of checks', () => {
     it('accept checks the body (400) before the ride (404)', async () => {
       const { status } = await partner.post('/rides/ride_unknown/accept', {});

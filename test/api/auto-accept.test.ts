@@ -155,20 +155,4 @@ describe('auto-accept', () => {
     expect(events).to.have.length(2);
     for (const { body } of events) expect(body).not.to.match(/4321|autoAccept/);
   });
-
-  const refused: [fields: unknown, named: RegExp][] = [
-    [{}, /^autoAccept\.maxPrice is required/],
-    [{ maxPrice: 0 }, /^autoAccept\.maxPrice must be greater than 0/],
-    [{ maxPrice: '25' }, /^autoAccept\.maxPrice must be a number/],
-    [{ maxPrice: 25, maxEtaMinutes: -1 }, /^autoAccept\.maxEtaMinutes/],
-    [true, /^autoAccept must be of type object/],
-    [[25], /^autoAccept must be of type object/],
-  ];
-  for (const [fields, named] of refused) {
-    it(`a creation answers 400 for autoAccept ${JSON.stringify(fields)}`, async () => {
-      const { status, body } = await partner.createRide({ autoAccept: fields });
-      expect(status).to.equal(400);
-      expect(body.error).to.match(named);
-    });
-  }
 });

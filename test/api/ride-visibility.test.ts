@@ -12,6 +12,7 @@ const operations: Operation[] = [
   ['events', 'GET', '/events?waitSeconds=30'],
   ['accept', 'POST', '/accept', '{"offerId":"offer_x"}'],
   ['cancel', 'POST', '/cancel'],
+  ['raising the fare', 'POST', '/fare', '{"fare":99}'],
 ];
 const bases = ['/v1', '/api/v1'];
 

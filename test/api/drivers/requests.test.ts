@@ -8,7 +8,7 @@ import { endBidding, storedRide } from '../../support/stored-rides.ts';
 describe('requests and offers of drivers', () => {
   const given = useDriverRides();
   const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal } = given;
-  const { chosenDriver, askedDriver, askedDrivers } = given;
+  const { askedDriver, askedDrivers } = given;
 
   describe('GET /requests', () => {
     it('the list of requests has the open rides nearby, with exactly their fields and without addresses', async () => {
@@ -119,49 +119,6 @@ describe('requests and offers of drivers', () => {
       expect(await requestsOf(driver)).to.deep.equal([]);
     });
 
-    it('a second live offer answers 409, and succeeds once the first is withdrawn', async () => {
-      const { driver, rideId } = await askedDriver();
-      const offerId = await offerBy(driver, rideId);
-      const again = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
-      expect(refusal(again)).to.deep.equal([409, 'The driver already has a live offer on this ride']);
-      await driver.remove(`/requests/${rideId}/offers/${offerId}`);
-      expect(await offerBy(driver, rideId))
-        .to.be.a('string')
-        .and.not.equal(offerId);
-    });
-
-    it("a driver's fourth offer on a ride answers 409, withdrawn ones included; other drivers can offer", async () => {
-      const { driver, other, rideId } = await askedDrivers();
-      for (let made = 0; made < 3; made++) {
-        await driver.remove(`/requests/${rideId}/offers/${await offerBy(driver, rideId)}`);
-      }
-      const fourth = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
-      expect(refusal(fourth)).to.deep.equal([
-        409,
-        'The driver has made 3 offers on this ride, as many as one driver can',
-      ]);
-      expect((await storedRide(rideId)).offers).to.have.length(3);
-      expect(await offerBy(other, rideId)).to.be.a('string');
-    });
-
-    it('the 51st offer on a ride answers 409', async () => {
-      const { driver, rideId } = await askedDriver();
-      for (let made = 0; made < 50; made++) await offerOn(api.ctx, rideId);
-      expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
-    });
-
-    it('an offer answers 409 after an accept, a cancel and the end of the bidding time', async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const [accepted, cancelled, over] = [await openRide(place), await openRide(place), await openRide(place)];
-      await accept(accepted, await offerBy(other, accepted));
-      await partner.post(`/rides/${cancelled}/cancel`);
-      await endBidding(over);
-      for (const rideId of [accepted, cancelled, over]) {
-        expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
-      }
-    });
-
     it('a driver on a ride gets a 409 for an offer on an opened ride, and a 404 on an unopened one', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
@@ -196,11 +153,6 @@ describe('requests and offers of drivers', () => {
         expect((await driver.remove(`/requests/${path}`)).status, path).to.equal(404);
       }
       expect((await storedRide(rideId)).offers[0]).not.to.have.property('withdrawnAt');
-    });
-
-    it('withdrawing an accepted offer answers 409', async () => {
-      const { driver, rideId, offerId } = await chosenDriver();
-      expect((await driver.remove(`/requests/${rideId}/offers/${offerId}`)).status).to.equal(409);
     });
   });
 });
