@@ -64,44 +64,6 @@ describe('auto-accept', () => {
     expect((await storedRide(rideId)).status).to.equal('driver_arriving');
   });
 
-  it('auto-accept does nothing after a withdrawal, another accept, a cancellation or the end of bidding', async () => {
-    const withdrawn = await newRideWith();
-    const { offerId } = await offerOn(api.ctx, withdrawn);
-    await applyAction(api.ctx, withdrawn, { action: 'withdrawOffer', offerId }, 'anyone');
-    expect(await due(withdrawn)).to.include({ result: 'done', status: 'bidding' });
-    expect(await timersOf(withdrawn)).not.to.include('auto_accept');
-
-    const accepted = await newRideWith();
-    const { offerId: dear } = await offerOn(api.ctx, accepted, { price: 90 });
-    await offerOn(api.ctx, accepted);
-    await partner.post(`/rides/${accepted}/accept`, { offerId: dear });
-    expect(await run(accepted)).to.deep.equal({ result: 'stale' });
-    expect((await storedRide(accepted)).acceptedOfferId).to.equal(dear);
-
-    const cancelled = await newRideWith();
-    await offerOn(api.ctx, cancelled);
-    await partner.post(`/rides/${cancelled}/cancel`);
-    expect(await run(cancelled)).to.deep.equal({ result: 'stale' });
-
-    const late = await newRideWith();
-    await offerOn(api.ctx, late);
-    await endBidding(late);
-    expect(await due(late)).to.include({ result: 'done', status: 'bidding' });
-    expect((await storedRide(late)).status).to.equal('bidding');
-  });
-
-  it('auto-accept accepts the next offer within the limits if the first driver is on another ride', async () => {
-    const driver = newDriver();
-    const [first, second] = [await newRideWith(), await newRideWith()];
-    await offerOn(api.ctx, first, { driver });
-    await offerOn(api.ctx, second, { driver });
-    const { offerId } = await offerOn(api.ctx, second);
-    await due(first);
-    await due(second);
-    expect((await storedRide(first)).driver?.driverId).to.equal(driver.driverId);
-    expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
-  });
-
   /** Creates a ride with one offer within the limits, from a driver who is on another ride. */
   async function rideOfBusyDriver() {
     const driver = newDriver();
@@ -193,29 +155,4 @@ describe('auto-accept', () => {
     expect(events).to.have.length(2);
     for (const { body } of events) expect(body).not.to.match(/4321|autoAccept/);
   });
-
-  it('a repeat with the same Idempotency-Key and other autoAccept limits answers 409', async () => {
-    const under = { 'idempotency-key': 'auto' };
-    const first = await partner.createRide({ autoAccept: limits }, under);
-    expect((await partner.createRide({ autoAccept: { ...limits } }, under)).text).to.equal(first.text);
-    expect((await partner.createRide({ autoAccept: { maxPrice: 25 } }, under)).status).to.equal(409);
-    expect((await partner.createRide({}, under)).status).to.equal(409);
-  });
-
-  const refused: [fields: unknown, named: RegExp][] = [
-    [{}, /^autoAccept\.maxPrice is required/],
-    [{ maxPrice: 0 }, /^autoAccept\.maxPrice must be greater than 0/],
-    [{ maxPrice: 1_000_001 }, /^autoAccept\.maxPrice must be less than or equal to 1000000/],
-    [{ maxPrice: '25' }, /^autoAccept\.maxPrice must be a number/],
-    [{ maxPrice: 25, maxEtaMinutes: -1 }, /^autoAccept\.maxEtaMinutes/],
-    [true, /^autoAccept must be of type object/],
-    [[25], /^autoAccept must be of type object/],
-  ];
-  for (const [fields, named] of refused) {
-    it(`a creation answers 400 for autoAccept ${JSON.stringify(fields)}`, async () => {
-      const { status, body } = await partner.createRide({ autoAccept: fields });
-      expect(status).to.equal(400);
-      expect(body.error).to.match(named);
-    });
-  }
 });

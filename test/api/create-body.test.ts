@@ -173,23 +173,6 @@ describe('POST /rides: the body', () => {
     expect(over.body).to.have.all.keys('error');
   });
 
-  it('a Content-Length of 10 GB gets a 413 before the whole body is read', async () => {
-    const answer = await rawRequest(
-      api.url,
-      requestText([
-        'POST /v1/rides HTTP/1.1',
-        'Host: x',
-        `X-Api-Key: ${partner.key}`,
-        'Content-Type: application/json',
-        'Content-Length: 10000000000',
-        'Connection: close',
-      ]),
-      '{'.repeat(1_000),
-    );
-    expect(answer.status).to.equal(413);
-    expect(answer.body).to.have.all.keys('error');
-  });
-
   // Regression: a body that broke after inflating beyond the limit ended the process, because nothing listened to its
   // errors.
   const brokenBomb = gzipSync(bodyOf(33_000), { level: 0 });

@@ -14,36 +14,17 @@ type Case = [title: string, fields: object, named?: string];
 const accepted: Case[] = [
   ['0,0 as coordinates', { pickup: at(0, 0), destination: at(0, 0) }],
   ['the poles and the date line', { pickup: at(90, 180), destination: at(-90, -180) }],
-  ['an empty address', { pickup: { ...at(1, 1), address: '' } }],
   ['a long address', { pickup: { ...at(1, 1), address: 'a'.repeat(5_000) } }],
-  ['the smallest fare', { fare: 0.01 }],
-  ['a fare of less than a cent', { fare: 5e-324 }],
   ['the highest fare', { fare: 1_000_000 }],
-  ['a whole number with a decimal point', { fare: 25.0 }],
-  ['passengerCount 1', { passengerCount: 1 }],
   ['passengerCount 7', { passengerCount: 7 }],
-  ['empty notes', { notes: '' }],
   ['200 characters of notes', { notes: 'n'.repeat(200) }],
   ['200 emoji of notes, because the limit counts code points', { notes: emojis(200) }],
   ['200 combining marks of notes', { notes: 'e\u0301'.repeat(100) }],
-  ['an empty passenger', { passenger: {} }],
-  ['a passenger with only a name', { passenger: { name: 'A' } }],
-  ['a passenger with only a phone', { passenger: { phone: '1' } }],
   ['empty texts of passenger', { passenger: { name: '', phone: '' } }],
-  ['both ride types', { rideType: 'intercity' }],
-  ['a distance of 0', { distanceKm: 0 }],
   ['an https webhookUrl', { webhookUrl: 'https://partner.example/hook' }],
   ['an https webhookUrl with a port and a query', { webhookUrl: 'https://partner.example:8443/hook?x=1' }],
   ['a public address as webhookUrl', { webhookUrl: 'https://8.8.8.8/hook' }],
   ['a webhookUrl with an unknown host, which is not resolved', { webhookUrl: 'https://does-not-exist.example/' }],
-];
-
-const wrongTexts: [string, unknown][] = [
-  ['a number', 5],
-  ['a boolean', true],
-  ['an object', {}],
-  ['an array', []],
-  ['a lone surrogate', 'x\ud800y'],
 ];
 
 const textFields: [field: string, wrap: (text: unknown) => object][] = [
@@ -55,55 +36,33 @@ const textFields: [field: string, wrap: (text: unknown) => object][] = [
 ];
 
 const places = ['pickup', 'destination'];
-const wrongNumbers: [string, unknown][] = [
-  ['text', '5'],
-  ['an empty text', ''],
-  ['a boolean', true],
-  ['an object', {}],
-  ['an array', [5]],
-];
-
 const refused: Case[] = [
   ...places.flatMap((place): Case[] => [
     [`without ${place}`, { [place]: undefined }, place],
     [`${place} null`, { [place]: null }, place],
     [`${place} as text`, { [place]: '1,2' }, place],
-    [`${place} as an array`, { [place]: [1, 2] }, place],
     [`${place} empty`, { [place]: {} }, `${place}.lat`],
     [`${place} without lng`, { [place]: { lat: 1 } }, `${place}.lng`],
-    [`${place}.lat null`, { [place]: at(null, 1) }, `${place}.lat`],
     [`${place}.lat over 90`, { [place]: at(90.000001, 1) }, `${place}.lat`],
-    [`${place}.lat under -90`, { [place]: at(-90.000001, 1) }, `${place}.lat`],
-    [`${place}.lng over 180`, { [place]: at(1, 180.000001) }, `${place}.lng`],
     [`${place}.lng under -180`, { [place]: at(1, -180.000001) }, `${place}.lng`],
-    ...wrongNumbers.map(([what, value]): Case => [`${place}.lng ${what}`, { [place]: at(1, value) }, `${place}.lng`]),
+    [`${place}.lng as text`, { [place]: at(1, '5') }, `${place}.lng`],
   ]),
   ['without fare', { fare: undefined }, 'fare'],
-  ['fare null', { fare: null }, 'fare'],
   ['fare 0', { fare: 0 }, 'fare'],
-  ['fare below 0', { fare: -0.01 }, 'fare'],
   ['fare above 1,000,000', { fare: 1_000_000.01 }, 'fare'],
-  ...wrongNumbers.map(([what, value]): Case => [`fare ${what}`, { fare: value }, 'fare']),
-  ...wrongNumbers.map(([what, value]): Case => [`distanceKm ${what}`, { distanceKm: value }, 'distanceKm']),
-  ...wrongNumbers.map(([what, value]): Case => [`passengerCount ${what}`, { passengerCount: value }, 'passengerCount']),
+  ['fare as text', { fare: '5' }, 'fare'],
   ['distanceKm below 0', { distanceKm: -0.01 }, 'distanceKm'],
   ['passengerCount 0', { passengerCount: 0 }, 'passengerCount'],
   ['passengerCount 8', { passengerCount: 8 }, 'passengerCount'],
-  ['passengerCount 1.5', { passengerCount: 1.5 }, 'passengerCount'],
-  ['passengerCount -1', { passengerCount: -1 }, 'passengerCount'],
   ['an unknown carType', { carType: 'limousine' }, 'carType'],
-  ['carType in capitals', { carType: 'Regular' }, 'carType'],
-  ['an empty carType', { carType: '' }, 'carType'],
-  ['carType as an array', { carType: ['regular'] }, 'carType'],
   ['an unknown rideType', { rideType: 'express' }, 'rideType'],
-  ['rideType as a number', { rideType: 0 }, 'rideType'],
   ['201 characters of notes', { notes: 'n'.repeat(201) }, 'notes'],
   ['201 emoji of notes', { notes: emojis(201) }, 'notes'],
   ['passenger as text', { passenger: 'Ann' }, 'passenger'],
-  ['passenger as an array', { passenger: [] }, 'passenger'],
-  ...textFields.flatMap(([field, wrap]) =>
-    wrongTexts.map(([what, value]): Case => [`${field}: ${what}`, wrap(value), field]),
-  ),
+  ...textFields.flatMap(([field, wrap]): Case[] => [
+    [`${field} as a number`, wrap(5), field],
+    [`${field}: a lone surrogate`, wrap('x\ud800y'), field],
+  ]),
   ...[
     ['http', 'http://partner.example/hook'],
     ['another scheme', 'ftp://partner.example/hook'],

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { poolNames } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { chargesOf } from '../support/charges.ts';
-import type { Client } from '../support/client.ts';
+import type { Answer, Client } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 
 const unknownToDns = `https://${'a'.repeat(64)}.example/`;
 
 /** Every kind of creation that is refused, with its status. */
-const refusals: [title: string, status: number, send: (partner: Client) => Promise<{ status: number }>][] = [
+const refusals: [title: string, status: number, send: (partner: Client) => Promise<Answer>][] = [
   ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
   ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
   ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
@@ -36,6 +36,7 @@ describe('POST /rides: refused creations', () => {
       const [ridesBefore, jobsBefore] = [await rides.countDocuments({}), await jobs()];
       const answer = await send(partner);
       expect(answer.status).to.equal(status);
+      expect(answer.headers.get('ratelimit')).to.equal(null);
       expect(await rides.countDocuments({})).to.equal(ridesBefore);
       expect(await chargesOf(api.ctx, partner.keyId)).to.equal(0);
       expect(await jobs()).to.equal(jobsBefore);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import mongoose from 'mongoose';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
@@ -9,7 +8,6 @@ import { type Answer, call } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { database, failOnce } from '../support/failing-mongo.ts';
-import { rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
@@ -103,13 +101,6 @@ describe('form of errors', () => {
     expect(codes).to.deep.equal(['not_found', 'invalid_request', 'account_suspended', null]);
   });
 
-  it('a conflict answers 409 in the common error form', async () => {
-    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
-    const answer = await partner.post(`/rides/${rideId}/cancel`);
-    expect(answer.status).to.equal(409);
-    expectErrorForm(answer);
-  });
-
   const unknownError = () => new Error(`E11000 ${secret} { fare: 25 }`);
   const operations: [title: string, collection: () => object, method: string, send: (id: string) => Promise<Answer>][] =
     [
@@ -132,15 +123,6 @@ describe('form of errors', () => {
       expect(next.body.status).to.equal('bidding');
     });
   }
-
-  it('the API answers 503 in the common error form with Retry-After when MongoDB is unavailable', async () => {
-    const { rideId } = (await partner.createRide()).body;
-    failOnce(keys, 'aggregate', new mongoose.mongo.MongoNetworkError(`connect to ${secret}:27017 failed`));
-    const answer = await partner.get(`/rides/${rideId}`);
-    expect(answer.status).to.equal(503);
-    expectErrorForm(answer);
-    expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
-  });
 
   const requestIdFor = async (given: string) =>
     (await partner.get('', { 'x-request-id': given })).headers.get('x-request-id');

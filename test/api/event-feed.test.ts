@@ -197,12 +197,8 @@ describe('reading events', () => {
     ['/events?after=x', 'after'],
     ['/events?after=cur_1', 'after'],
     ['/events?waitSeconds=31', 'waitSeconds'],
-    ['/events?waitSeconds=-1', 'waitSeconds'],
-    ['/events?waitSeconds=0.5', 'waitSeconds'],
-    ['/events?limit=0', 'limit'],
     ['/events?after=now&after=now', 'after'],
     ['/rides/RIDE/events?after=cur_x', 'after'],
-    ['/rides/RIDE/events?after=-1', 'after'],
   ] as const) {
     it(`${query} answers 400 and names the invalid parameter`, async () => {
       const path = query.replace('RIDE', await newRide(api.ctx, { keyId: partner.keyId }));

@@ -2,16 +2,12 @@ import { expect } from 'chai';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
 import { dayOf } from '../../shared/usage/days.ts';
-import type { Client } from '../support/client.ts';
 import { somewhere } from '../support/drivers.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe('GET /fare-hint', () => {
   const api = useTestApi();
-  let partner: Client;
-  before(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const written = ({ lat, lng }: Point) => `${lat},${lng}`;
   const ask = (query: Record<string, string>) => partner.get(`/fare-hint?${new URLSearchParams(query)}`);

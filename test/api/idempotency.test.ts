@@ -75,6 +75,7 @@ describe('Idempotency-Key', () => {
     ['distanceKm', 1],
     ['webhookUrl', 'https://partner.example/'],
     ['rideType', 'intercity'],
+    ['autoAccept', { maxPrice: 25 }],
   ] as const) {
     it(`a repeat with another ${field} answers 409`, async () => {
       await partner.createRide({}, under('a'));

@@ -99,17 +99,12 @@ describe('GET /rides', () => {
   });
 
   const refused: [query: string, named: string][] = [
-    ['status=open', 'status'],
     ['status=bidding&status=arrived', 'status'],
     ['createdAfter=yesterday', 'createdAfter'],
     ['createdAfter=1795269600', 'createdAfter'],
-    ['createdBefore=-1', 'createdBefore'],
-    ['createdAfter=1.5', 'createdAfter'],
     ['createdBefore=100000000000000', 'createdBefore'],
     [`reference=${'x'.repeat(65)}`, 'reference'],
     ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=ten', 'limit'],
     ['cursor=ride_x', 'cursor'],
     ['cursor[$gt]=&cursor=x', 'cursor'],
   ];

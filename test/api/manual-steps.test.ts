@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { TestScenario } from '../../shared/rides/ride-types.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
-import { endBidding, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
+import { makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 
 const steps = ['offer', 'withdraw', 'arrive', 'start', 'complete', 'cancel', 'expire'];
 
@@ -57,13 +57,6 @@ describe('manual steps of a test ride', () => {
     expect((await step(rideId, 'withdraw', { offerId: 'offer_none' })).status).to.equal(404);
   });
 
-  it('the 51st manual offer on a ride answers 409', async () => {
-    const rideId = await newRideUnder('no_offers');
-    for (let count = 0; count < 50; count++) expect((await step(rideId, 'offer')).status).to.equal(200);
-    expect((await step(rideId, 'offer')).status).to.equal(409);
-    expect(new Set((await storedRide(rideId)).offers.map(({ driver }) => driver.driverId)).size).to.equal(50);
-  });
-
   it('a manual offer without a price has the price of the scenario', async () => {
     const countered = await newRideUnder('counter_offer');
     await step(countered, 'offer');
@@ -85,21 +78,6 @@ describe('manual steps of a test ride', () => {
       expect((await partner.get(`/rides/${rideId}`)).body.cancelledBy).to.equal('timeout');
       expect((await step(rideId, 'expire')).status).to.equal(409);
     }
-  });
-
-  it('a manual step that the status does not allow answers 409 and changes nothing', async () => {
-    const cases = [
-      { rideId: await newRideUnder('no_offers'), not: ['arrive', 'start', 'complete', 'cancel'] },
-      { rideId: await acceptedRideUnder('no_offers'), not: ['offer', 'start', 'complete'] },
-    ];
-    for (const { rideId, not } of cases) {
-      const before = await storedRide(rideId);
-      for (const name of not) expect((await step(rideId, name)).status, name).to.equal(409);
-      expect((await storedRide(rideId)).rev).to.equal(before.rev);
-    }
-    const late = await newRideUnder('no_offers');
-    await endBidding(late);
-    expect((await step(late, 'offer')).body.error).to.equal('The bidding time of this ride is over');
   });
 
   it('a manual step answers 400 naming the invalid field, and lists ignored fields', async () => {

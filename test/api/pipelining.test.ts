@@ -44,7 +44,10 @@ describe('pipelined requests', () => {
     const connection = rawConnection(server.port);
     connection.socket.write(Buffer.from(bytes, 'latin1'));
     const answers = await connection.answers();
-    for (const answer of answers) expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
+    for (const { status, headers, body } of answers) {
+      expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+      if (status >= 400) expect(Object.keys(body)).to.deep.equal(['error']);
+    }
     return answers.map(({ status }) => status);
   }
 

@@ -163,23 +163,6 @@ describe('rate limit of creations', () => {
     expect(await charges(other.keyId)).to.equal(1);
   });
 
-  it('only valid creations are charged, not invalid or refused ones', async () => {
-    await addCharges(partner.keyId, perMinute - 1, 30);
-    const invalid = [
-      await partner.createRide({ fare: 0 }),
-      await partner.post('/rides', '{'),
-      await partner.createRide({}, { 'x-service-test-scenario': 'nope' }),
-      await partner.createRide({}, { 'idempotency-key': 'a b' }),
-    ];
-    expect(invalid.map(({ status }) => status)).to.deep.equal([400, 400, 400, 400]);
-    expect(invalid.map(({ headers }) => headers.get('ratelimit'))).to.deep.equal([null, null, null, null]);
-    expect(await charges(partner.keyId)).to.equal(perMinute - 1);
-    expect((await partner.createRide()).status).to.equal(201);
-    await partner.createRide();
-    await partner.createRide();
-    expect(await charges(partner.keyId)).to.equal(perMinute);
-  });
-
   it('an invalid creation answers 400, not 429, even if the key is over its limit', async () => {
     await addCharges(partner.keyId, perMinute, 30);
     expect((await partner.createRide({ fare: 0 })).status).to.equal(400);

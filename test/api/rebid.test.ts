@@ -5,19 +5,15 @@ import { rides } from '../../shared/rides/ride.ts';
 import { ridesByKey } from '../../shared/usage/usage.ts';
 import { runBiddingTimer } from '../../workers/bidding.ts';
 import { countByDay } from '../../workers/periodic/usage/sum-rides.ts';
-import type { Client } from '../support/client.ts';
 import { deliver } from '../support/deliveries.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { rideIn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 
 describe('rides that are replaced when the driver cancels', () => {
   const api = useTestApi();
-  let partner: Client & { keyId: string };
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const rebid = { onDriverCancel: 'rebid' } as const;
   const cancelBy = (rideId: string, by: 'driver' | 'partner' | 'timeout' = 'driver') =>

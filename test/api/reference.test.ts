@@ -1,16 +1,11 @@
 import { expect } from 'chai';
-import type { Client } from '../support/client.ts';
 import { rideIn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 describe("a partner's own reference and metadata", () => {
   const api = useTestApi();
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const own = { reference: 'Room 12, 🏨', metadata: { desk: 'Lobby', folio: '' } };
 
@@ -47,11 +42,6 @@ describe("a partner's own reference and metadata", () => {
     }
   });
 
-  it('reference and metadata are not listed as ignored fields', async () => {
-    const { headers } = await (await api.partner('test')).createRide(own);
-    expect(headers.get('x-service-ignored-fields')).to.equal(null);
-  });
-
   const entries = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, number) => [`n${number}`, 'x']));
 
@@ -74,13 +64,10 @@ describe("a partner's own reference and metadata", () => {
 
   const refused: [string, object, named: RegExp][] = [
     ['a reference of 65 characters', { reference: 'x'.repeat(65) }, /^reference must be at most 64 characters$/],
-    ['a number as reference', { reference: 12 }, /^reference must be a string$/],
     ['a lone surrogate', { reference: '\ud800' }, /^reference must be well-formed Unicode$/],
-    ['a text as metadata', { metadata: 'desk' }, /^metadata must be of type object$/],
     ['an array as metadata', { metadata: ['desk'] }, /^metadata must be of type object$/],
     ['21 entries', { metadata: entries(21) }, /^metadata must have at most 20 entries$/],
     ['a value of 101 characters', { metadata: { desk: 'x'.repeat(101) } }, /^metadata\.desk must be at most 100 cha/],
-    ['a number as value', { metadata: { desk: 5 } }, /^metadata\.desk must be a string$/],
     ['an object as value', { metadata: { desk: { $gt: '' } } }, /^metadata\.desk must be a string$/],
     ...['', '$set', 'a.b', '1st', 'ä', 'a b', 'x'.repeat(41)].map((name): [string, object, RegExp] => [
       `the name "${name}"`,

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { openDue } from '../../workers/periodic/opener.ts';
-import type { Client } from '../support/client.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { makeDue, storedRide } from '../support/stored-rides.ts';
 
 const minute = 60_000;
@@ -12,10 +11,7 @@ const day = 24 * 60 * minute;
 
 describe('creating rides for later', () => {
   const api = useTestApi();
-  let partner: Client;
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
   const ahead = (ms: number) => Math.round(api.ctx.now()) + ms;
 
   it('pickupAt and biddingOpensAt are in the answer, the ride, the list and the events', async () => {
@@ -114,10 +110,7 @@ describe('creating rides for later', () => {
 
 describe('a test ride for later', () => {
   const api = useTestApi();
-  let partner: Client;
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
+  const partner = usePartner(api, 'test');
   const later = async () => (await partner.createRide({ pickupAt: Math.round(api.ctx.now()) + day })).body.rideId;
 
   it('POST /test/rides/:rideId/open opens a ride for later now, and the simulated driver begins', async () => {

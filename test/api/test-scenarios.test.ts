@@ -78,13 +78,4 @@ describe('X-Service-Test-Scenario', () => {
     const second = await drivenUntil('arrive', 'start');
     expect(second).to.deep.equal({ etaMinutes: 2, minutes: 4, endsWith: 'complete' });
   });
-
-  it('a repeat with the same Idempotency-Key and another scenario answers 409', async () => {
-    const partner = await api.partner('test');
-    await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });
-    const same = await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });
-    expect(same.status).to.equal(201);
-    const other = await partner.createRide({}, { ...under('no_offers'), 'idempotency-key': 'a' });
-    expect(other.status).to.equal(409);
-  });
 });

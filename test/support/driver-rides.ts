@@ -34,6 +34,20 @@ export function useDriverRides() {
   const rideOf = async (driver: GatewayDriver) => (await driver.get('/ride')).body.ride;
   const refusal = ({ status, body }: { status: number; body: { error: string } }) => [status, body.error];
 
+  /** Creates a driver, and a ride nearby that is open to the driver. */
+  async function askedDriver() {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    return { place, driver, rideId: await openRide(place) };
+  }
+
+  /** Creates two drivers at one place, and a ride there that is open to both. */
+  async function askedDrivers() {
+    const place = somewhere();
+    const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+    return { place, driver, other, rideId: await openRide(place) };
+  }
+
   /** Creates a ride and a driver who is assigned to it. */
   async function chosenDriver(place = somewhere()) {
     const driver = await newGatewayDriver(api, { at: place });
@@ -42,5 +56,8 @@ export function useDriverRides() {
     await accept(rideId, offerId);
     return { driver, rideId, offerId, place };
   }
-  return { api, partner, openRide, offerBy, accept, step, requestsOf, rideOf, refusal, chosenDriver };
+  return {
+    ...{ api, partner, openRide, offerBy, accept, step, requestsOf, rideOf, refusal },
+    ...{ askedDriver, askedDrivers, chosenDriver },
+  };
 }

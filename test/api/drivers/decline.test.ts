@@ -5,12 +5,12 @@ import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.
 import { makeDue, storedRide } from '../../support/stored-rides.ts';
 
 describe('DELETE /requests/:rideId', () => {
-  const { api, partner, openRide, offerBy, accept, requestsOf, refusal, chosenDriver } = useDriverRides();
+  const given = useDriverRides();
+  const { api, partner, openRide, offerBy, accept, requestsOf, refusal } = given;
+  const { chosenDriver, askedDriver, askedDrivers } = given;
 
   it('a declined request leaves the list of this driver only, and a repeat changes nothing', async () => {
-    const place = somewhere();
-    const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-    const rideId = await openRide(place);
+    const { driver, other, rideId } = await askedDrivers();
     for (let time = 0; time < 2; time++) {
       const { status, text } = await driver.remove(`/requests/${rideId}`);
       expect({ status, text }).to.deep.equal({ status: 204, text: '' });
@@ -38,9 +38,7 @@ describe('DELETE /requests/:rideId', () => {
   });
 
   it("declining withdraws the driver's offer, and a later offer shows the request again", async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await openRide(place);
+    const { driver, rideId } = await askedDriver();
     const offerId = await offerBy(driver, rideId);
     await driver.remove(`/requests/${rideId}`);
     expect(refusal(await accept(rideId, offerId))).to.deep.equal([409, 'The offer was withdrawn']);
@@ -51,9 +49,7 @@ describe('DELETE /requests/:rideId', () => {
 
   it('of a decline and an accept at the same time, only the first one changes the ride', async () => {
     for (let race = 0; race < 10; race++) {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const offerId = await offerBy(driver, rideId);
       const [accepted, declined] = await Promise.all([accept(rideId, offerId), driver.remove(`/requests/${rideId}`)]);
       expect(declined.status).to.equal(204);
@@ -68,9 +64,7 @@ describe('DELETE /requests/:rideId', () => {
   });
 
   it('a request stays declined if a dispatch round runs at the same time', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await openRide(place);
+    const { driver, rideId } = await askedDriver();
     await makeDue(rideId, 'dispatch');
     await Promise.all([runDispatch(api.ctx, rideId), driver.remove(`/requests/${rideId}`)]);
     expect(await requestsOf(driver)).to.deep.equal([]);
@@ -78,9 +72,7 @@ describe('DELETE /requests/:rideId', () => {
   });
 
   it('the stream of the driver no longer shows a declined request', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await openRide(place);
+    const { driver, rideId } = await askedDriver();
     const stream = await driver.stream();
     try {
       expect((await stream.next())?.requests).to.have.length(1);

@@ -9,7 +9,7 @@ import { newDriver, offerOn } from '../../support/rides.ts';
 import { makeDue, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('drivers have one ride at a time', () => {
-  const { api, partner, openRide, offerBy, accept, step, rideOf, chosenDriver } = useDriverRides();
+  const { api, partner, openRide, offerBy, accept, step, rideOf, chosenDriver, askedDriver } = useDriverRides();
 
   describe('other offers of a chosen driver', () => {
     /** Creates a driver who has offers on two rides and was chosen for the first. */
@@ -136,9 +136,7 @@ describe('drivers have one ride at a time', () => {
     });
 
     it('a ride that is accepted right after the suspension is cancelled as `driver`', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const offerId = await offerBy(driver, rideId);
       await suspendDriver(driver.driverId);
       expect((await accept(rideId, offerId)).status).to.equal(200);

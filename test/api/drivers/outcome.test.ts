@@ -1,33 +1,15 @@
 import { expect } from 'chai';
-import type { Client } from '../../support/client.ts';
-import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
+import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
 
 describe('GET /requests/:rideId', () => {
-  const api = useTestApi();
-  let partner: Client;
-  before(async () => {
-    partner = await api.partner('live');
-  });
+  const { api, partner, offerBy, accept, askedDrivers } = useDriverRides();
 
-  async function openRide() {
-    const pickup = somewhere();
-    const [first, second] = [
-      await newGatewayDriver(api, { at: pickup }),
-      await newGatewayDriver(api, { at: pickup }),
-    ] as const;
-    const { rideId } = (await partner.createRide({ pickup })).body;
-    await runDispatch(api.ctx, rideId);
-    return { rideId, first, second };
-  }
   const outcome = async (driver: GatewayDriver, rideId: string) => (await driver.get(`/requests/${rideId}`)).body;
-  const chosen = async (driver: GatewayDriver, rideId: string) => {
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
-    await partner.post(`/rides/${rideId}/accept`, { offerId });
-  };
+  const chosen = async (driver: GatewayDriver, rideId: string) => accept(rideId, await offerBy(driver, rideId));
 
   it('the chosen driver sees the outcome `chosen`, then `completed`; the others only see `other_driver`', async () => {
-    const { rideId, first, second } = await openRide();
+    const { rideId, driver: first, other: second } = await askedDrivers();
     expect(await outcome(first, rideId)).to.deep.equal({ rideId, outcome: 'open' });
     await chosen(first, rideId);
     expect(await outcome(first, rideId)).to.deep.equal({ rideId, outcome: 'chosen' });
@@ -38,11 +20,11 @@ describe('GET /requests/:rideId', () => {
   });
 
   it('the outcome of a cancelled ride has cancelledBy, except for drivers who were not chosen', async () => {
-    const open = await openRide();
+    const open = await askedDrivers();
     await partner.post(`/rides/${open.rideId}/cancel`);
     const byPartner = { outcome: 'cancelled', cancelledBy: 'partner' };
-    expect(await outcome(open.second, open.rideId)).to.deep.equal({ rideId: open.rideId, ...byPartner });
-    const { rideId, first, second } = await openRide();
+    expect(await outcome(open.other, open.rideId)).to.deep.equal({ rideId: open.rideId, ...byPartner });
+    const { rideId, driver: first, other: second } = await askedDrivers();
     await chosen(first, rideId);
     await first.post('/ride/cancel', { rideId });
     expect(await outcome(first, rideId)).to.deep.equal({ rideId, outcome: 'cancelled', cancelledBy: 'driver' });
@@ -50,7 +32,7 @@ describe('GET /requests/:rideId', () => {
   });
 
   it('the outcome is a 404 for a driver who was not asked, and for an unknown ride', async () => {
-    const { rideId, first } = await openRide();
+    const { rideId, driver: first } = await askedDrivers();
     expect((await (await newGatewayDriver(api)).get(`/requests/${rideId}`)).status).to.equal(404);
     expect((await first.get('/requests/ride_unknown')).status).to.equal(404);
   });

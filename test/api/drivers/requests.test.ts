@@ -6,7 +6,9 @@ import { offerOn } from '../../support/rides.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 
 describe('requests and offers of drivers', () => {
-  const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal, chosenDriver } = useDriverRides();
+  const given = useDriverRides();
+  const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal } = given;
+  const { askedDriver, askedDrivers } = given;
 
   describe('GET /requests', () => {
     it('the list of requests has the open rides nearby, with exactly their fields and without addresses', async () => {
@@ -35,9 +37,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it("the list of requests shows only the driver's own live offer", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
+      const { driver, other, rideId } = await askedDrivers();
       const offerId = await offerBy(driver, rideId, 23.5);
       await offerBy(other, rideId, 19);
       expect((await requestsOf(driver))[0].offer).to.deep.equal({ offerId, price: 23.5, etaMinutes: 5 });
@@ -81,9 +81,7 @@ describe('requests and offers of drivers', () => {
 
   describe('POST /requests/:rideId/offers', () => {
     it("the partner sees a driver's offer in the list and receives it as an event", async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const answer = await driver.post(`/requests/${rideId}/offers`, { price: 24.75, etaMinutes: 7 });
       expect(answer.status).to.equal(201);
       expect(answer.body).to.have.all.keys('offerId');
@@ -121,55 +119,6 @@ describe('requests and offers of drivers', () => {
       expect(await requestsOf(driver)).to.deep.equal([]);
     });
 
-    it('a second live offer answers 409, and succeeds once the first is withdrawn', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
-      const offerId = await offerBy(driver, rideId);
-      const again = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
-      expect(refusal(again)).to.deep.equal([409, 'The driver already has a live offer on this ride']);
-      await driver.remove(`/requests/${rideId}/offers/${offerId}`);
-      expect(await offerBy(driver, rideId))
-        .to.be.a('string')
-        .and.not.equal(offerId);
-    });
-
-    it("a driver's fourth offer on a ride answers 409, withdrawn ones included; other drivers can offer", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
-      for (let made = 0; made < 3; made++) {
-        await driver.remove(`/requests/${rideId}/offers/${await offerBy(driver, rideId)}`);
-      }
-      const fourth = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
-      expect(refusal(fourth)).to.deep.equal([
-        409,
-        'The driver has made 3 offers on this ride, as many as one driver can',
-      ]);
-      expect((await storedRide(rideId)).offers).to.have.length(3);
-      expect(await offerBy(other, rideId)).to.be.a('string');
-    });
-
-    it('the 51st offer on a ride answers 409', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
-      for (let made = 0; made < 50; made++) await offerOn(api.ctx, rideId);
-      expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
-    });
-
-    it('an offer answers 409 after an accept, a cancel and the end of the bidding time', async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const [accepted, cancelled, over] = [await openRide(place), await openRide(place), await openRide(place)];
-      await accept(accepted, await offerBy(other, accepted));
-      await partner.post(`/rides/${cancelled}/cancel`);
-      await endBidding(over);
-      for (const rideId of [accepted, cancelled, over]) {
-        expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
-      }
-    });
-
     it('a driver on a ride gets a 409 for an offer on an opened ride, and a 404 on an unopened one', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
@@ -185,9 +134,7 @@ describe('requests and offers of drivers', () => {
 
   describe('DELETE /requests/:rideId/offers/:offerId', () => {
     it('withdrawing an offer is idempotent, and the partner can no longer accept it', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place });
-      const rideId = await openRide(place);
+      const { driver, rideId } = await askedDriver();
       const offerId = await offerBy(driver, rideId);
       for (let time = 0; time < 2; time++) {
         const { status, text } = await driver.remove(`/requests/${rideId}/offers/${offerId}`);
@@ -198,9 +145,7 @@ describe('requests and offers of drivers', () => {
     });
 
     it("withdrawing another driver's offer, an unknown offer or an offer on an unopened ride answers 404", async () => {
-      const place = somewhere();
-      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
-      const rideId = await openRide(place);
+      const { driver, other, rideId } = await askedDrivers();
       const foreign = await offerBy(other, rideId);
       const remote = await openRide(somewhere());
       const { offerId } = await offerOn(api.ctx, remote);
@@ -208,11 +153,6 @@ describe('requests and offers of drivers', () => {
         expect((await driver.remove(`/requests/${path}`)).status, path).to.equal(404);
       }
       expect((await storedRide(rideId)).offers[0]).not.to.have.property('withdrawnAt');
-    });
-
-    it('withdrawing an accepted offer answers 409', async () => {
-      const { driver, rideId, offerId } = await chosenDriver();
-      expect((await driver.remove(`/requests/${rideId}/offers/${offerId}`)).status).to.equal(409);
     });
   });
 });

@@ -7,24 +7,14 @@ import { hold, releaseRide } from '../../../shared/rides/held-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
-import { usePartner, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('drivers who are suspended and resumed before the next sweep', () => {
-  const api = useTestApi();
-  const partner = usePartner(api, 'live');
+  const { api, openRide, offerBy, accept, askedDriver } = useDriverRides();
 
-  const terms = { price: 20, etaMinutes: 5 };
-  async function openRide(pickup = somewhere()): Promise<string> {
-    const { rideId } = (await partner.createRide({ pickup })).body;
-    await runDispatch(api.ctx, rideId);
-    return rideId;
-  }
-  const offerBy = async (driver: GatewayDriver, rideId: string): Promise<string> =>
-    (await driver.post(`/requests/${rideId}/offers`, terms)).body.offerId;
-  const accept = (rideId: string, offerId: string) => partner.post(`/rides/${rideId}/accept`, { offerId });
   const sweepOnce = () => sweep(api.ctx, { everything: false });
   async function suspendAndResume({ driverId }: GatewayDriver): Promise<void> {
     await suspendDriver(driverId);
@@ -44,9 +34,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
   });
 
   it('a held ride of a restored backup blocks no driver, and is ended after its release', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await openRide(place);
+    const { place, driver, rideId } = await askedDriver();
     expect((await accept(rideId, await offerBy(driver, rideId))).status).to.equal(200);
     const ride = await rides.findOne({ _id: rideId });
     await rides.replaceOne({ _id: rideId }, hold({ ...ride }, new Date()) as Ride);
@@ -59,9 +47,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
   });
 
   it('a resumed driver keeps a ride if an offer from before the suspension is accepted after the resume', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await openRide(place);
+    const { driver, rideId } = await askedDriver();
     const offerId = await offerBy(driver, rideId);
     await suspendAndResume(driver);
     expect((await accept(rideId, offerId)).status).to.equal(200);
@@ -133,7 +119,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
 });
 
 describe("the stored ride of a driver's position", () => {
-  const api = useTestApi();
+  const { api, partner, chosenDriver } = useDriverRides();
 
   it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
@@ -144,13 +130,7 @@ describe("the stored ride of a driver's position", () => {
   });
 
   it('a driver becomes available after a ride even if MongoDB’s clock was set back by an hour', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const partner = await api.partner('live');
-    const { rideId } = (await partner.createRide({ pickup: place })).body;
-    await runDispatch(api.ctx, rideId);
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
-    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    const { driver, rideId } = await chosenDriver();
     await runDispatch(api.ctx, rideId, 'driver');
     // Simulates a position from an earlier version, written while the clock was an hour ahead.
     const settledAt = new Date(api.ctx.now() + 3_600_000);

@@ -102,17 +102,6 @@ describe('rides of drivers', () => {
       }
     });
 
-    it('a step out of order answers 409', async () => {
-      const { driver, rideId } = await chosenDriver();
-      for (const name of ['start', 'complete']) expect((await step(driver, name, rideId)).status).to.equal(409);
-      await step(driver, 'arrive', rideId);
-      expect(refusal(await step(driver, 'complete', rideId))).to.deep.equal([
-        409,
-        'The ride is not in a status that allows this step',
-      ]);
-      expect(await storedRide(rideId)).to.include({ status: 'arrived' });
-    });
-
     it("a step on any ride other than the driver's own answers 409, even on an unknown ride", async () => {
       const { rideId, place } = await chosenDriver();
       const other = await newGatewayDriver(api, { at: place });

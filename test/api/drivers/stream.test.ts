@@ -1,18 +1,13 @@
 import { expect } from 'chai';
 import type { Point } from '../../../shared/base/great-circle.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import type { Client } from '../../support/client.ts';
-import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
+import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import type { EventStream } from '../../support/event-stream.ts';
-import { useTestApi } from '../../support/service.ts';
 
 describe('streams of drivers', () => {
-  const api = useTestApi();
-  let partner: Client;
+  const { api, partner, openRide } = useDriverRides();
   const opened: EventStream[] = [];
-  before(async () => {
-    partner = await api.partner('live');
-  });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
@@ -29,11 +24,6 @@ describe('streams of drivers', () => {
     expect(await stream.next()).to.deep.equal({ requests: [] });
     expect(await stream.next()).to.deep.equal({ ride: null });
     return { ...driver, next: stream.next };
-  }
-  async function openRide(pickup: Point): Promise<string> {
-    const { body } = await partner.createRide({ pickup });
-    await runDispatch(api.ctx, body.rideId);
-    return body.rideId;
   }
   const offer = { price: 20, etaMinutes: 5 };
 
