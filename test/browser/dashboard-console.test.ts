@@ -53,6 +53,11 @@ describe('the test console in a browser', () => {
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
     expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for \$31\.40/);
+    await page.locator('#ride-map[data-car*=","]').waitFor();
+    const [timeline, map] = await Promise.all(
+      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(map?.x, 'the map is beside the timeline').to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }
@@ -74,38 +79,13 @@ describe('the test console in a browser', () => {
     const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
     await accept(page).nth(1).waitFor();
     expect(await focused()).to.include('$40.00');
+    // Every open page of this ride shows the possible steps automatically.
+    const onlooker = await openPage(await profile(), page.url());
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
     expect(await focused()).to.equal('Offers');
+    await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).waitFor();
   });
-
-  it('manual steps drive a ride: a custom offer, a withdrawal, and each step to the end', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    const rideId = await start(page, 'no_offers');
-    const button = (name: string | RegExp) => page.getByRole('button', { name });
-    await page.getByLabel('Price in USD').fill('31.4');
-    await button('Make an offer').click();
-    await page.getByText('$31.40').first().waitFor();
-    await button('Make an offer').click();
-    await button(/^Withdraw/)
-      .nth(1)
-      .waitFor();
-    await button(/^Withdraw the offer of Alex/).click();
-    await entry(page, 'Offer withdrawn').waitFor();
-    await accept(page).focus();
-    await page.keyboard.press('Enter');
-    // Every open page of this ride shows the possible steps automatically.
-    const onlooker = await openPage(await profile(), page.url());
-    await button('Arrive at the pickup').click();
-    await onlooker.getByRole('button', { name: 'Start the trip' }).waitFor();
-    await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).waitFor({ state: 'detached' });
-    await button('Start the trip').click();
-    await button('Complete the trip').click();
-    await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'As the driver' }).waitFor({ state: 'detached' });
-    expect((await storedRide(rideId)).status).to.equal('completed');
-    expect(page.complaints).to.deep.equal([]);
-  }).timeout(90_000);
 
   it('shows Start and the possible steps on a phone without scrolling', async () => {
     const size = { width: 360, height: 740 };
@@ -126,18 +106,6 @@ describe('the test console in a browser', () => {
     for (const name of ['Arrive at the pickup', 'Cancel as the driver']) {
       expect(await bottomOf(name), name).to.be.at.most(size.height);
     }
-  }).timeout(60_000);
-
-  it('shows the car on a map beside the timeline', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    await start(page, 'default');
-    await page.locator('#ride-map[data-car*=","]').waitFor();
-    const [timeline, map] = await Promise.all(
-      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
-    );
-    expect(map?.x).to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
-    await page.getByRole('link', { name: 'Live map' }).waitFor();
-    expect(page.complaints).to.deep.equal([]);
   }).timeout(60_000);
 
   it('when the session ends, the page redirects to the sign-in page, and back afterwards', async () => {

@@ -142,22 +142,12 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await page.keyboard.press('Enter');
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
-    await tabTo('Copy');
     await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
     await page.keyboard.type('https://partner.example/hook');
     await page.keyboard.press('Enter');
-    await page.getByText('Saved.').waitFor();
-    expect(await page.locator('.notice:focus').textContent()).to.include('Saved.');
-    await tabTo('Revoke');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/revoke\??$/);
-    await tabTo('Revoke');
-    await page.keyboard.press('Enter');
-    await page.getByText('Requests with this key are answered 401').waitFor();
-    expect((await clientOf(api.url, shown).get('')).status).to.equal(401);
+    await page.locator('.notice:focus', { hasText: 'Saved.' }).waitFor();
     expect(page.complaints).to.deep.equal([]);
   });
 
@@ -180,23 +170,6 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
-  });
-
-  it('starts a first ride in one click, in a new tab that leaves the new key on its page', async () => {
-    const page = await open('/dashboard/keys/new?mode=test');
-    await page.getByLabel('Name').fill('Front desk');
-    await button(page, 'Create key').click();
-    const shown = (await page.getByTestId('new-key').textContent()) ?? '';
-    expect(await page.getByLabel('Request as curl', { exact: true }).textContent()).to.include(`Bearer ${shown}`);
-    const opening = page.waitForEvent('popup');
-    await button(page, 'Start in the console').click();
-    const ride = await opening;
-    await ride.getByRole('heading', { name: 'Test ride', level: 1 }).waitFor();
-    expect(await page.getByTestId('new-key').textContent()).to.equal(shown);
-    await page.getByRole('link', { name: 'Set webhook URL' }).click();
-    await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
-    expect(await page.evaluate(() => document.documentElement.outerHTML).catch(() => '')).not.to.include(shown);
-    expect(page.complaints).to.deep.equal([]);
   });
 
   it('the onboarding steps are ticked automatically', async () => {

@@ -118,8 +118,16 @@ describe('the pages of rides and deliveries', () => {
     return { visitor, rideId, url: `${api.url}/dashboard/rides` };
   }
 
+  /** A ride with a delivery of each outcome. */
+  async function listedDeliveries() {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor, 'Night ward of building 4');
+    const rideId = await rideWith(visitor, keyId, 'completed', Object.values(attemptStates));
+    return { visitor, rideId };
+  }
+
   it('applies filters when they are chosen and keeps the focus, and goes back', async () => {
-    const { visitor, url } = await listedRides();
+    const { visitor, url, rideId } = await listedRides();
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
     const rows = page.locator('.table.rides tbody tr');
@@ -139,6 +147,9 @@ describe('the pages of rides and deliveries', () => {
     await page.goBack();
     await page.waitForFunction(() => document.querySelectorAll('.table.rides tbody tr').length === 2);
     expect(await page.getByLabel('Status').inputValue()).to.equal('');
+    await page.getByLabel('Search rides').fill('RES-20332');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/rides/${rideId}`);
     expect(page.complaints).to.deep.equal([]);
   });
 
@@ -158,7 +169,7 @@ describe('the pages of rides and deliveries', () => {
     });
 
     it(`shows each row of the list of ${list} as a card of three lines that is one link, on a phone`, async () => {
-      const { visitor, rideId } = await listedRides();
+      const { visitor, rideId } = await (list === 'rides' ? listedRides() : listedDeliveries());
       const options = asVisitor(visitor, { viewport: { width: 360, height: 740 }, hasTouch: true });
       const page = await openPage(await openProfile(options), `${api.url}/dashboard/${list}`);
       const cards = page.locator(`.table.${list} tbody tr`);

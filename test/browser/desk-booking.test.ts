@@ -1,27 +1,18 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { readDesk } from '../../shared/accounts/desk.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { signedIn, useVisitor } from '../support/dashboard.ts';
+import { signedIn } from '../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../support/geocoder.ts';
-import { useTestApi } from '../support/service.ts';
-import { bookingFields, deskPath, setUpDesk } from '../support/test-desk.ts';
+import { deskPath, useTestDesk } from '../support/test-desk.ts';
 import { until } from '../support/until.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the desk in a browser', () => {
   const geocoder = useGeocoder();
-  const api = useTestApi(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
-  const visitor = useVisitor(api);
-  let keyId: string;
-  beforeEach(async () => {
-    geocoder.answerWith(answerByPath);
-    const account = { accountId: visitor.account._id };
-    ({ keyId } = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' }));
-    await setUpDesk(visitor, keyId);
-  });
+  const { api, visitor, book } = useTestDesk(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
+  beforeEach(() => geocoder.answerWith(answerByPath));
   afterEach(closeProfiles);
 
   const deskUrl = () => api.url + deskPath;
@@ -163,15 +154,6 @@ describe('the desk in a browser', () => {
     expect((await lastRide())?.pickupAt).to.deep.equal(new Date(`${day}T03:45:00Z`));
   });
 
-  it('the same ride tomorrow keeps its time on the clock of the browser', async () => {
-    const answer = await visitor.post(deskPath, { ...bookingFields, key: keyId });
-    const rideId = answer.headers.get('location')?.split('=')[1];
-    const page = await open({ timezoneId: 'Asia/Kolkata' }, `${deskUrl()}?tomorrow=${rideId}`);
-    const created = (await lastRide())?.createdAt ?? new Date(0);
-    const expected = new Date(created.getTime() + 86_400_000 + 5.5 * 3_600_000).toISOString().slice(0, 16);
-    expect(await field(page, 'Pickup time').inputValue()).to.equal(expected);
-  });
-
   it('a place is saved with a point of the address search', async () => {
     const page = await open({}, `${deskUrl()}/places`);
     await field(page, 'Name').fill('Office');
@@ -197,14 +179,13 @@ describe('the desk in a browser', () => {
       await submit(page);
       await page.getByText('Please check this').waitFor();
     };
-    const booking = { ...bookingFields, key: keyId, passenger: 'Ada Lovelace', need_pet: 'yes' };
-    const booked = (await visitor.post(deskPath, booking)).headers.get('location') ?? '';
+    const rideId = await book({ passenger: 'Ada Lovelace', need_pet: 'yes' });
     const looks: Look[] = [
       ['desk', deskPath],
       ['desk-places', `${deskPath}/places`],
       ['desk-settings', `${deskPath}/settings`],
-      ['desk-booked', booked],
-      ['desk-tomorrow', booked.replace('booked', 'tomorrow')],
+      ['desk-booked', `${deskPath}?booked=${rideId}`],
+      ['desk-tomorrow', `${deskPath}?tomorrow=${rideId}`],
       ['desk-faults', deskPath, faulty],
       ['desk-doubts', deskPath, doubtful],
     ];

@@ -17,6 +17,13 @@ describe('the documentation in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
+  it('on a phone, a menu lists the pages', async () => {
+    const page = await openPage(await openProfile({ viewport: { width: 360, height: 740 } }), `${api.url}/docs`);
+    await page.locator('summary', { hasText: 'All pages' }).click();
+    await page.getByRole('link', { name: 'Errors', exact: true }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
+  });
+
   it('a printed page contains only the text, and shows every verifier', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.emulateMedia({ media: 'print' });
