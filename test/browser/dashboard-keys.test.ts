@@ -144,6 +144,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
     await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
+    await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
     await page.keyboard.type('https://partner.example/hook');
     await page.keyboard.press('Enter');
