@@ -156,6 +156,8 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const profile = await openProfile(asVisitor(visitor, { permissions: ['clipboard-read', 'clipboard-write'] }));
     const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
     await page.getByLabel('Name').fill('Front desk');
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
     await button(page, 'Create key').dblclick();
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     await button(page, 'Copy key').click();
@@ -171,6 +173,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
+    expect(sent).to.have.length(1);
   });
 
   it('the onboarding steps are ticked automatically', async () => {

@@ -168,6 +168,8 @@ describe('sign-in to the dashboard', () => {
     await page.getByText('4 tries are left').waitFor();
     expect(await page.getByText('This code is wrong').count()).to.equal(1);
     expect(await page.locator('#code:focus').inputValue()).to.equal(wrong);
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
     // The same code again would only cost a try.
     await page.keyboard.press('End');
     await page.keyboard.press('Backspace');
@@ -176,6 +178,7 @@ describe('sign-in to the dashboard', () => {
     await page.locator('#code').selectText();
     await page.keyboard.type(code);
     await signedIn(page);
+    expect(sent).to.have.length(1);
   });
 
   it('Back after sign-out shows the sign-in page, without account data', async () => {
