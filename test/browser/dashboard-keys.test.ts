@@ -160,6 +160,8 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
     await button(page, 'Create key').dblclick();
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
+    // Back may send the form again, which only repeats its answer.
+    expect(sent).to.have.length(1);
     await button(page, 'Copy key').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
@@ -173,7 +175,6 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
-    expect(sent).to.have.length(1);
   });
 
   it('the onboarding steps are ticked automatically', async () => {
