@@ -77,8 +77,10 @@ export async function openProfile(options: BrowserContextOptions = {}): Promise<
   return profile;
 }
 
-/** Opens a page. `complaints` collects forbidden events: console messages, errors and requests to another host. */
-export async function openPage(profile: BrowserContext, url: string): Promise<Page & { complaints: string[] }> {
+/** `complaints` collects forbidden events: console messages, errors and requests to another host. */
+export type TestPage = Page & { complaints: string[] };
+
+export async function openPage(profile: BrowserContext, url: string): Promise<TestPage> {
   const page = await profile.newPage();
   const complaints: string[] = [];
   const { host } = new URL(url);
@@ -109,21 +111,22 @@ const screens = [
   { name: '1280-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 ] as const;
 
-/** Opens a page and checks it (`lookAround`) after `prepare`. */
-export async function lookAt(
-  name: string,
-  url: string,
-  {
-    prepare = async () => {},
-    options = {},
-    fullPage = false,
-  }: { prepare?: (page: Page) => Promise<void>; options?: BrowserContextOptions; fullPage?: boolean } = {},
-): Promise<void> {
+/** The state of a page: its path, and the steps that lead to the state from there. */
+export type Look = readonly [name: string, path: string, prepare?: (page: TestPage) => Promise<unknown>];
+
+/**
+ * Checks pages one after another in one tab (`lookAround`). Opening another profile needs three times the CPU of opening
+ * another page.
+ */
+export async function lookAt(origin: string, looks: readonly Look[], options: BrowserContextOptions = {}) {
   const { viewport, colorScheme } = screens[0];
   const profile = await openProfile({ ...options, viewport, colorScheme, hasTouch: true });
-  const page = await openPage(profile, url);
-  await prepare(page);
-  await lookAround(name, page, { fullPage });
+  const page = await openPage(profile, origin + looks[0]?.[1]);
+  for (const [index, [name, path, prepare]] of looks.entries()) {
+    if (index > 0) await page.goto(origin + path);
+    await prepare?.(page);
+    await lookAround(name, page);
+  }
   await profile.close();
 }
 
@@ -131,11 +134,7 @@ export async function lookAt(
  * Checks an open page on each screen in its current state: no console message, no request to another host, no serious
  * finding of axe-core, nothing wider than the screen. Saves a screenshot of each in `shots/`.
  */
-export async function lookAround(
-  name: string,
-  page: Page & { complaints: string[] },
-  { fullPage = false } = {},
-): Promise<void> {
+export async function lookAround(name: string, page: TestPage): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
   const before = page.viewportSize();
   for (const { viewport, colorScheme, name: screen } of screens) {
@@ -144,8 +143,8 @@ export async function lookAround(
     await page.emulateMedia({ colorScheme });
     await expectNotTooWide(page);
     const file = path.join(shotFolder, `${where}.jpg`);
-    // Chromium needs a third less CPU time for a JPEG than for a PNG.
-    const saveShot = () => page.screenshot({ path: file, type: 'jpeg', quality: 80, fullPage });
+    // A PNG, or a picture of the whole page, needs several times the CPU time.
+    const saveShot = () => page.screenshot({ path: file, type: 'jpeg', quality: 80 });
     // On a busy machine, Chromium sometimes fails to take a screenshot.
     await saveShot().catch(saveShot);
     assert.deepEqual(await seriousFindings(page), [], `${where}: axe`);
@@ -166,6 +165,17 @@ export async function expectNotTooWide(page: Page): Promise<void> {
     throw new Error(`${page.url()} is wider than ${page.viewportSize()?.width} px: ${parts.slice(-12).join(', ')}`);
   });
 }
+
+/** The number of layout shifts since the page was opened: what moves under a person's finger. */
+export const layoutShifts = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const observer = new PerformanceObserver((list) => resolve(list.getEntries().length));
+        observer.observe({ type: 'layout-shift', buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
+      }),
+  );
 
 /**
  * The serious and critical findings of axe-core, one line each. Its script bypasses the page's content security policy.

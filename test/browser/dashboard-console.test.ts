@@ -1,18 +1,18 @@
-import path from 'node:path';
 import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
+import type { Command } from '../../shared/rides/decide.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { signedIn, useVisitor } from '../support/dashboard.ts';
 import { useReceiver } from '../support/receiver.ts';
-import { offerOn } from '../support/rides.ts';
+import { newRide, offerOn } from '../support/rides.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
+import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the test console in a browser', () => {
   const receiver = useReceiver();
@@ -40,6 +40,8 @@ describe('the test console in a browser', () => {
     await page.waitForURL(/\/console\/ride_/);
     return page.url().split('/').at(-1) ?? '';
   }
+  const owner = () => ({ accountId: visitor.account._id });
+  const newTestRide = (keyId: string) => newRide(api.ctx, { ...owner(), keyId, mode: 'test', scenario: 'no_offers' });
   const entry = (page: Page, words: string | RegExp) => page.locator('.console-timeline .what', { hasText: words });
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
@@ -51,6 +53,11 @@ describe('the test console in a browser', () => {
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
     expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: .+ for \$31\.40/);
+    await page.locator('#ride-map[data-car*=","]').waitFor();
+    const [timeline, map] = await Promise.all(
+      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(map?.x, 'the map is beside the timeline').to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }
@@ -63,19 +70,6 @@ describe('the test console in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
 
-  it('the console can accept an offer and cancel the trip', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    const rideId = await start(page, 'no_auto_accept');
-    await accept(page).click();
-    await entry(page, 'Offer accepted').waitFor();
-    expect((await storedRide(rideId)).acceptedOfferId).to.match(/^offer_/);
-    await cancel(page).click();
-    await entry(page, 'Ride cancelled').waitFor();
-    await page.getByText('The partner cancelled').waitFor();
-    expect((await storedRide(rideId)).status).to.equal('cancelled');
-    expect(page.complaints).to.deep.equal([]);
-  }).timeout(90_000);
-
   it('the focus stays on a button during updates, and moves to the offers when the button disappears', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
@@ -85,53 +79,13 @@ describe('the test console in a browser', () => {
     const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
     await accept(page).nth(1).waitFor();
     expect(await focused()).to.include('$40.00');
+    // Every open page of this ride shows the possible steps automatically.
+    const onlooker = await openPage(await profile(), page.url());
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
     expect(await focused()).to.equal('Offers');
+    await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).waitFor();
   });
-
-  it('the keyboard suffices to start a ride and accept an offer', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    await page.getByLabel('Test key').focus();
-    await page.keyboard.press('Tab');
-    for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
-    expect(await page.getByRole('radio', { checked: true }).getAttribute('value')).to.equal('no_auto_accept');
-    await page.getByLabel('Fare in USD').focus();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/console\/ride_/);
-    await accept(page).waitFor();
-    await accept(page).focus();
-    await page.keyboard.press('Enter');
-    await entry(page, 'Offer accepted').waitFor();
-  }).timeout(60_000);
-
-  it('manual steps drive a ride: a custom offer, a withdrawal, and each step to the end', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    const rideId = await start(page, 'no_offers');
-    const button = (name: string | RegExp) => page.getByRole('button', { name });
-    await page.getByLabel('Price in USD').fill('31.4');
-    await button('Make an offer').click();
-    await page.getByText('$31.40').first().waitFor();
-    await button('Make an offer').click();
-    await button(/^Withdraw/)
-      .nth(1)
-      .waitFor();
-    await button(/^Withdraw the offer of Alex/).click();
-    await entry(page, 'Offer withdrawn').waitFor();
-    await accept(page).focus();
-    await page.keyboard.press('Enter');
-    // Every open page of this ride shows the possible steps automatically.
-    const onlooker = await openPage(await profile(), page.url());
-    await button('Arrive at the pickup').click();
-    await onlooker.getByRole('button', { name: 'Start the trip' }).waitFor();
-    await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).waitFor({ state: 'detached' });
-    await button('Start the trip').click();
-    await button('Complete the trip').click();
-    await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'As the driver' }).waitFor({ state: 'detached' });
-    expect((await storedRide(rideId)).status).to.equal('completed');
-    expect(page.complaints).to.deep.equal([]);
-  }).timeout(90_000);
 
   it('shows Start and the possible steps on a phone without scrolling', async () => {
     const size = { width: 360, height: 740 };
@@ -154,18 +108,6 @@ describe('the test console in a browser', () => {
     }
   }).timeout(60_000);
 
-  it('shows the car on a map beside the timeline', async () => {
-    const page = await openPage(await profile(), consoleUrl());
-    await start(page, 'default');
-    await page.locator('#ride-map[data-car*=","]').waitFor();
-    const [timeline, map] = await Promise.all(
-      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
-    );
-    expect(map?.x).to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
-    await page.getByRole('link', { name: 'Live map' }).waitFor();
-    expect(page.complaints).to.deep.equal([]);
-  }).timeout(60_000);
-
   it('when the session ends, the page redirects to the sign-in page, and back afterwards', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
@@ -177,54 +119,47 @@ describe('the test console in a browser', () => {
   }).timeout(60_000);
 
   it('the form and a ride at each step pass layout and accessibility checks', async () => {
-    const options = asVisitor(visitor);
-    const fullPage = true;
-    await lookAt('console-start', consoleUrl(), { options, fullPage });
-    await lookAt('console-no-key', consoleUrl(), { options: asVisitor(await signedIn(api)), fullPage });
-    await lookAt('console-faults', consoleUrl(), {
-      options,
-      fullPage,
-      prepare: async (page) => {
-        await page.getByRole('group', { name: 'Pickup' }).getByLabel('Latitude').fill('north');
-        await page.getByLabel('Fare in USD').fill('0');
-        await page.getByRole('button', { name: 'Start a test ride' }).click();
-        await page.waitForSelector('.fault-summary');
-      },
-    });
-    const rideOf = async (scenario: string) => {
-      const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
-      return { rideId: await start(page, scenario), url: page.url() };
+    const path = '/dashboard/console';
+    await lookAt(api.url, [['console-no-key', path]], asVisitor(await signedIn(api)));
+    const fault = async (page: Page) => {
+      await page.getByRole('group', { name: 'Pickup' }).getByLabel('Latitude').fill('north');
+      await page.getByLabel('Fare in USD').fill('0');
+      await page.getByRole('button', { name: 'Start a test ride' }).click();
+      await page.waitForSelector('.fault-summary');
     };
-    const requested = await rideOf('no_offers');
-    await lookAt('console-requested', requested.url, { options, fullPage });
-    const offered = await rideOf('no_offers');
-    for (const price of [24.5, 22, 31]) await offerOn(api.ctx, offered.rideId, { price });
-    await until(async () => (await storedRide(offered.rideId)).settledSeq === 3);
-    await lookAt('console-offers', offered.url, { options, fullPage });
-    const { offerId } = (await storedRide(offered.rideId)).offers[1] ?? { offerId: '' };
-    await applyAction(api.ctx, offered.rideId, { action: 'accept', offerId }, 'anyone');
-    await until(async () => (await storedRide(offered.rideId)).unsettled === 0);
-    await lookAt('console-by-hand', offered.url, { options, fullPage });
-    for (const action of ['arrive', 'start', 'complete'] as const) {
-      await applyAction(api.ctx, offered.rideId, { action }, 'anyone').catch(() => {});
-    }
-    await until(async () => (await storedRide(offered.rideId)).unsettled === 0);
-    await lookAt('console-completed', offered.url, { options, fullPage });
-    await applyAction(api.ctx, requested.rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-    await lookAt('console-cancelled', requested.url, { options, fullPage });
-  }).timeout(180_000);
-
-  it('the page of a ride without a webhook URL passes layout and accessibility checks', async () => {
-    const options = asVisitor(visitor);
-    const silent = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'No URL', mode: 'test' });
-    const page = await openPage(await profile(), `${consoleUrl()}?key=${silent.keyId}`);
-    const rideId = await start(page, 'no_offers');
-    await offerOn(api.ctx, rideId);
-    await until(async () => (await storedRide(rideId)).unsettled === 0);
-    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
-    await until(async () => (await storedRide(rideId)).unsettled === 0);
-    await lookAt('console-no-url', page.url(), { options, fullPage: true });
-  }).timeout(90_000);
+    const settled = (rideId: string) => until(async () => (await storedRide(rideId)).unsettled === 0);
+    const act =
+      (rideId: string, ...commands: Command[]) =>
+      async (page: Page) => {
+        for (const command of commands) await applyAction(api.ctx, rideId, command, 'anyone');
+        await settled(rideId);
+        await page.reload();
+      };
+    const [offered, cancelled, silent] = [
+      await newTestRide(key.keyId),
+      await newTestRide(key.keyId),
+      await newTestRide((await createKey(api.ctx.config, { ...owner(), name: 'No URL', mode: 'test' })).keyId),
+    ];
+    for (const price of [24.5, 22, 31]) await offerOn(api.ctx, offered, { price });
+    await offerOn(api.ctx, silent);
+    await settled(offered);
+    const { offerId } = (await storedRide(offered)).offers[1] ?? { offerId: '' };
+    const looks: Look[] = [
+      ['console-start', path],
+      ['console-faults', path, fault],
+      ['console-requested', `${path}/${cancelled}`],
+      ['console-offers', `${path}/${offered}`],
+      ['console-by-hand', `${path}/${offered}`, act(offered, { action: 'accept', offerId })],
+      [
+        'console-completed',
+        `${path}/${offered}`,
+        act(offered, { action: 'arrive' }, { action: 'start' }, { action: 'complete' }),
+      ],
+      ['console-cancelled', `${path}/${cancelled}`, act(cancelled, { action: 'cancel', by: 'partner' })],
+      ['console-no-url', `${path}/${silent}`, act(silent, { action: 'cancel', by: 'driver' })],
+    ];
+    await lookAt(api.url, looks, asVisitor(visitor));
+  });
 
   describe('the signature check', () => {
     const signatureUrl = () => `${api.url}/dashboard/signature`;
@@ -244,23 +179,6 @@ describe('the test console in a browser', () => {
       return (await page.locator('#result').textContent()) ?? '';
     }
 
-    it('the check accepts a real delivery, and names the fault of a changed one', async () => {
-      const page = await openPage(await profile(), consoleUrl());
-      const before = receiver.receipts.length;
-      const rideId = await start(page, 'no_offers');
-      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-      const receipt = (await receiver.received(before + 1))[before];
-      const real = { header: String(receipt?.headers['x-service-signature']), body: receipt?.raw ?? '' };
-      await page.goto(signatureUrl());
-      expect(await check(page, real)).to.match(/^Valid.*Made (just now|\d+ s ago)/);
-      expect(await check(page, { ...real, body: JSON.stringify(receipt?.body, null, 2) })).to.match(/^Body parsed/);
-      expect(await check(page, { ...real, body: `${real.body}\r\n` })).to.match(/^Line end changed/);
-      expect(await check(page, { header: headerOf(body, 420) })).to.match(
-        /^Too old.*Made 42\d s ago. Body and secret match/,
-      );
-      expect(page.complaints).to.deep.equal([]);
-    });
-
     it('the check sends nothing, and restores no secret after Back or a reload', async () => {
       const page = await openPage(await profile(), signatureUrl());
       const requests: string[] = [];
@@ -279,24 +197,11 @@ describe('the test console in a browser', () => {
       expect(requests.join()).not.to.include(key.signingSecret);
     });
 
-    it('the keyboard suffices to check a signature, and the result gets the focus for screen readers', async () => {
-      const page = await openPage(await profile(), signatureUrl());
-      await page.getByLabel('Header').focus();
-      for (const text of [headerOf(), body, key.signingSecret]) {
-        await page.keyboard.insertText(text);
-        await page.keyboard.press('Tab');
-      }
-      await page.keyboard.press('Enter');
-      await page.locator('#result').waitFor();
-      expect(await page.evaluate(() => document.activeElement?.id)).to.equal('result');
-    });
-
     it('without scripts, shows how to check a signature with openssl', async () => {
       const page = await openPage(await profile({ javaScriptEnabled: false }), signatureUrl());
       await page.locator('noscript p').waitFor();
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
       expect(await page.getByText('openssl dgst').isVisible()).to.equal(true);
-      await page.screenshot({ path: path.join(shotFolder, 'signature-no-scripts.png'), fullPage: true });
     });
 
     it('the page reports a browser without cryptography', async () => {
@@ -307,23 +212,22 @@ describe('the test console in a browser', () => {
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
     });
 
-    it('an empty, a valid and a wrong check pass layout and accessibility checks', async () => {
-      const options = asVisitor(visitor);
-      const fullPage = true;
-      await lookAt('signature-empty', signatureUrl(), { options, fullPage });
-      await lookAt('signature-valid', signatureUrl(), {
-        options,
-        fullPage,
-        prepare: async (page) => void (await check(page)),
-      });
-      await lookAt('signature-wrong', signatureUrl(), {
-        options,
-        fullPage,
-        prepare: async (page) => {
-          const secret = key.signingSecret.replace('whsec_', '');
-          await check(page, { header: headerOf(body, 500), body: `\uFEFF${body}`, secret });
-        },
-      });
-    }).timeout(120_000);
+    it('a valid and a wrong check get the focus, and pass layout and accessibility checks', async () => {
+      const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
+      const valid = async (page: Page) => {
+        expect(await check(page)).to.match(/^Valid.*Made (just now|\d+ s ago)/);
+        expect(await focused(page)).to.equal('result');
+      };
+      const wrong = async (page: Page) => {
+        const secret = key.signingSecret.replace('whsec_', '');
+        await check(page, { header: headerOf(body, 500), body: `\uFEFF${body}`, secret });
+        expect(await focused(page)).to.equal('result');
+      };
+      const looks: Look[] = [
+        ['signature-valid', '/dashboard/signature', valid],
+        ['signature-wrong', '/dashboard/signature', wrong],
+      ];
+      await lookAt(api.url, looks, asVisitor(visitor));
+    });
   });
 });

@@ -6,7 +6,7 @@ import { useVisitor } from '../support/dashboard.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, openPage, openProfile } from './browser.ts';
+import { closeProfiles, layoutShifts, openPage, openProfile } from './browser.ts';
 
 const phone = { width: 360, height: 740 };
 const tabs = ['', '/keys', '/rides', '/deliveries', '/usage', '/console'];
@@ -110,15 +110,7 @@ describe('the frame of the dashboard in a browser', () => {
     const page = await open('/keys');
     for (const path of ['/keys', '/account']) {
       await page.goto(`${api.url}/dashboard${path}`, { waitUntil: 'networkidle' });
-      const shifts = await page.evaluate(
-        () =>
-          new Promise<number>((resolve) => {
-            const observer = new PerformanceObserver((list) => resolve(list.getEntries().length));
-            observer.observe({ type: 'layout-shift', buffered: true });
-            requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
-          }),
-      );
-      expect(shifts, path).to.equal(0);
+      expect(await layoutShifts(page), path).to.equal(0);
     }
   });
 });

@@ -1,27 +1,18 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { createApp } from '../../api/app.ts';
-import { keyPage } from '../../api/dashboard/keys/key-page.tsx';
-import { concernsOf } from '../../api/dashboard/overview/attention.tsx';
-import { overviewPage } from '../../api/dashboard/overview/overview.tsx';
-import { pageHeaders } from '../../api/http/security-headers.ts';
-import { serve } from '../../api/http/serve.ts';
-import { pageError } from '../../api/pages/error-page.tsx';
-import type { Part } from '../../api/part.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
-import { listRides } from '../../shared/rides/list-rides.ts';
+import { createKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { rideIn } from '../support/rides.ts';
 import { realisticRide } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the dashboard: keys, overview and account in a browser', () => {
-  const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '200' });
+  const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '5' });
   let visitor: Visitor;
 
   beforeEach(async () => {
@@ -33,12 +24,19 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     createKey(api.ctx.config, { accountId: visitor.account._id, name, mode, webhookUrl });
   const open = async (path: string, options: BrowserContextOptions = {}) =>
     openPage(await openProfile(asVisitor(visitor, options)), api.url + path);
-  const look = (name: string, path: string, prepare?: (page: Page) => Promise<void>) =>
-    lookAt(`dashboard-${name}`, api.url + path, { prepare, options: asVisitor(visitor), fullPage: true });
+  const look = (looks: Look[]) =>
+    lookAt(
+      api.url,
+      looks.map(([name, path, prepare]): Look => [`dashboard-${name}`, `/dashboard${path}`, prepare]),
+      asVisitor(visitor),
+    );
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   /** The keys of a typical account after some months. */
   async function fullAccount() {
+    for (const name of ['Old kiosk', 'Pilot']) {
+      await revokeKey((await key('live', name)).keyId, { accountId: visitor.account._id });
+    }
     const desk = await key('live', 'Front desk', 'https://hooks.seaview-hotel.example/rides/events?source=partner');
     const others: [Mode, string, string?][] = [
       ['live', 'Concierge app', 'https://hooks.seaview-hotel.example/concierge'],
@@ -54,108 +52,71 @@ describe('the dashboard: keys, overview and account in a browser', () => {
       await keys.updateOne({ _id }, { $set: { createdAt: daysAgo(200 - index * 31), ...lastUsedAt } });
     }
     for (let made = 0; made < 3; made += 1) await clientOf(api.url, desk.key).createRide();
-    for (const name of ['Old kiosk', 'Pilot']) {
-      await revokeKey((await key('live', name)).keyId, { accountId: visitor.account._id });
-    }
     return desk;
   }
 
-  it('an empty account passes layout and accessibility checks', async () => {
-    await look('overview-first', '/dashboard');
-    await look('keys-empty', '/dashboard/keys');
-    await look('keys-new', '/dashboard/keys/new');
-    await look('keys-new-fault', '/dashboard/keys/new', async (page) => {
-      await button(page, 'Create key').click();
-      await page.locator('.fault-summary').waitFor();
-    });
-    await look('account-empty', '/dashboard/account');
-    await look('keys-created', '/dashboard/keys/new?mode=test', async (page) => {
+  it('the pages of an empty account pass layout and accessibility checks', async () => {
+    const create = async (page: Page) => {
       await page.getByLabel('Name').fill('Front desk');
       await button(page, 'Create key').click();
       await page.getByTestId('new-key').waitFor();
-    });
-    await look('keys-created-before', '/dashboard/keys/new?mode=test', async (page) => {
-      await page.getByLabel('Name').fill('Front desk');
-      await button(page, 'Create key').click();
-      await page.getByTestId('new-key').waitFor();
-      await page.reload();
-    });
-    await look('overview-second', '/dashboard');
-  }).timeout(240_000);
-
-  it('the pages of a typical account pass layout and accessibility checks', async () => {
-    const { keyId } = await fullAccount();
-    await look('overview-full', '/dashboard');
-    await look('keys-full', '/dashboard/keys', (page) => page.getByText('Revoked keys (2)').click());
-    await look('key', `/dashboard/keys/${keyId}`);
-    await look('key-secret', `/dashboard/keys/${keyId}`, async (page) => {
-      await button(page, 'Show signing secret').click();
-      await page.getByTestId('signing-secret').waitFor();
-    });
-    await look('key-fault', `/dashboard/keys/${keyId}`, async (page) => {
-      await page.getByLabel('Default webhook URL').fill('http://localhost:3000/hook');
-      await button(page, 'Save').click();
-      await page.locator('.fault-summary').waitFor();
-    });
-    await look('key-rotate', `/dashboard/keys/${keyId}/rotate`);
-    await look('key-revoke', `/dashboard/keys/${keyId}/revoke`);
-    await look('key-roll', `/dashboard/keys/${keyId}/roll-secret`);
-    await look('account-full', '/dashboard/account');
-    const [{ _id } = { _id: '' }] = (await listKeys({ accountId: visitor.account._id })).filter((k) => k.revokedAt);
-    await look('key-revoked', `/dashboard/keys/${_id}`);
-  }).timeout(300_000);
-
-  it('an account with the most allowed keys passes layout and accessibility checks', async () => {
-    for (let made = 1; made <= 200; made += 1) await key('test', `Kiosk ${made}`);
-    for (const [name, path] of [
-      ['overview-many', ''],
-      ['keys-many', '/keys'],
-      ['keys-new-limit', '/keys/new'],
-    ]) {
-      await lookAt(`dashboard-${name}`, `${api.url}/dashboard${path}`, { options: asVisitor(visitor) });
-    }
-  }).timeout(120_000);
-
-  it('an account whose deliveries fail passes layout and accessibility checks', async () => {
-    const { keyId } = await fullAccount();
-    const now = api.ctx.now();
-    const failing = { failuresInRow: 12, since: new Date(now - 7_000_000), reason: 'refused' as const };
-    const { account } = visitor;
-    const owned = await listKeys({ accountId: account._id });
-    for (const status of ['bidding', 'arrived', 'completed'] as const) {
-      await rideIn(api.ctx, status, { ...realisticRide(), accountId: account._id, keyId });
-    }
-    const last = await listRides({}, 10, { accountId: account._id });
-    const underWay = last.rides.filter(({ status }) => status !== 'completed');
-    const shown = {
-      '/shown/key': keyPage({ account, key: await findKey(keyId, 'anyone'), ridesCreated: 48_213, failing }),
-      '/shown/overview': overviewPage({
-        account,
-        keys: owned,
-        health: new Map([[keyId, failing]]),
-        rate: { attempts: 1_000, delivered: 988, isSample: true, medianMs: 148, mostMs: 912 },
-        underWay: { rides: underWay, hasOlder: false },
-        last: last.rides,
-        rowKeys: owned,
-        concerns: concernsOf(last.rides, now),
-        steps: null,
-      }),
     };
-    const server = await serve(api.ctx, createApp(api.ctx, [partWith(shown)]));
-    try {
-      for (const path of Object.keys(shown)) {
-        await lookAt(
-          `dashboard-failing${path.replace('/shown', '').replace('/', '-')}`,
-          `http://127.0.0.1:${server.port}${path}`,
-          {
-            fullPage: true,
-          },
-        );
-      }
-    } finally {
-      await server.close();
+    await look([
+      ['overview-first', ''],
+      ['keys-empty', '/keys'],
+      [
+        'keys-new-fault',
+        '/keys/new',
+        async (page) => {
+          await button(page, 'Create key').click();
+          await page.locator('.fault-summary').waitFor();
+        },
+      ],
+      ['keys-created', '/keys/new?mode=test', create],
+      [
+        'keys-created-before',
+        '/keys/new?mode=test',
+        async (page) => {
+          await create(page);
+          await page.reload();
+        },
+      ],
+      ['overview-second', ''],
+    ]);
+  });
+
+  it('the pages of an account with all its keys, one of which fails, pass layout and accessibility checks', async () => {
+    const { keyId } = await fullAccount();
+    const failing = { inRow: 12, since: new Date(api.ctx.now() - 7_000_000), reason: 'refused' };
+    await keys.updateOne({ _id: keyId }, { $set: { failing } });
+    for (const status of ['bidding', 'arrived', 'completed'] as const) {
+      await rideIn(api.ctx, status, { ...realisticRide(), accountId: visitor.account._id, keyId });
     }
-  }).timeout(120_000);
+    const revoked = (await listKeys({ accountId: visitor.account._id })).find(({ revokedAt }) => revokedAt);
+    await look([
+      ['overview-full', ''],
+      ['keys-full', '/keys', (page) => page.getByText('Revoked keys (2)').click()],
+      ['keys-new-limit', '/keys/new'],
+      [
+        'key-secret',
+        `/keys/${keyId}`,
+        async (page) => {
+          await button(page, 'Show signing secret').click();
+          await page.getByTestId('signing-secret').waitFor();
+        },
+      ],
+      [
+        'key-fault',
+        `/keys/${keyId}`,
+        async (page) => {
+          await page.getByLabel('Default webhook URL').fill('http://localhost:3000/hook');
+          await button(page, 'Save').click();
+          await page.locator('.fault-summary').waitFor();
+        },
+      ],
+      ['key-revoked', `/keys/${revoked?._id}`],
+    ]);
+  });
 
   it('the keyboard suffices for a new account to get a working key', async () => {
     const page = await open('/dashboard');
@@ -181,22 +142,13 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await page.keyboard.press('Enter');
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
     expect((await clientOf(api.url, shown).get('')).status).to.equal(200);
-    await tabTo('Copy');
     await tabTo('Set webhook URL');
     await page.keyboard.press('Enter');
     await page.waitForURL(/keys\/key_/);
     await tabTo('Default webhook URL');
     await page.keyboard.type('https://partner.example/hook');
     await page.keyboard.press('Enter');
-    await page.getByText('Saved.').waitFor();
-    expect(await page.locator('.notice:focus').textContent()).to.include('Saved.');
-    await tabTo('Revoke');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/revoke\??$/);
-    await tabTo('Revoke');
-    await page.keyboard.press('Enter');
-    await page.getByText('Requests with this key are answered 401').waitFor();
-    expect((await clientOf(api.url, shown).get('')).status).to.equal(401);
+    await page.locator('.notice:focus', { hasText: 'Saved.' }).waitFor();
     expect(page.complaints).to.deep.equal([]);
   });
 
@@ -204,8 +156,12 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const profile = await openProfile(asVisitor(visitor, { permissions: ['clipboard-read', 'clipboard-write'] }));
     const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
     await page.getByLabel('Name').fill('Front desk');
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
     await button(page, 'Create key').dblclick();
     const shown = (await page.getByTestId('new-key').textContent()) ?? '';
+    // Back may send the form again, which only repeats its answer.
+    expect(sent).to.have.length(1);
     await button(page, 'Copy key').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(shown);
@@ -219,23 +175,6 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     while (html === null) html = await content();
     expect(html).not.to.include(shown);
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
-  });
-
-  it('starts a first ride in one click, in a new tab that leaves the new key on its page', async () => {
-    const page = await open('/dashboard/keys/new?mode=test');
-    await page.getByLabel('Name').fill('Front desk');
-    await button(page, 'Create key').click();
-    const shown = (await page.getByTestId('new-key').textContent()) ?? '';
-    expect(await page.getByLabel('Request as curl', { exact: true }).textContent()).to.include(`Bearer ${shown}`);
-    const opening = page.waitForEvent('popup');
-    await button(page, 'Start in the console').click();
-    const ride = await opening;
-    await ride.getByRole('heading', { name: 'Test ride', level: 1 }).waitFor();
-    expect(await page.getByTestId('new-key').textContent()).to.equal(shown);
-    await page.getByRole('link', { name: 'Set webhook URL' }).click();
-    await page.goBack({ waitUntil: 'commit' }).catch(() => undefined);
-    expect(await page.evaluate(() => document.documentElement.outerHTML).catch(() => '')).not.to.include(shown);
-    expect(page.complaints).to.deep.equal([]);
   });
 
   it('the onboarding steps are ticked automatically', async () => {
@@ -253,18 +192,3 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 });
-
-/** A part that serves pre-rendered pages. */
-function partWith(pages: Record<string, string>): Part {
-  return {
-    name: 'shown',
-    owns: (path) => path in pages,
-    routes: () => [],
-    headers: pageHeaders(),
-    handle: (ctx) => {
-      ctx.type = 'html';
-      ctx.body = pages[ctx.path];
-    },
-    renderError: pageError,
-  };
-}

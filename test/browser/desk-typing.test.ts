@@ -3,24 +3,16 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { addPlace } from '../../shared/accounts/desk.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { newFormId, useVisitor } from '../support/dashboard.ts';
+import { newFormId } from '../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../support/geocoder.ts';
-import { useTestApi } from '../support/service.ts';
-import { bookingFields, deskPath, setUpDesk } from '../support/test-desk.ts';
+import { deskPath, useTestDesk } from '../support/test-desk.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAround, openPage, openProfile } from './browser.ts';
 
 describe('typing at the desk in a browser', () => {
   const geocoder = useGeocoder();
-  const api = useTestApi(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
-  const visitor = useVisitor(api);
-  let keyId: string;
-  beforeEach(async () => {
-    geocoder.asked.length = 0;
-    geocoder.answerWith(answerByPath);
-    ({ keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Desk', mode: 'test' }));
-    await setUpDesk(visitor, keyId);
-  });
+  const { api, visitor, book } = useTestDesk(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
+  beforeEach(() => geocoder.answerWith(answerByPath));
   afterEach(closeProfiles);
 
   const deskUrl = () => api.url + deskPath;
@@ -28,10 +20,6 @@ describe('typing at the desk in a browser', () => {
     openPage(await openProfile(asVisitor(visitor, options)), deskUrl() + query);
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
   const bookedRides = () => rides.countDocuments({ accountId: visitor.account._id });
-  const book = async (changes: Record<string, string> = {}) => {
-    const { headers } = await visitor.post(deskPath, { ...bookingFields, key: keyId, ...changes });
-    return headers.get('location')?.split('=')[1];
-  };
 
   /** Holds the answers of the address search until the returned function is called. */
   function holdAnswers(): () => void {
@@ -153,12 +141,16 @@ describe('typing at the desk in a browser', () => {
     expect(await bookedRides()).to.equal(0);
   });
 
-  it('a repeated ride keeps its pickup time, on the clock of the browser', async () => {
+  it('a repeated ride, and the same ride tomorrow, keep their pickup time on the clock of the browser', async () => {
+    const local = (time: Date) => new Date(time.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 16);
     const at = new Date(Date.now() + 3 * 3_600_000);
-    const ride = await book({ when: 'later', pickupTime: at.toISOString().slice(0, 16) });
-    const page = await open({ timezoneId: 'Asia/Kolkata' }, `?repeat=${ride}`);
-    const local = new Date(at.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 16);
-    expect(await field(page, 'Pickup time').inputValue()).to.equal(local);
+    const later = await book({ when: 'later', pickupTime: at.toISOString().slice(0, 16) });
+    const page = await open({ timezoneId: 'Asia/Kolkata' }, `?repeat=${later}`);
+    expect(await field(page, 'Pickup time').inputValue()).to.equal(local(at));
+    const now = await book();
+    const created = (await rides.findOne({ _id: now }))?.createdAt.getTime() ?? 0;
+    await page.goto(`${deskUrl()}?tomorrow=${now}`);
+    expect(await field(page, 'Pickup time').inputValue()).to.equal(local(new Date(created + 86_400_000)));
   });
 
   it('tomorrow is the next day also on a day of 25 hours', async () => {

@@ -42,7 +42,7 @@ describe("requests and steps on the driver's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('completes a trip when the button is held, but not when it is tapped', async () => {
+  it('completes a trip when the button is held, not tapped, and then shows the earnings of the day', async () => {
     const { page, rideId } = await chosen(somewhere());
     await startTrip(page);
     await press(page, 'Complete');
@@ -52,6 +52,14 @@ describe("requests and steps on the driver's page", () => {
     await hold(page, 'Complete');
     await heading(page, 'Trip completed');
     await status(rideId, 'completed');
+    await press(page, 'Continue');
+    await heading(page, 'Waiting for requests');
+    await page.locator('#today-earned', { hasText: '$25.00' }).waitFor();
+    expect(await page.locator('#today-trips').textContent()).to.equal('1');
+    expect(await page.locator('#last-price').textContent()).to.equal('$25.00');
+    expect(await page.locator('#last-at').textContent()).to.match(/^\d{1,2}:\d\d\s[AP]M$/);
+    expect(await page.locator('#connection').textContent()).to.equal('Good');
+    await page.locator('#position-sent', { hasText: /^Position: (now|\d+ s ago)$/ }).waitFor();
   });
 
   it('cancels a ride when the button is held, but not when it is tapped', async () => {
@@ -138,19 +146,5 @@ describe("requests and steps on the driver's page", () => {
     await heading(page, 'Wait for the passenger');
     expect(await page.evaluate(() => scrollY)).to.equal(0);
     expect(await page.getByRole('status').textContent()).to.equal('Wait for the passenger');
-  });
-
-  it('a waiting driver sees the trips and earnings of the day, the last trip and the connection', async () => {
-    const { page } = await chosen(somewhere());
-    await startTrip(page);
-    await hold(page, 'Complete');
-    await press(page, 'Continue');
-    await heading(page, 'Waiting for requests');
-    await page.locator('#today-earned', { hasText: '$25.00' }).waitFor();
-    expect(await page.locator('#today-trips').textContent()).to.equal('1');
-    expect(await page.locator('#last-price').textContent()).to.equal('$25.00');
-    expect(await page.locator('#last-at').textContent()).to.match(/^\d{1,2}:\d\d\s[AP]M$/);
-    expect(await page.locator('#connection').textContent()).to.equal('Good');
-    await page.locator('#position-sent', { hasText: /^Position: (now|\d+ s ago)$/ }).waitFor();
   });
 });

@@ -1,13 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import type { Client } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
-import { closeProfiles, lookAt, openPage, openProfile, seriousFindings, shotFolder } from './browser.ts';
+import { closeProfiles, lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
 import {
   areClear,
   areInView,
@@ -25,12 +22,6 @@ const desktop = { viewport: { width: 1280, height: 800 } };
 
 const controls = ['.leaflet-control-scale', '.north-arrow', '.leaflet-control-zoom', '.recenter', '#facts'];
 
-async function lookNow(name: string, page: Page): Promise<void> {
-  await mkdir(shotFolder, { recursive: true });
-  await page.screenshot({ path: path.join(shotFolder, `${name}.png`) });
-  expect(await seriousFindings(page)).to.deep.equal([]);
-}
-
 describe('the map of a ride', () => {
   // A simulated drive takes a minute.
   const api = useTestApi({ SIMULATION_SPEED: '0.05', SUPPORT_PHONE: '+1 202 555 0100', MAX_STREAMS_PER_CLIENT: '100' });
@@ -42,7 +33,7 @@ describe('the map of a ride', () => {
   const newMap = (fields?: object) => rideWithMap(api, partner, 'no_offers', fields);
 
   for (const [name, screen] of Object.entries({ phone, phoneOnItsSide, desktop })) {
-    it(`shows the car and the pickup, then the car and the destination (${name})`, async () => {
+    it(`shows the car and its next place, with scale and north clear of the sheet (${name})`, async () => {
       const { url, accept, act } = await newMap();
       const page = await openPage(await openProfile(screen), url);
       await areInView(page, '.point.pickup', '.point.destination', 100);
@@ -55,14 +46,10 @@ describe('the map of a ride', () => {
       await areInView(page, '.car', '.point.destination', 100);
       await act('complete');
       await areInView(page, '.point.pickup', '.point.destination', 100);
-      expect(page.complaints).to.deep.equal([]);
-    });
-
-    it(`shows scale and north clear of the buttons and the sheet (${name})`, async () => {
-      const page = await openPage(await openProfile(screen), (await newMap()).url);
       await page.locator('#map').focus();
       await page.keyboard.press('ArrowRight');
       await areClear(page, ...controls);
+      expect(page.complaints).to.deep.equal([]);
     });
   }
 
@@ -73,7 +60,6 @@ describe('the map of a ride', () => {
     await areInView(page, '.point.pickup', '.point.destination', 100);
     await accept();
     await areInView(page, '.car', '.point.pickup', 0);
-    await lookNow('track-across-180', page);
   });
 
   it('stops following when the viewer drags the map, and follows again after "Recenter"', async () => {
@@ -158,7 +144,7 @@ describe('the map of a ride', () => {
       const box = await page.locator(selector).boundingBox();
       expect((box?.y ?? 999) + (box?.height ?? 0), selector).to.be.at.most(390);
     }
-    await lookNow('track-driver-arriving-844', page);
+    expect(await seriousFindings(page)).to.deep.equal([]);
   });
 
   it('shares the link, or copies it, and calls for help', async () => {
@@ -191,7 +177,7 @@ describe('the map of a ride', () => {
     expect(await page.locator('.places').innerText())
       .to.include('<b>7</b> Elm St & Co')
       .and.include('1 Park Row');
-    await lookAt('track-addresses', url);
+    await lookAround('track-addresses', page);
     const other = await openPage(await openProfile(), (await newMap()).url);
     expect(await other.locator('.places').innerText()).to.include('5.3 km south of the pickup');
   });
@@ -204,7 +190,7 @@ describe('the map of a ride', () => {
     await headline(page, /^Arrives in [56] min$/);
     expect(await page.locator('#when').textContent()).to.match(/^About \d+:\d\d.[AP]M$/);
     await page.waitForFunction(() => (document.querySelector('.approach')?.getBoundingClientRect().height ?? 0) > 100);
-    await lookAt('track-live', url);
+    await lookAround('track-live', page);
   });
 });
 
@@ -234,7 +220,7 @@ describe('the live map with tiles', () => {
       const page = await openPage(await openProfile({ ...screen, colorScheme }), url);
       await page.locator('img.leaflet-tile-loaded').first().waitFor();
       await areClear(page, '.leaflet-control-attribution', '.leaflet-control-scale', '.north-arrow', '#facts');
-      await lookNow(`track-tiles-${name}`, page);
+      expect(await seriousFindings(page)).to.deep.equal([]);
       expect(new Set(page.complaints)).to.deep.equal(new Set([`request to ${tiles.host}`]));
     });
   }

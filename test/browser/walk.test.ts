@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../api/dashboard/dashboard-part.ts';
 import { pageNames } from '../../api/docs/pages.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
@@ -9,65 +9,54 @@ import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { useStarted } from '../support/use-started.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, expectNotTooWide, openPage, openProfile } from './browser.ts';
+import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { heading, signIn } from './drive-phones.ts';
 
-/** Opens every page once. The account's texts are long, without blanks, and contain markup. */
+/** Opens and checks every page once. The account's texts are long, without blanks, and contain markup. */
 describe('a walk through every page', function () {
   this.timeout(180_000);
   const api = useTestApi();
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
   afterEach(closeProfiles);
 
-  const screens = [
-    { width: 360, height: 740 },
-    { width: 1280, height: 800 },
-  ];
-
-  /** Opens the pages on a phone and on a desktop, as the person to whom the options belong. */
-  async function walk(urls: string[], options: BrowserContextOptions = {}): Promise<void> {
-    for (const viewport of screens) {
-      const page = await openPage(await openProfile({ ...options, viewport }), urls[0] ?? '');
-      for (const url of urls) {
-        if (url !== urls[0]) await page.goto(url);
-        expect(await page.locator('h1').count(), url).to.be.at.least(1);
-        await expectNotTooWide(page);
-        expect(page.complaints, url).to.deep.equal([]);
-      }
-      await closeProfiles();
-    }
+  /** Checks pages on each screen, as the person to whom the options belong. */
+  function walk(origin: string, paths: string[], options: BrowserContextOptions = {}): Promise<void> {
+    const hasTitle = async (page: Page) => expect(await page.locator('h1').count(), page.url()).to.be.at.least(1);
+    const nameOf = (path: string) => `walk${path.replaceAll(/\W+/g, '-').slice(0, 80)}`;
+    const looks = paths.map((path): Look => [nameOf(path), path, hasTitle]);
+    return lookAt(origin, looks, options);
   }
 
-  it('every page of the dashboard opens without a complaint and fits phones and desktops', async () => {
+  it('every page of the dashboard passes layout and accessibility checks on phones and desktops', async () => {
     const { visitor, params } = await hostileAccount(api);
     const pages = dashboardRoutes(api.ctx, {} as ConsoleParts)
       .filter(({ method, path }) => method === 'GET' && !/\/(state|events|statement\.csv)$/.test(path))
-      .map(({ path }) => api.url + dashboardBase + path.replaceAll(/:(\w+)/g, (_, name) => params[name] ?? name));
-    await walk(pages, asVisitor(visitor));
+      .map(({ path }) => dashboardBase + path.replaceAll(/:(\w+)/g, (_, name) => params[name] ?? name));
     const { trackToken } = await storedRide(params.rideId ?? '');
-    await walk([`${api.url}/track/${trackToken}`]);
+    await walk(api.url, [...pages, `/track/${trackToken}`], asVisitor(visitor));
   });
 
-  it('the front door, the sign-in pages, error pages and the documentation open and fit', async () => {
+  it('the front door, sign-in pages, error pages and guides pass layout and accessibility checks', async () => {
     const guides = pageNames.map((name) => `/docs/${name === 'index' ? '' : name}`);
-    const paths = ['/', '/dashboard', '/drive', '/track/unknown', '/nothing', ...guides];
-    await walk(paths.map((path) => api.url + path));
+    const paths = ['/', '/dashboard', '/dashboard?sent', '/drive', '/track/unknown', '/nothing', ...guides];
+    await walk(api.url, paths);
   });
 
-  it("the driver's page and the operators' pages open and fit", async () => {
+  it("the driver's page and the operators' pages pass layout and accessibility checks", async () => {
     const { key } = await newGatewayDriver(api);
     const profile = await openProfile();
     const drive = await openPage(profile, `${api.url}/drive`);
-    await drive.getByLabel('Key').fill(key);
-    await drive.getByRole('button', { name: 'Sign in' }).click();
-    await drive.getByRole('button', { name: 'Go online' }).waitFor();
-    await walk([`${api.url}/drive`], { storageState: await profile.storageState() });
+    await signIn(drive, key);
+    await heading(drive, 'You are offline');
+    await walk(api.url, ['/drive'], { storageState: await profile.storageState() });
 
+    await walk(operators.url, ['/ops']);
     const operator = await openProfile();
     const ops = await openPage(operator, `${operators.url}/ops`);
     await ops.getByLabel('Token').fill(opsToken);
     await ops.keyboard.press('Enter');
     await ops.getByText('Read-only: MongoDB decides what is pending').waitFor();
     const storageState = await operator.storageState();
-    await walk([`${operators.url}/ops/rides?id=ride_x`], { storageState });
+    await walk(operators.url, ['/ops/rides?id=ride_x'], { storageState });
   });
 });

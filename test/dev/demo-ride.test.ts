@@ -1,52 +1,62 @@
 import { expect } from 'chai';
-import { type Partner, type ReceivedEvent, startReceiver } from '../../dev/demo/partner.ts';
-import { playRide } from '../../dev/demo/play-ride.ts';
+import { type EventBody, type Partner, type ReceivedEvent, startReceiver } from '../../dev/demo/partner.ts';
+import { playLiveRide, playRide } from '../../dev/demo/play-ride.ts';
 import { createTimeline, type Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 
 const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };
 const trackUrl = 'http://127.0.0.1:4100/track/token';
 const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6, trackUrl };
-const offer = { price: 24.5, etaMinutes: 4, driver: { name: 'Alex' } };
-const partner: Partner = {
+const statuses = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+const offers = [26, 24.5, 27, 30].map((price, index) => ({
+  offerId: `offer_${index}`,
+  price,
+  etaMinutes: 4,
+  driver: { name: 'Alex', plate: `T ${index}`, vehicle: 'Camry' },
+}));
+const [firstOffer, cheapest] = offers;
+const isCompleted = { ...ride, status: 'completed', agreedPrice: 24.5 };
+
+const partnerWith = (changes: Partial<Partner> = {}): Partner => ({
   createRide: async () => ride,
-  retrieveRide: async () => ({ ...ride, status: 'completed' }),
-  listOffers: async () => ({ offers: [{ offerId: 'offer_1', ...offer, driver: { name: 'Alex', plate: 'T 1' } }] }),
+  retrieveRide: async () => isCompleted,
+  listOffers: async () => ({ offers }),
   acceptOffer: async () => ({ status: 'driver_arriving' }),
-};
+  ...changes,
+});
 
-/** The events of a successful demo. */
-function wholeTrip(): ReceivedEvent[] {
-  const statuses = [undefined, 'driver_arriving', 'arrived', 'in_progress', 'completed'];
-  return statuses.map((status, index) => ({
-    receivedAt: index,
+/** The events of a demo with these offers. The driver of the cheapest one drives. */
+function tripWith(listed: typeof offers, index = 0, change: (event: ReceivedEvent) => void = () => {}) {
+  const bodies: Partial<EventBody>[] = [
+    ...listed.map((offer) => ({ event: 'offer.received', offer })),
+    ...statuses.map((status) => ({
+      ...{ event: 'ride.status', status, fare: 24.5, agreedPrice: 24.5, driver: cheapest?.driver },
+    })),
+  ];
+  const events = bodies.map((body, position) => ({
+    receivedAt: position,
     isVerified: true,
-    sequence: index + 1,
-    body: {
-      event: status ? 'ride.status' : 'offer.received',
-      rideId: ride.rideId,
-      at: 1000 + index,
-      ...(status ? { status, fare: 24.5, driver: { name: 'Alex', vehicle: 'Camry', plate: 'T 1' } } : { offer }),
-    },
+    sequence: position + 1,
+    body: { rideId: ride.rideId, at: 1_000 + position, ...body } as EventBody,
   }));
+  change(events[index] as ReceivedEvent);
+  return events;
 }
+/** The events of a successful demo with test mode, or one with a change. */
+const tripOf = (index?: number, change?: (event: ReceivedEvent) => void) => tripWith(offers.slice(1, 2), index, change);
+/** The same of a live ride: its last offer arrives between the acceptance and its event. */
+const liveTrip = (index?: number, change?: (event: ReceivedEvent) => void) => tripWith(offers, index, change);
 
-function play(events: ReceivedEvent[], as: Partner = partner, shownOn = timeline): Promise<number> {
+function play(events: ReceivedEvent[], as = partnerWith(), shownOn = timeline, playing = playRide): Promise<number> {
   const next = async () => {
     const event = events.shift();
     if (!event) throw new Error('no event arrived');
     return event;
   };
   const receiver = { origin: '', secret: '', next, waiting: () => events.length, stop() {} };
-  return playRide(shownOn, as, receiver, 1);
+  return playing(shownOn, as, receiver, 1);
 }
-
-/** The whole trip with one event changed. */
-function tripWith(index: number, change: (event: ReceivedEvent) => void): ReceivedEvent[] {
-  const events = wholeTrip();
-  change(events[index] as ReceivedEvent);
-  return events;
-}
+const playLive = (events: ReceivedEvent[], as?: Partner) => play(events, as, timeline, playLiveRide);
 
 describe('npm run demo', () => {
   for (const columns of [60, 80]) {
@@ -56,8 +66,8 @@ describe('npm run demo', () => {
       const begun = createTimeline(out, Date.now() - 4_000);
       const receivedAt = Date.now();
       await play(
-        wholeTrip().map((event) => ({ ...event, receivedAt })),
-        partner,
+        tripOf().map((event) => ({ ...event, receivedAt })),
+        partnerWith(),
         begun,
       );
       begun.end();
@@ -70,32 +80,59 @@ describe('npm run demo', () => {
   }
 
   it('the demo plays a complete ride and counts its events', async () => {
-    expect(await play(wholeTrip())).to.equal(5);
+    expect(await play(tripOf())).to.equal(5);
   });
 
-  const faults: [what: string, events: ReceivedEvent[], reason: RegExp][] = [
+  it('the live demo accepts the cheapest offer and plays the ride to its end, also with a late offer', async () => {
+    let accepted = '';
+    const acceptOffer: Partner['acceptOffer'] = async (_rideId, offerId) => {
+      accepted = offerId;
+      return { status: 'driver_arriving' };
+    };
+    expect(await playLive(liveTrip(), partnerWith({ acceptOffer }))).to.equal(8);
+    expect(accepted).to.equal('offer_1');
+  });
+
+  const faults: [what: string, events: ReceivedEvent[], reason: RegExp, how?: typeof playLive][] = [
+    ['a wrong signature', tripOf(2, (event) => Object.assign(event, { isVerified: false })), /signature of .*arrived/],
+    ['a missing event', tripOf().toSpliced(2, 1), /in_progress arrived, but ride.status arrived was due/],
+    ['a duplicate event', tripOf().toSpliced(2, 0, ...tripOf().slice(1, 2)), /but .* arrived was due/],
+    ['a missing last event', tripOf().slice(0, 4), /no event arrived/],
+    ['an additional event', [...tripOf(), ...tripOf().slice(4)], /more events/],
+    ['a wrong sequence', tripOf(3, (event) => Object.assign(event, { sequence: 5 })), /event 5 .* event 4 was due/],
+    ['an event of another ride', tripOf(1, ({ body }) => Object.assign(body, { rideId: 'ride_2' })), /another ride/],
+    ['a time that does not increase', tripOf(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
+    ['a missing live event', liveTrip().toSpliced(5, 1), /event 7 arrived, but event 6 was due/, playLive],
     [
-      'a wrong signature',
-      tripWith(2, (event) => Object.assign(event, { isVerified: false })),
-      /signature of .*arrived/,
+      'a skipped live step',
+      liveTrip(5, ({ body }) => Object.assign(body, { status: 'in_progress' })),
+      /in_progress arrived, but ride.status arrived was due/,
+      playLive,
     ],
-    ['a missing event', wholeTrip().toSpliced(2, 1), /in_progress arrived, but ride.status arrived was due/],
-    ['a duplicate event', wholeTrip().toSpliced(2, 0, ...wholeTrip().slice(1, 2)), /but .* arrived was due/],
-    ['a missing last event', wholeTrip().slice(0, 4), /no event arrived/],
-    ['an additional event', [...wholeTrip(), ...wholeTrip().slice(4)], /more events/],
-    ['a wrong sequence', tripWith(3, (event) => Object.assign(event, { sequence: 5 })), /event 5 .* event 4 was due/],
-    ['an event of another ride', tripWith(1, ({ body }) => Object.assign(body, { rideId: 'ride_2' })), /another ride/],
-    ['a time that does not increase', tripWith(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
+    [
+      'a status instead of an offer',
+      liveTrip(1, ({ body }) => Object.assign(body, { event: 'ride.status', status: 'cancelled', offer: undefined })),
+      /cancelled arrived, but offer.received was due/,
+      playLive,
+    ],
+    [
+      'another driver',
+      liveTrip(6, ({ body }) => Object.assign(body, { driver: firstOffer?.driver })),
+      /another driver/,
+      playLive,
+    ],
+    ['another price', liveTrip(7, ({ body }) => Object.assign(body, { agreedPrice: 26 })), /another price/, playLive],
+    ['an event of test mode', liveTrip(4, ({ body }) => Object.assign(body, { testMode: true })), /testMode/, playLive],
   ];
-  for (const [what, events, reason] of faults) {
+  for (const [what, events, reason, how = play] of faults) {
     it(`the demo fails with the reason for ${what}`, async () => {
-      const error = await play(events).catch((rejection) => rejection);
+      const error = await how(events).catch((rejection) => rejection);
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });
   }
 
   it('the demo fails if the ride is not completed at the end', async () => {
-    const error = await play(wholeTrip(), { ...partner, retrieveRide: async () => ride }).catch((e) => e);
+    const error = await play(tripOf(), partnerWith({ retrieveRide: async () => ride })).catch((e) => e);
     expect(error).to.have.property('message', 'the ride was not completed');
   });
 });

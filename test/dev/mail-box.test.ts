@@ -12,6 +12,7 @@ import { useStarted } from '../support/use-started.ts';
 describe('the mail box of the development stack', () => {
   const ctx = useTestContext();
   const server = useStarted(() => serve(ctx, createApp(ctx, [mailBox(ctx)])));
+  const without = useStarted(() => serve(ctx, createApp(ctx)));
   beforeEach(() => mails.deleteMany({}));
 
   /** `fetch` does not let a caller choose the Host header. */
@@ -40,7 +41,7 @@ describe('the mail box of the development stack', () => {
     expect(headers['cache-control']).to.equal('no-store');
   });
 
-  it('shows the addresses in a mail as links, and is linked from the sign-in page', async () => {
+  it('shows the addresses in a mail as links, and is linked only from the sign-in page of its stack', async () => {
     const text = 'Open this link:\nhttps://rides.example/dashboard/sign-in/link/abc\nNote: <b>none</b>';
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Code', text });
     expect((await box()).html)
@@ -48,6 +49,8 @@ describe('the mail box of the development stack', () => {
       .and.include('Note: &lt;b>none');
     const signIn = await fetch(`http://127.0.0.1:${server.port}/dashboard`);
     expect(await signIn.text()).to.include('<a href="/dev/mail">Mail</a>');
+    const elsewhere = await fetch(`http://127.0.0.1:${without.port}/dashboard`);
+    expect(await elsewhere.text()).not.to.include('/dev/mail');
   });
 
   it('links to the sign-in page if there is no mail', async () => {

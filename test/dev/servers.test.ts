@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -38,7 +38,7 @@ describe('local servers', function () {
    * Starts a parent process that starts one server and sends its pid. On a message, the parent exits without stopping
    * the server.
    */
-  async function startedByAnother(start: string): Promise<{ pid: number; parent: ReturnType<typeof spawn> }> {
+  async function startedByAnother(start: string): Promise<{ pid: number; parent: ChildProcess }> {
     const script = `${start}.then((server) => process.send(server.pid)); process.on('message', () => process.exit());`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
     const parent = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -145,18 +145,16 @@ describe('local servers', function () {
       .that.matches(/^Redis did not start on port \d+: [^\n]+$/);
   });
 
-  it('Redis ends when the process that started it exits', async () => {
-    const { pid, parent } = await startedByAnother(startRedisScript());
-    parent.send('exit');
-    await once(parent, 'exit');
-    while (isAlive(pid)) await new Promise(setImmediate);
-  });
-
-  it('Redis ends when the process that started it is killed', async () => {
-    const { pid, parent } = await startedByAnother(startRedisScript());
-    parent.kill('SIGKILL');
-    while (isAlive(pid)) await new Promise(setImmediate);
-  });
+  for (const [how, end] of [
+    ['exits', (parent: ChildProcess) => parent.send('exit')],
+    ['is killed', (parent: ChildProcess) => parent.kill('SIGKILL')],
+  ] as const) {
+    it(`Redis ends when the process that started it ${how}`, async () => {
+      const { pid, parent } = await startedByAnother(startRedisScript());
+      end(parent);
+      while (isAlive(pid)) await new Promise(setImmediate);
+    });
+  }
 
   it('Redis replaces the Redis of a killed run on the same data', async () => {
     const { file, env } = await redisCommand();

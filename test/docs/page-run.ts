@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { lexer, type Tokens } from 'marked';
 import { blockInfo } from '../../api/docs/markdown.ts';
 import { schemaProblem } from '../support/documented.ts';
@@ -173,6 +174,17 @@ export class PageRun {
     const [had, showed] = [answer, shown].map((value) => fieldsIn(value).join(' '));
     if (had !== showed) throw new Error(`the page shows the fields ${showed}, but the response has ${had}`);
   }
+}
+
+/** Compiles TypeScript files with strict options, like a careful reader. */
+export async function compileStrictly(files: readonly string[]): Promise<void> {
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];
+  const args = [compiler, ...options, ...further, ...files];
+  await promisify(execFile)(process.execPath, args, { cwd: path.dirname(files[0] as string) }).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
 }
 
 /** All blocks of code of a page, in order. */

@@ -10,7 +10,7 @@ import { generatedPages } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { codeBlocksOf } from './page-run.ts';
+import { codeBlocksOf, compileStrictly } from './page-run.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -69,10 +69,7 @@ describe('samples of the reference', () => {
 
   it('every sample in TypeScript compiles under strict rules', async () => {
     const files = await writeAll('TypeScript');
-    const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-    const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];
-    await run(process.execPath, [compiler, ...options, ...further, ...files], { cwd: folder }).catch(fails);
+    await compileStrictly(files.map((file) => path.join(folder, file)));
   });
 
   it('every sample in Python compiles', async () => {

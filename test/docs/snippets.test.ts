@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { blockInfo } from '../../api/docs/markdown.ts';
 import { pageNames } from '../../api/docs/pages.ts';
@@ -9,9 +6,7 @@ import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { useTestService } from '../support/workers.ts';
 import { installLanguages } from './install-languages.ts';
-import { codeBlocksOf, PageRun } from './page-run.ts';
-
-const compiler = path.resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+import { codeBlocksOf, compileStrictly, PageRun } from './page-run.ts';
 
 const driver = {
   name: 'Dana Okoye',
@@ -97,18 +92,8 @@ describe('the code of a documentation page', () => {
         });
         const marks = await page.follow(markdown, language);
         expect(marks.filter((mark) => mark === 'run')).to.have.length(count);
-        if (page.files.length > 0) await compile(page.files);
+        if (page.files.length > 0) await compileStrictly(page.files);
       });
     }
-  }
-
-  /** Compiles with strict options, like a careful reader. */
-  async function compile(files: readonly string[]): Promise<void> {
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-    const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];
-    const args = [compiler, ...options, ...further, ...files];
-    await promisify(execFile)(process.execPath, args, { cwd: path.dirname(files[0] as string) }).catch(({ stdout }) => {
-      throw new Error(stdout);
-    });
   }
 });

@@ -39,9 +39,29 @@ function tampered(title: string, change: (event: Omit<Case, 'title'>) => Partial
   return { title, ...event, ...change(event) };
 }
 
-const signed = (rewrite: (signature: string, v1: string) => string) => (event: Omit<Case, 'title'>) => ({
-  signature: rewrite(event.signature, event.signature.replace(/^.*v1=/, '')),
-});
+/** Headers that differ from that of a genuine event. `v1` is its HMAC. */
+const headers: [title: string, rewrite: (signature: string, v1: string) => string][] = [
+  ['another time with the old HMAC', (signature) => signature.replace(`t=${now}`, `t=${now + 1}`)],
+  ['a time with a leading zero', (signature) => signature.replace('t=', 't=0')],
+  ['no header', () => ''],
+  ['upper-case hex', (_, v1) => `t=${now},v1=${v1.toUpperCase()}`],
+  ['a missing hex digit', (signature) => signature.slice(0, -1)],
+  ['an additional hex digit', (signature) => `${signature}0`],
+  ['a character that is not hex', (signature) => `${signature.slice(0, -1)}g`],
+  ['a line break at the end', (signature) => `${signature}\n`],
+  ['a preceding line', (signature) => `x\n${signature}`],
+  ['a space', (signature) => signature.replace(',', ', ')],
+  ['the reverse order', (_, v1) => `v1=${v1},t=${now}`],
+  ['a second v1', (signature, v1) => `${signature},v1=${v1}`],
+  ['an additional scheme', (signature, v1) => `${signature},v0=${v1}`],
+  ['no time', (_, v1) => `t=,v1=${v1}`],
+  ['a negative time', (_, v1) => `t=-${now},v1=${v1}`],
+  ['a time with a fraction', (_, v1) => `t=${now}.0,v1=${v1}`],
+  ['a time in other digits', (_, v1) => `t=١٧٩٥٢٦٩٦٠٥,v1=${v1}`],
+  ['the largest time', (_, v1) => `t=999999999999999,v1=${v1}`],
+  ['a time that is too long', (_, v1) => `t=1${'0'.repeat(30)},v1=${v1}`],
+  ['an empty v1', () => `t=${now},v1=`],
+];
 
 const written: Case[] = [
   ...bodies.map((body, index) => ({ title: `a genuine event, ${index}`, ...genuine(body, now) })),
@@ -55,80 +75,9 @@ const written: Case[] = [
   tampered('another secret', () => ({ secret: `${secret}x` })),
   tampered('a secret without its prefix', () => ({ secret: secret.replace('whsec_', '') })),
   tampered('a secret with a line break', () => ({ secret: `${secret}\n` })),
-  tampered(
-    'another time with the old HMAC',
-    signed((signature) => signature.replace(`t=${now}`, `t=${now + 1}`)),
+  ...headers.map(([title, rewrite]) =>
+    tampered(title, ({ signature }) => ({ signature: rewrite(signature, signature.replace(/^.*v1=/, '')) })),
   ),
-  tampered(
-    'a time with a leading zero',
-    signed((signature) => signature.replace('t=', 't=0')),
-  ),
-  tampered('no header', () => ({ signature: '' })),
-  tampered(
-    'upper-case hex',
-    signed((_, v1) => `t=${now},v1=${v1.toUpperCase()}`),
-  ),
-  tampered(
-    'a missing hex digit',
-    signed((signature) => signature.slice(0, -1)),
-  ),
-  tampered(
-    'an additional hex digit',
-    signed((signature) => `${signature}0`),
-  ),
-  tampered(
-    'a character that is not hex',
-    signed((signature) => `${signature.slice(0, -1)}g`),
-  ),
-  tampered(
-    'a line break at the end',
-    signed((signature) => `${signature}\n`),
-  ),
-  tampered(
-    'a preceding line',
-    signed((signature) => `x\n${signature}`),
-  ),
-  tampered(
-    'a space',
-    signed((signature) => signature.replace(',', ', ')),
-  ),
-  tampered(
-    'the reverse order',
-    signed((_, v1) => `v1=${v1},t=${now}`),
-  ),
-  tampered(
-    'a second v1',
-    signed((signature, v1) => `${signature},v1=${v1}`),
-  ),
-  tampered(
-    'an additional scheme',
-    signed((signature, v1) => `${signature},v0=${v1}`),
-  ),
-  tampered(
-    'no time',
-    signed((_, v1) => `t=,v1=${v1}`),
-  ),
-  tampered(
-    'a negative time',
-    signed((_, v1) => `t=-${now},v1=${v1}`),
-  ),
-  tampered(
-    'a time with a fraction',
-    signed((_, v1) => `t=${now}.0,v1=${v1}`),
-  ),
-  tampered(
-    'a time in other digits',
-    signed((_, v1) => `t=١٧٩٥٢٦٩٦٠٥,v1=${v1}`),
-  ),
-  tampered(
-    'the largest time',
-    signed((_, v1) => `t=999999999999999,v1=${v1}`),
-  ),
-  tampered(
-    'a time that is too long',
-    signed((_, v1) => `t=1${'0'.repeat(30)},v1=${v1}`),
-  ),
-  tampered('an empty v1', () => ({ signature: `t=${now},v1=` })),
 ];
 
 /** Genuine events, each with one byte of its header or body changed, added or removed. */

@@ -136,11 +136,6 @@ describe('docker-compose.yml', function () {
     for (const name of ['mongo', 'mongo-init']) expect(service(name).environment?.HOME, name).to.equal('/tmp');
   });
 
-  it('docker-compose.yml gives SECRETS_KEY only to the services that encrypt or decrypt secrets', () => {
-    const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
-    expect(holders).to.have.members(['api', 'keys', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
-  });
-
   it('docker-compose.yml checks the readiness of the API and of every worker pool', () => {
     const probed = namesWhere(({ healthcheck }, name) => ours.includes(name) && healthcheck);
     expect(probed).to.have.members(processes);
@@ -151,14 +146,16 @@ describe('docker-compose.yml', function () {
     }
   });
 
-  it('docker-compose.yml gives OPS_TOKEN only to the API', () => {
-    expect(namesWhere(({ environment }) => environment && 'OPS_TOKEN' in environment)).to.deep.equal(['api']);
-  });
-
-  it('docker-compose.yml gives SMTP_URL only to the mail pool, and to the API and keys, which check that it is set', () => {
-    const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
-    expect(holders).to.have.members(['api', 'keys', 'mail']);
-  });
+  // The API and `keys` check that SMTP_URL is set.
+  for (const [setting, holders] of [
+    ['SECRETS_KEY', ['api', 'keys', 'mail', 'migrate', 'webhooks', 'webhooks-slow']],
+    ['OPS_TOKEN', ['api']],
+    ['SMTP_URL', ['api', 'keys', 'mail']],
+  ] as const) {
+    it(`docker-compose.yml gives ${setting} only to the services that use it`, () => {
+      expect(namesWhere(({ environment }) => environment && setting in environment)).to.have.members(holders);
+    });
+  }
 
   it('docker-compose.yml gives every process valid settings', () => {
     for (const name of ours) {

@@ -47,32 +47,13 @@ describe('deploy/kubernetes', function () {
     expect(await complaintsOf(manifests)).to.equal('');
   });
 
-  for (const [fault, plant] of [
-    [
-      'a misspelt field of a container',
-      (api: Manifest) => {
-        containerOf(api).livenesProbe = {};
-      },
-    ],
-    [
-      'a misspelt field inside a probe',
-      (api: Manifest) => {
-        containerOf(api).readinessProbe.httpGet.pth = '/';
-      },
-    ],
-    [
-      'a text instead of a number',
-      (api: Manifest) => {
-        podOf(api).terminationGracePeriodSeconds = '30 s';
-      },
-    ],
-    [
-      'a missing selector',
-      (api: Manifest) => {
-        delete api.spec.selector;
-      },
-    ],
-  ] as const) {
+  const faults: [fault: string, plant: (api: Manifest) => unknown][] = [
+    ['a misspelt field of a container', (api) => Object.assign(containerOf(api), { livenesProbe: {} })],
+    ['a misspelt field inside a probe', (api) => Object.assign(containerOf(api).readinessProbe.httpGet, { pth: '/' })],
+    ['a text instead of a number', (api) => Object.assign(podOf(api), { terminationGracePeriodSeconds: '30 s' })],
+    ['a missing selector', (api) => delete api.spec.selector],
+  ];
+  for (const [fault, plant] of faults) {
     it(`the check of the manifests finds ${fault}`, async () => {
       const api = structuredClone(named('Deployment', 'rides-api'));
       plant(api);

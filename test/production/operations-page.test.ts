@@ -78,6 +78,10 @@ describe('docs/operations.md', function () {
     );
     expect(services.mongo?.command).to.include('--keyFile');
     expect(services.mongo?.volumes?.map(({ target }) => target)).to.have.members(['/data/db', '/etc/mongo.key']);
+    // The rules are tested with this interval, and without the address no alert reaches Alertmanager.
+    expect(scrape)
+      .to.match(/^global: { evaluation_interval: 15s }$/m)
+      .and.match(/^alerting: .*alertmanager:9093/m);
     const rules = path.join(opsFolder, 'alerts.yml');
     const config = scrape.replace('alerts.yml', rules);
     const withToken = config.replace('  - job_name: rides\n', (job) => job + token.replace(/\/etc\S+token/, rules));

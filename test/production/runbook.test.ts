@@ -6,8 +6,7 @@ import { onlyAllowed } from '../../shared/base/logger.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { settingTopics } from '../../shared/base/settings.ts';
-import { useFolder } from '../support/folder.ts';
-import { opsFolder, promtool } from './prometheus.ts';
+import { opsFolder } from './prometheus.ts';
 
 const root = path.join(opsFolder, '..', '..');
 
@@ -19,11 +18,7 @@ const foreign = [
   ...[/^OOM command not allowed$/, /^(WRONGPASS|NOAUTH|LOADING|MISCONF)$/],
 ];
 
-describe('the runbook of the alerts in docs/operations.md', function () {
-  // The first run on a machine fetches promtool.
-  this.timeout(120_000);
-
-  const folder = useFolder();
+describe('the runbook of the alerts in docs/operations.md', () => {
   let runbook: string;
   let rules: string;
   let sources: string;
@@ -82,19 +77,6 @@ describe('the runbook of the alerts in docs/operations.md', function () {
     }
     const { redis_away: _, ...warned } = redisProblemTexts;
     for (const word of Object.keys(warned)) expect(runbook).to.include(`| \`${word}\` |`);
-  });
-
-  it('promtool accepts the scrape configuration of the page', async () => {
-    const doc = await fs.readFile(path.join(root, 'docs/operations.md'), 'utf8');
-    const [, config = ''] = /```yaml\n(scrape_configs:\n.*?)```/s.exec(doc) ?? [];
-    const file = path.join(folder.path, 'prometheus.yml');
-    await fs.writeFile(file, config);
-    await fs.copyFile(path.join(opsFolder, 'alerts.yml'), path.join(folder.path, 'alerts.yml'));
-    expect(await promtool(['check', 'config', file])).to.equal('');
-    // The rules are tested with this interval, and without the address no alert reaches Alertmanager.
-    expect(config)
-      .to.match(/^global: { evaluation_interval: 15s }$/m)
-      .and.match(/^alerting: .*alertmanager:9093/m);
   });
 });
 

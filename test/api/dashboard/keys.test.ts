@@ -42,6 +42,8 @@ describe('the dashboard: keys', () => {
     it('starts the first ride of a new test key with one form, and shows the same request with the key', async () => {
       const { html } = await create({ mode: 'test' });
       expect(html).to.include(`Bearer ${textOf(html, 'new-key')}`);
+      // The page with the new key stays open.
+      expect(html).to.match(/<form[^>]* action="\/dashboard\/console"[^>]* target="_blank"/);
       const form = formIn(html, '/dashboard/console') ?? {};
       const { status, headers } = await visitor.post('/dashboard/console', form);
       expect(status).to.equal(303);

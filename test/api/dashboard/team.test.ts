@@ -215,6 +215,9 @@ describe('the dashboard: team', () => {
       expect((await desk.get('/dashboard/keys')).status).to.equal(403);
       expect((await visitor.post(path, { role: 'developer' })).status).to.equal(303);
       expect((await desk.get('/dashboard/keys')).status).to.equal(200);
+      expect((await visitor.post(path, { role: 'finance' })).status).to.equal(303);
+      expect((await desk.get('/dashboard/keys')).status).to.equal(403);
+      expect((await desk.get('/dashboard/usage')).status).to.equal(200);
       expect((await visitor.post(path, { role: 'king' })).status).to.equal(422);
     });
 
