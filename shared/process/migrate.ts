@@ -82,7 +82,9 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
 
 /** Builds all missing indexes of a collection with one command, which reads its documents once. */
 async function createMissing(model: Indexed): Promise<void> {
-  const indexes = model.schema.indexes().map(([key, options]) => ({ ...options, key }) as mongoose.mongo.IndexDescription);
+  const indexes = model.schema
+    .indexes()
+    .map(([key, options]) => ({ ...options, key }) as mongoose.mongo.IndexDescription);
   if (indexes.length > 0) await model.collection.createIndexes(indexes);
   else await model.createCollection();
 }

@@ -26,8 +26,9 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
 /**
- * A context on the test run's servers, with all indexes. Data of other tests may exist. The time limits of MongoDB's
- * operations apply only with `timeLimits`, for tests of these limits: on a busy machine, MongoDB may take longer.
+ * A context on the test run's servers, with all indexes. Data of other tests may exist. The time limits of the operations
+ * of MongoDB, and of commands to the run's own Redis, apply only with `timeLimits`, for tests of these limits: on a busy
+ * machine, the servers may take longer.
  */
 export async function testContext(
   settings: Record<string, string> = {},
@@ -43,7 +44,9 @@ export async function testContext(
       await disconnectMongo();
       await connectMongo(config.secrets.mongoUrl);
     }
-    return await openContext(config, 'test');
+    const ctx = await openContext(config, 'test');
+    if (!timeLimits && !settings.REDIS_URL) Object.assign(ctx.redis.options, { commandTimeout: undefined });
+    return ctx;
   } catch (error) {
     // The next test file of this process connects again.
     await disconnectMongo();
