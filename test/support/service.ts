@@ -1,4 +1,5 @@
 import { createApp } from '../../api/app.ts';
+import { answerLimitMs } from '../../api/http/answer-in-time.ts';
 import { serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../shared/base/config.ts';
@@ -9,6 +10,7 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
+import { scaled } from './machine-speed.ts';
 import { useStarted } from './use-started.ts';
 
 /** The settings of a test, as the environment of a process. */
@@ -75,13 +77,14 @@ export interface TestApi {
   close(): Promise<void>;
 }
 
-/** The real API on a free port of loopback. */
+/** The real API on a free port of loopback. Without `timeLimits`, a request may take longer than 3 s on a slow machine. */
 export async function startTestApi(
   settings?: Record<string, string>,
   options?: { timeLimits?: boolean },
 ): Promise<TestApi> {
   const ctx = await testContext(settings, options);
-  const server = await serve(ctx, createApp(ctx));
+  const limitMs = options?.timeLimits ? undefined : scaled(answerLimitMs);
+  const server = await serve(ctx, createApp(ctx, [], limitMs));
   const url = `http://127.0.0.1:${server.port}`;
   const account = await accountOf('tests@rides.example');
   const key = (mode: Mode = 'test', webhookUrl?: string) =>
