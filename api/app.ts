@@ -24,7 +24,7 @@ import { trackPart } from './track/track-part.ts';
  * The middleware of a request, in the order in which it runs. `serve` runs the requests of a connection one after the
  * other. `handleErrors` turns an error of a later middleware into the response.
  */
-export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
+export function listenerOf(service: Context, parts: readonly Part[], limitMs?: number): ReturnType<App['callback']> {
   const app = new Koa<RequestState>();
   // The connection broke after the response was built, so no client is left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
@@ -32,7 +32,7 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
   app.use(findPart(parts));
   if (service.tracing) app.use(traceRequest(service.tracing));
   app.use(handleErrors(service.log));
-  app.use(answerInTime(service.log));
+  app.use(answerInTime(service.log, limitMs));
   app.use(refuseMalformed);
   // The part requires HTTPS, routes the request, authenticates its caller and answers, or calls `next`.
   app.use((ctx, next) => ctx.state.part.handle(ctx, next));
@@ -40,8 +40,11 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
   return app.callback();
 }
 
-/** Creates the parts of the service. `more`: parts that exist only in development or in a test. */
-export function createApp(service: Context, more: Part[] = []): App & { parts: readonly Part[] } {
+/**
+ * Creates the parts of the service. `more`: parts that exist only in development or in a test. `limitMs`: the time limit
+ * of a request, which only a test changes.
+ */
+export function createApp(service: Context, more: Part[] = [], limitMs?: number): App & { parts: readonly Part[] } {
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
@@ -60,7 +63,7 @@ export function createApp(service: Context, more: Part[] = []): App & { parts: r
   ];
   return {
     parts,
-    callback: () => listenerOf(service, parts),
+    callback: () => listenerOf(service, parts, limitMs),
     endHeld() {
       gateway.endStreams();
       for (const part of parts) part.endHeld?.();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from '../../shared/base/great-circle.ts';
 
 /** A ride that a driver may bid on: only the fields that the fleet reads. */
@@ -33,6 +34,9 @@ export class Refusal extends Error {
 }
 
 const requestTimeoutMs = 10_000;
+/** A call that may be repeated is made at most this often. */
+const tries = 10;
+const retryMs = 1_000;
 
 /** One driver's client of the drivers' API. Calls reject with Refusal, or with the error of the connection. */
 export interface GatewayClient {
@@ -67,10 +71,21 @@ export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
     const text = await response.text();
     return (text ? JSON.parse(text) : undefined) as T;
   }
+  /** Repeats a call while the service answers 503, as it does on a busy machine. */
+  async function repeated<T>(...args: Parameters<typeof call>): Promise<T> {
+    for (let left = tries - 1; ; left--) {
+      try {
+        return await call<T>(...args);
+      } catch (error) {
+        if (left === 0 || !(error instanceof Refusal) || error.status !== 503) throw error;
+        await sleep(retryMs);
+      }
+    }
+  }
 
   return {
-    goOnline: ({ lat, lng }) => call('POST', '/me/online', { lat, lng }),
-    goOffline: () => call('POST', '/me/offline'),
+    goOnline: ({ lat, lng }) => repeated('POST', '/me/online', { lat, lng }),
+    goOffline: () => repeated('POST', '/me/offline'),
     report: ({ lat, lng, heading }) => call('PUT', '/me/position', { lat, lng, heading }),
     offer: async (rideId, terms) =>
       (await call<{ offerId: string }>('POST', `/requests/${rideId}/offers`, terms)).offerId,

@@ -69,10 +69,7 @@ const startLimitMs = 5_000;
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   const unused = await unusedNow();
-  for (const model of models) {
-    await model.createCollection();
-    await model.createIndexes();
-  }
+  for (const model of models) await createMissing(model);
   // Retired indexes are dropped after the new ones exist, so that every query has an index at all times.
   for (const { model, name } of [...retiredIndexes, ...unused]) {
     if (await hasIndex(model, name)) await model.collection.dropIndex(name);
@@ -81,6 +78,15 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   await writeCheck(secretsKeys);
   await fillMembers();
   await fillSearchTerms();
+}
+
+/** Builds all missing indexes of a collection with one command, which reads its documents once. */
+async function createMissing(model: Indexed): Promise<void> {
+  const indexes = model.schema
+    .indexes()
+    .map(([key, options]) => ({ ...options, key }) as mongoose.mongo.IndexDescription);
+  if (indexes.length > 0) await model.collection.createIndexes(indexes);
+  else await model.createCollection();
 }
 
 async function unusedNow(): Promise<typeof unusedIndexes> {

@@ -14,7 +14,7 @@ import { closeProfiles, expectNotTooWide, type Look, lookAt, openPage, openProfi
 const now = at('2026-11-21 12:00');
 
 describe('the dashboard: usage in a browser', () => {
-  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const visitor = useVisitor(api);
   before(() => {
     api.ctx.now = () => now.getTime();

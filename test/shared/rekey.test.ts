@@ -3,7 +3,7 @@ import { keys as keysProgram } from '../../cli/keys/commands.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
-import { connectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
@@ -25,11 +25,11 @@ describe('rekey', () => {
   let database: Awaited<ReturnType<typeof ownDatabase>>;
   let accountId: string;
   beforeEach(async () => {
-    database = await ownDatabase('rekey');
+    database = await ownDatabase();
     await migrate([old]);
     accountId = (await accountOf('rekey@rides.example'))._id;
   });
-  afterEach(() => database.drop());
+  afterEach(() => disconnectMongo());
 
   const withKeys = (...secretsKeys: SecretsKeys): Readonly<Config> => {
     const config = testConfig();

@@ -25,9 +25,11 @@ const setting = (...list: number[]) => list.map((byte) => bytes(byte).toString('
 describe('the start of a process', () => {
   let database: Awaited<ReturnType<typeof ownDatabase>>;
   beforeEach(async () => {
-    database = await ownDatabase('start_checks');
+    database = await ownDatabase();
   });
-  afterEach(() => database.drop());
+  afterEach(() => mongoose.disconnect());
+  // Some of these tests leave it without an index.
+  after(async () => (await ownDatabase()).drop());
 
   const settings = (...list: number[]) => ({ MONGO_URL: database.url, SECRETS_KEY: setting(...list) });
 
@@ -70,6 +72,7 @@ describe('the start of a process', () => {
   }
 
   it('a start before migrate has run is refused with one line that says to run it', async () => {
+    await mongoose.connection.dropDatabase();
     expect(await start(1)).to.match(/^MongoDB lacks .+: run migrate /);
   });
 
@@ -94,6 +97,7 @@ describe('the start of a process', () => {
     await keys.dropIndex('hash_1');
     await keys.createIndex({ hash: 1 });
     expect(await start(1)).to.include('the index of hash on keys');
+    await keys.dropIndex('hash_1');
   });
 
   it('a start is refused while a retired index exists, until migrate has run', async () => {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { prepareTests } from '../../dev/servers/faketime.ts';
 import { givenMongo, versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
@@ -17,15 +18,13 @@ import { endWithDescendants, startRun } from './run.ts';
  */
 type Servers = { TEST_RUN_MONGO_URL: string; TEST_REDIS_URL: string };
 
-/** The number of "jobs" in .mocharc.json; the other configurations have fewer. */
-const maxWorkers = 4;
 const stops: (() => Promise<void>)[] = [];
 
 /** Runs once, in the process that starts the workers. Without --parallel, that process also runs the tests. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   measureSpeed();
   const given = givenMongo();
-  const count = this.isParallelMode() ? maxWorkers : 1;
+  const count = this.isParallelMode() ? workerCount() : 1;
   const [build, , ...servers] = await Promise.all([
     compileService(),
     prepareTests(console.error),
@@ -36,6 +35,12 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
   console.log(await versionOfMongo(servers[0]?.TEST_RUN_MONGO_URL ?? ''));
   if (given) stops.push(given.drop);
   process.env.TEST_SERVERS = JSON.stringify(servers);
+}
+
+/** How many workers mocha starts at most: the option of the command line, or mocha's own default. */
+function workerCount(): number {
+  const { jobs } = parseArgs({ options: { jobs: { type: 'string', short: 'j' } }, strict: false }).values;
+  return Number(jobs ?? Math.max(1, cpus().length - 1));
 }
 
 /** Runs in each of mocha's processes, before the tests of each file. */

@@ -1,4 +1,5 @@
 import { createApp } from '../../api/app.ts';
+import { answerLimitMs } from '../../api/http/answer-in-time.ts';
 import { serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../shared/base/config.ts';
@@ -9,6 +10,7 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
+import { scaled } from './machine-speed.ts';
 import { useStarted } from './use-started.ts';
 
 /** The settings of a test, as the environment of a process. */
@@ -26,8 +28,9 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
 /**
- * A context on the test run's servers, with all indexes. Data of other tests may exist. The time limits of MongoDB's
- * operations apply only with `timeLimits`, for tests of these limits: on a busy machine, MongoDB may take longer.
+ * A context on the test run's servers, with all indexes. Data of other tests may exist. The time limits of the operations
+ * of MongoDB, and of commands to the run's own Redis, apply only with `timeLimits`, for tests of these limits: on a busy
+ * machine, the servers may take longer.
  */
 export async function testContext(
   settings: Record<string, string> = {},
@@ -43,7 +46,9 @@ export async function testContext(
       await disconnectMongo();
       await connectMongo(config.secrets.mongoUrl);
     }
-    return await openContext(config, 'test');
+    const ctx = await openContext(config, 'test');
+    if (!timeLimits && !settings.REDIS_URL) Object.assign(ctx.redis.options, { commandTimeout: undefined });
+    return ctx;
   } catch (error) {
     // The next test file of this process connects again.
     await disconnectMongo();
@@ -72,13 +77,14 @@ export interface TestApi {
   close(): Promise<void>;
 }
 
-/** The real API on a free port of loopback. */
+/** The real API on a free port of loopback. Without `timeLimits`, a request may take longer than 3 s on a slow machine. */
 export async function startTestApi(
   settings?: Record<string, string>,
   options?: { timeLimits?: boolean },
 ): Promise<TestApi> {
   const ctx = await testContext(settings, options);
-  const server = await serve(ctx, createApp(ctx));
+  const limitMs = options?.timeLimits ? undefined : scaled(answerLimitMs);
+  const server = await serve(ctx, createApp(ctx, [], limitMs));
   const url = `http://127.0.0.1:${server.port}`;
   const account = await accountOf('tests@rides.example');
   const key = (mode: Mode = 'test', webhookUrl?: string) =>

@@ -15,8 +15,7 @@ import { ownDatabase } from './own-database.ts';
 import { testConfig, useTestContext } from './service.ts';
 
 /** A context on a separate database, because summing reads all keys and accounts. */
-export const useUsageContext = (): Context =>
-  useTestContext(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+export const useUsageContext = (): Context => useTestContext(async () => ({ MONGO_URL: (await ownDatabase()).url }));
 
 /** Parses a UTC time such as `2026-11-05 23:59:59.999`. */
 export const at = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);

@@ -26,10 +26,16 @@ const wireVersionOf8 = 25;
 /**
  * Opens the process's one mongoose connection. Every acknowledged write is in the journal: of a majority on a replica
  * set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false`, operations
- * have no time limit, because building an index may take long. Throws ConfigError with one line, without the address,
- * if no server answers, the address is invalid or the server is too old.
+ * have no time limit, because building an index may take long. If the connection is open already, it stays as it is, also
+ * its time limits. Throws ConfigError with one line, without the address, if no server answers, the address is invalid or
+ * the server is too old.
  */
 export async function connectMongo(url: string, { timeLimits = true } = {}): Promise<void> {
+  if (mongoose.connection.readyState === mongoose.ConnectionStates.connected) {
+    // Throws if it leads elsewhere.
+    await mongoose.connect(url);
+    return;
+  }
   patchWritesToClosedSockets();
   const { setName, msg, maxWireVersion } = await hello(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL${addressProblem(error)}`);

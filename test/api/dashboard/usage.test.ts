@@ -12,7 +12,7 @@ import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../../support/u
 const hostile = `=1+1"><script>alert(1)</script>`;
 
 describe('the usage pages', () => {
-  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const visitor = useVisitor(api);
   before(() => {
     // The pages show the current month, so the clock is fixed.

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 
 /** The driver's internal monitoring connections. */
@@ -41,4 +42,17 @@ describe('the patched MongoDB driver', () => {
     const error = await hello(connection).catch((thrown) => thrown);
     expect(isOutageOfMongo(error)).to.equal(true);
   });
+});
+
+describe('the connection to MongoDB', () => {
+  const url = process.env.TEST_RUN_MONGO_URL ?? '';
+  afterEach(() => disconnectMongo());
+
+  for (const timeLimits of [true, false]) {
+    it(`an open connection ${timeLimits ? 'keeps' : 'gets no'} time limits when a process connects again`, async () => {
+      await connectMongo(url, { timeLimits });
+      await connectMongo(url, { timeLimits: !timeLimits });
+      expect(timeLimit()).to.deep.equal(timeLimits ? { maxTimeMS: 1_000 } : {});
+    });
+  }
 });

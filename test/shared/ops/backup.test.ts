@@ -33,12 +33,9 @@ describe('backup and restore', () => {
   let made = 0;
   const newFolder = () => path.join(folder.path, `backup-${++made}`);
 
-  /** Runs `work` with an API on a new, migrated database. */
-  async function inDatabase<T>(
-    name: string,
-    work: (api: Awaited<ReturnType<typeof startTestApi>>, url: string) => Promise<T>,
-  ) {
-    const { url } = await ownDatabase(name);
+  /** Runs `work` with an API on an empty, migrated database. */
+  async function inDatabase<T>(work: (api: Awaited<ReturnType<typeof startTestApi>>, url: string) => Promise<T>) {
+    const { url } = await ownDatabase();
     await mongoose.disconnect();
     const api = await startTestApi({ MONGO_URL: url });
     try {
@@ -73,7 +70,7 @@ describe('backup and restore', () => {
   for (const key of [undefined, randomBytes(32)]) {
     it(`every document of finished rides is the same after ${key ? 'an encrypted' : 'a'} backup and its restore`, async () => {
       const to = newFolder();
-      const before = await inDatabase('backup_all', async (api, url) => {
+      const before = await inDatabase(async (api, url) => {
         const partner = await api.partner('live');
         for (let count = 0; count < 3; count++) await endedRide(api.ctx, count + 1, { keyId: partner.keyId });
         await newGatewayDriver(api);
@@ -89,7 +86,7 @@ describe('backup and restore', () => {
       expect(files.filter((file) => file.endsWith('.enc')).length > 0).to.equal(key !== undefined);
       expect(stored.includes('Ada Lovelace')).to.equal(false);
       for (const file of files) expect((await fs.stat(path.join(to, file))).mode & 0o777, file).to.equal(0o600);
-      await inDatabase('restored_all', async (api, url) => {
+      await inDatabase(async (api, url) => {
         await mongoose.connection.db?.collection('accounts').deleteMany({});
         const { conflicts } = await restoreBackup(url, to, api.ctx.now(), key);
         expect(conflicts).to.deep.equal({});
@@ -100,7 +97,7 @@ describe('backup and restore', () => {
 
   it('a backup beside load restores without a broken reference, and holds the rides that were under way', async () => {
     const to = newFolder();
-    const created = await inDatabase('backup_load', async (api, url) => {
+    const created = await inDatabase(async (api, url) => {
       const partners = await Promise.all(Array.from({ length: 6 }, () => api.partner('live')));
       const rideIds: string[] = [];
       let isDone = false;
@@ -119,7 +116,7 @@ describe('backup and restore', () => {
       expect(rideIds.length).to.be.above(before);
       return rideIds.slice(0, before);
     });
-    await inDatabase('restored_load', async (api, url) => {
+    await inDatabase(async (api, url) => {
       await mongoose.connection.db?.collection('accounts').deleteMany({});
       const { conflicts } = await restoreBackup(url, to, api.ctx.now());
       expect(conflicts).to.deep.equal({});
@@ -135,7 +132,7 @@ describe('backup and restore', () => {
 
   it('a held ride neither sends nor changes until restore --resume, and then continues as it was', async () => {
     const to = newFolder();
-    const { rideId, bidding, before } = await inDatabase('backup_held', async (api, url) => {
+    const { rideId, bidding, before } = await inDatabase(async (api, url) => {
       const { keyId } = await api.partner('live');
       const { accountId } = (await keys.findOne({ _id: keyId })) as { accountId: string };
       const { rideId } = await rideIn(api.ctx, 'in_progress', { keyId, accountId });
@@ -146,7 +143,7 @@ describe('backup and restore', () => {
       await writeBackup(url, to);
       return { rideId, bidding, before: await storedRide(rideId) };
     });
-    await inDatabase('restored_held', async (api, url) => {
+    await inDatabase(async (api) => {
       const { ctx } = api;
       await mongoose.connection.db?.collection('accounts').deleteMany({});
       const restored = await runCommand(ops, ['restore', '--from', to, '--by', 'Grace'], ctx);
@@ -174,12 +171,11 @@ describe('backup and restore', () => {
       expect(swept.timers).to.be.above(0);
       await applyAction(ctx, rideId, { action: 'complete' }, 'anyone');
       expect((await storedRide(rideId)).unsettled).to.equal(before.unsettled + 1);
-      expect(url).to.include('restored_held');
     });
   });
 
   it('an event that is being resent again does not stop restore --resume, and is not sent a second time', async () => {
-    await inDatabase('restored_resent', async ({ ctx, ...api }) => {
+    await inDatabase(async ({ ctx, ...api }) => {
       const { keyId } = await api.key('live');
       const { accountId } = (await keys.findOne({ _id: keyId })) as { accountId: string };
       const ride = await endedRide(ctx, 1, { keyId, accountId });
@@ -209,7 +205,7 @@ describe('backup and restore', () => {
     const at = new Date(0).toISOString();
     const collections = [{ name: 'operator_tokens', ...file }];
     await writeManifest(to, { format: 1, startedAt: at, endedAt: at, isEncrypted: false, collections });
-    await inDatabase('restored_conflict', async (api, url) => {
+    await inDatabase(async (api, url) => {
       await mongoose.connection.db?.collection('accounts').deleteMany({});
       const { conflicts } = await restoreBackup(url, to, api.ctx.now());
       expect(conflicts).to.deep.equal({ operator_tokens: ['optoken_c'] });
@@ -218,7 +214,7 @@ describe('backup and restore', () => {
   });
 
   it('restore --check reports references to missing documents, and exits with code 1', async () => {
-    await inDatabase('restored_broken', async ({ ctx, ...api }) => {
+    await inDatabase(async ({ ctx, ...api }) => {
       const { keyId } = await api.key('live');
       const { accountId } = (await keys.findOne({ _id: keyId })) as { accountId: string };
       const [ride, other] = [
@@ -245,7 +241,7 @@ describe('backup and restore', () => {
     let encrypted: string;
     before(async () => {
       [plain, encrypted] = [newFolder(), newFolder()];
-      await inDatabase('backup_refused', async (api, url) => {
+      await inDatabase(async (api, url) => {
         await api.key();
         for (let count = 0; count < 3; count++) await endedRide(api.ctx, 1);
         await writeBackup(url, plain);
@@ -258,7 +254,7 @@ describe('backup and restore', () => {
         const copy = newFolder();
         await fs.cp(from(), copy, { recursive: true });
         await change(copy);
-        return inDatabase('restored_refused', async (api, url) => {
+        return inDatabase(async (api, url) => {
           await mongoose.connection.db?.collection('accounts').deleteMany({});
           const refusal = await refusalOf(restoreBackup(url, copy, api.ctx.now(), withKey));
           expect(await rides.countDocuments({})).to.equal(0);
@@ -295,7 +291,7 @@ describe('backup and restore', () => {
     });
 
     it('a database with documents is refused, and so is a folder with content', async () => {
-      await inDatabase('restored_full', async (api, url) => {
+      await inDatabase(async (api, url) => {
         await api.key();
         expect(await refusalOf(restoreBackup(url, plain, api.ctx.now()))).to.match(/^The database is not empty/);
         expect(await refusalOf(writeBackup(url, plain))).to.match(/is not empty$/);
@@ -303,7 +299,7 @@ describe('backup and restore', () => {
     });
 
     it('a folder that cannot be written is named with the reason, and the operator is asked to delete the backup', async () => {
-      await inDatabase('backup_unwritable', async (_api, url) => {
+      await inDatabase(async (_api, url) => {
         const unwritable = path.join(plain, 'manifest.json', 'backup');
         expect(await refusalOf(writeBackup(url, unwritable))).to.equal(
           `${unwritable} cannot be written (ENOTDIR): this backup is incomplete, so delete it`,

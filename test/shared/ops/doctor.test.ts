@@ -58,7 +58,7 @@ describe('ops doctor', () => {
   });
   let mongoUrl: string;
   before(async () => {
-    ({ url: mongoUrl } = await ownDatabase('doctor'));
+    ({ url: mongoUrl } = await ownDatabase());
     await migrate(testConfig().secrets.keys);
     await disconnectMongo();
   });

@@ -41,7 +41,7 @@ const { BSON } = mongoose.mongo;
 const erasedPerson = { name: '', phone: '', vehicle: '', plate: '' };
 
 describe('retention', () => {
-  const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase('retention')).url }));
+  const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const { updateMany } = rides;
   beforeEach(async () => {
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({})]);

@@ -72,11 +72,12 @@ export function checkCertificate(publicUrl: string, nowMs: number, { ca }: Trust
 }
 
 /** Signs in to the mail server, and sends nothing. */
-export function checkMail({ secrets, environment }: Pick<Config, 'secrets' | 'environment'>): Promise<Finding> {
+export async function checkMail({ secrets, environment }: Pick<Config, 'secrets' | 'environment'>): Promise<Finding> {
   const todo = 'Check SMTP_URL: host, port, user and password, and whether the firewall allows this port.';
+  // Loaded before the check, whose time limit is for the mail server.
+  const { createTransport } = await import('nodemailer');
   return finding('mail', todo, async () => {
     if (!secrets.smtpUrl) return skipped('SMTP_URL is not set: nobody can sign in to the dashboard');
-    const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       url: secrets.smtpUrl,
       ...(environment === 'production' && new URL(secrets.smtpUrl).password !== '' && { requireTLS: true }),
