@@ -63,7 +63,7 @@ export async function enqueueTimers(
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
-  return name === 'dispatch' || name === 'driver' ? 'dispatch' : 'simulator';
+  return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
