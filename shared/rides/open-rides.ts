@@ -39,6 +39,27 @@ export function findOpenRides(cells: readonly number[], now: Date): Promise<Open
     .toArray();
 }
 
+/** Counts the open live rides by whether any driver was asked. Reads all of them. */
+export async function countOpenRides(): Promise<{ asked: number; unasked: number }> {
+  const [found] = await rides
+    .aggregate<{ asked: number; unasked: number }>(
+      [
+        { $match: { ...openRides, pickupCells: { $exists: true } } },
+        { $set: { isAsked: { $gt: [{ $size: { $ifNull: ['$asked', []] } }, 0] } } },
+        {
+          $group: {
+            _id: null,
+            asked: { $sum: { $cond: ['$isAsked', 1, 0] } },
+            unasked: { $sum: { $cond: ['$isAsked', 0, 1] } },
+          },
+        },
+      ],
+      { ...timeLimit(), hint: pickupIndex },
+    )
+    .toArray();
+  return found ?? { asked: 0, unasked: 0 };
+}
+
 const filledAtOnce = 500;
 
 /** Adds the cells to open rides that a process of an earlier version has created or opened. Idempotent. */
