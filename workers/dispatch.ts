@@ -177,7 +177,8 @@ export async function passOver(full: readonly RequestList[], now: Date): Promise
   await noteFull(full.map(({ driverId }) => driverId));
   const open = await openRidesOf([...new Set(full.flatMap((driver) => driver.open))], now);
   const hasRoom = (driver: RequestList) => !isFull({ open: driver.open.filter((rideId) => open.has(rideId)) });
-  await markRoom(full.filter(hasRoom).map(({ driverId }) => driverId));
+  const others = full.filter(hasRoom).map(({ driverId }) => driverId);
+  if (others.length > 0) await markRoom(others);
 }
 
 /** The drivers with a live offer who are on another ride or no longer active. The round withdraws their offers. */

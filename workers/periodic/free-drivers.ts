@@ -73,6 +73,7 @@ const fields = {
   seenAt: 1,
   requests: 1,
   freeSince: 1,
+  isFull: 1,
 } as const;
 type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof fields>;
 
@@ -201,7 +202,10 @@ async function openAll(
       return added.length === 0 || (await open(ctx, rideId, added, now)) ? [] : added;
     }),
   );
-  if (full.size > 0) await passOver([...full.values()], now);
+  // Drivers who are already noted are marked again as soon as they have room.
+  const isNoted = new Set(drivers.filter((driver) => driver.isFull).map(({ _id }) => _id));
+  const unnoted = [...full.values()].filter(({ driverId }) => !isNoted.has(driverId));
+  if (unnoted.length > 0) await passOver(unnoted, now);
   const changed = [...gets].filter((driverId) => !taken.has(driverId));
   return [...changed, ...opened.flat().map(({ driverId }) => driverId)];
 }
