@@ -2,39 +2,33 @@ import type { Config } from '../shared/base/config.ts';
 import type { Context } from '../shared/base/context.ts';
 import { dispatchRounds, driversAsked } from '../shared/base/metrics.ts';
 import type { PoolName, TimerJob } from '../shared/base/queues.ts';
+import { cellsAtEdge } from '../shared/drivers/cells.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
-import {
-  addToRequestLists,
-  findNearby,
-  maxRequests,
-  type NearbyDriver,
-  type RequestList,
-} from '../shared/drivers/nearby.ts';
-import { markFree, markRoom, noteFull } from '../shared/drivers/positions.ts';
-import { changeRide } from '../shared/rides/change-ride.ts';
+import { findNearby, maxRequests, type RequestList, writeRequestLists } from '../shared/drivers/nearby.ts';
+import { markFree, markRoom, noteEdge, noteFull } from '../shared/drivers/positions.ts';
 import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
+import { wantsOffers } from '../shared/rides/offers.ts';
 import { biddingSince, waitsToOpen } from '../shared/rides/opening.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
-import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
+import type { AskedDriver, Offer, Ride, RideState, Timer } from '../shared/rides/ride-types.ts';
 import { type Handler, type JobResult, timerOutcome, withLogLine } from './handler.ts';
 
 /**
- * Handles the jobs of the queue `dispatch`: runs the dispatch rounds of a live ride, and `settleDriver` after a driver
- * was assigned or freed.
+ * Handles the jobs of the queue `dispatch`: runs the dispatch rounds of a live ride, opens it to more drivers when it
+ * wants offers again, and runs `settleDriver` after a driver was assigned or freed.
  */
-export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>
-  timer === 'dispatch' ? runRound(ctx, rideId, pool) : settleDriverOf(ctx, rideId);
+export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) => {
+  if (timer === 'dispatch') return runRound(ctx, rideId, pool);
+  return timer === 'ask' ? askAgain(ctx, rideId) : settleDriverOf(ctx, rideId);
+};
 
 /** A round opens the ride to at most this many drivers. */
-const roundSize = 20;
+export const roundSize = 20;
 /** The most drivers that a round examines, for areas where most drivers have no room for another request. */
 const maxExamined = 120;
-/** Once a ride has this many live offers, its rounds open it to no more drivers. */
-const enoughOffers = 5;
-
 type Rounds = Config['dispatch'];
 
 /**
@@ -50,19 +44,25 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   // Ends here if the timer is early. Otherwise the timer may become due before `fireTimer` below reads it, and a round
   // that opened the ride to no driver would be counted.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
-  const [opened, gone] =
+  const gone = read && timer ? await unavailableBidders(read) : noDrivers;
+  const without = (offers: readonly Offer[], now: Date) =>
+    offers.map((offer) => (isLiveOfferBy(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
+  const radiusKm = read ? radiusKmOf(ctx.config.dispatch, read.ride, read.ride.rounds ?? 0) : 0;
+  const opened =
     read && timer
-      ? await Promise.all([openToDrivers(ctx, read, read.ride.rounds ?? 0), unavailableBidders(read)])
-      : [[], noDrivers];
+      ? await openToDrivers({ ...read, ride: { ...read.ride, offers: without(read.ride.offers, read.now) } }, radiusKm)
+      : [];
   const effectOf = (ride: RideState, now: Date): Change => {
     const rounds = (ride.rounds ?? 0) + 1;
     const others = ride.timers.filter(({ name }) => name !== 'dispatch');
     const timers = [...others, ...roundTimer(ctx.config.dispatch, ride, rounds, now)];
-    const offers = ride.offers.map((offer) => (isLiveOfferBy(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
-    return { set: { rounds, timers, asked: withAsked(ride, opened), ...(gone.size > 0 && { offers }) } };
+    const offers = gone.size > 0 && { offers: without(ride.offers, now) };
+    return { set: { rounds, timers, asked: withAsked(ride, opened), ...offers } };
   };
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
+  // Drivers within the radius have been found. Those next to it may enter it without leaving their cell.
+  if (read && fired.dueAgainAt) await noteEdge(cellsAtEdge(read.ride.pickup, radiusKm));
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
   // Lets this same job run again for the next round. BullMQ would drop a new job with the same dedupe id while this one
@@ -75,38 +75,31 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
 }
 
 /**
- * Opens a ride at once to the nearest drivers who have become available since its last round, like that round: within
- * the same radius, and to at most as many drivers. The next round keeps its number and its time. Resolves with the
- * number of these drivers.
+ * Opens a ride that wants offers again to the nearest drivers who do not have it, within its present radius. The next
+ * round keeps its number and its time. Repeats this if the timer was set again in the meantime.
  */
-export async function openToFreeDrivers(ctx: Context, rideId: string): Promise<number> {
-  const read = await readRide({ rideId, owner: 'anyone' });
-  const opened = read ? await openToDrivers(ctx, read, lastRound(read.ride)) : [];
-  if (opened.length === 0) return 0;
-  await changeRide(ctx, { rideId, owner: 'anyone' }, (ride, at) => ({
-    change: isOpen(ride, at) ? { set: { asked: withAsked(ride, opened), openedToFreeAt: at } } : null,
-    result: null,
-  }));
-  driversAsked.inc(opened.length);
-  return opened.length;
+async function askAgain(ctx: Context, rideId: string): Promise<JobResult> {
+  for (;;) {
+    const read = await readRide({ rideId, owner: 'anyone' });
+    const timer = read?.ride.timers.find(({ name }) => name === 'ask');
+    const opened = read && timer ? await openToDrivers(read, presentRadiusKm(ctx.config.dispatch, read.ride)) : [];
+    const effectOf = (ride: RideState): Change => ({ set: { asked: withAsked(ride, opened) } });
+    const fired = await fireTimer(ctx, rideId, 'ask', effectOf, { dueAt: timer?.dueAt ?? null });
+    if (fired.result === 'done') driversAsked.inc(opened.length);
+    if (!timer || fired.result !== 'stale') return timerOutcome(fired);
+  }
 }
 
-/** The number of the ride's last round (from 0). */
-const lastRound = ({ rounds = 0 }: Pick<RideState, 'rounds'>): number => Math.max(0, rounds - 1);
-
 /** The radius within which a ride is open to drivers at present: that of its last round. */
-export const presentRadiusKm = (rounds: Rounds, ride: Pick<RideState, 'rideType' | 'rounds'>): number =>
-  radiusKmOf(rounds, ride, lastRound(ride));
+export const presentRadiusKm = (rounds: Rounds, ride: Pick<Ride, 'rideType' | 'rounds'>): number =>
+  radiusKmOf(rounds, ride, Math.max(0, (ride.rounds ?? 0) - 1));
 
-/** True if a ride wants more offers. */
-export const wantsOffers = ({ offers }: { offers: readonly Pick<Offer, 'withdrawnAt'>[] }): boolean =>
-  offers.filter(({ withdrawnAt }) => !withdrawnAt).length < enoughOffers;
-
-const isOpen = ({ status, biddingEndsAt }: RideState, now: Date): boolean =>
+/** True if a ride accepts offers. */
+export const isOpen = ({ status, biddingEndsAt }: RideState, now: Date): boolean =>
   status === 'bidding' && now < biddingEndsAt;
 
 /** All drivers to whom the ride was opened. Two concurrent runs may have opened it to the same driver. */
-function withAsked({ asked = [] }: RideState, opened: readonly AskedDriver[]): AskedDriver[] {
+export function withAsked({ asked = [] }: RideState, opened: readonly AskedDriver[]): AskedDriver[] {
   const known = new Set(asked.map(({ driverId }) => driverId));
   return [...asked, ...opened.filter(({ driverId }) => !known.has(driverId))];
 }
@@ -124,7 +117,7 @@ function roundTimer(
 }
 
 /** The search radius around the pickup. An intercity ride uses the last (largest) radius in every round. */
-function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
+export function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
   const last = rounds[rounds.length - 1]?.radiusKm ?? 0;
   return rideType === 'intercity' ? last : (rounds[round]?.radiusKm ?? last);
 }
@@ -134,29 +127,25 @@ const noDrivers: ReadonlySet<string> = new Set();
 type RideSnapshot = { ride: RideState; now: Date };
 
 /**
- * Adds the ride to the requests of the nearest drivers with room for one more, within the radius of this round.
- * Resolves with those drivers.
+ * Adds the ride to the requests of the nearest drivers with room for one more. Resolves with those drivers.
  */
-async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: number): Promise<AskedDriver[]> {
+async function openToDrivers({ ride, now }: RideSnapshot, radiusKm: number): Promise<AskedDriver[]> {
   const opened: AskedDriver[] = [];
   if (!isOpen(ride, now) || !wantsOffers(ride) || waitsToOpen(ride)) return opened;
-  const radiusKm = radiusKmOf(ctx.config.dispatch, ride, round);
   const passed = [...(ride.asked ?? []).map(({ driverId }) => driverId), ...(ride.excludedDrivers ?? [])];
   const lastToPass = passed.length + maxExamined;
   while (opened.length < roundSize && passed.length < lastToPass) {
     const limit = 2 * roundSize;
     const found = await findNearby(ride, { radiusKm, passed, limit, now });
-    const [moving, open] = await Promise.all([
-      movingRidesOf(found.map(({ driverId }) => driverId)),
-      openRidesOf([...new Set(found.flatMap(({ requests }) => requests))], now),
-    ]);
-    const free = found
-      .filter(({ driverId }) => !moving.has(driverId))
-      .map((driver) => requestListOf(driver, ride._id, open));
-    const full = free.filter(({ open }) => open.length >= maxRequests);
+    const lists = await freeLists(found, now);
+    const open = lists.map((list) => ({ ...list, open: list.open.filter((request) => request !== ride._id) }));
+    const full = open.filter(isFull);
     if (full.length > 0) await passOver(full, now);
-    const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
-    const taken = await addToRequestLists(ride._id, wanted, now);
+    const wanted = open.filter((list) => !isFull(list)).slice(0, roundSize - opened.length);
+    const taken = await writeRequestLists(
+      wanted.map((list) => ({ ...list, open: [...list.open, ride._id] })),
+      now,
+    );
     // Their lists have changed since they were read: another ride was opened to them at the same time, for example.
     const changed = wanted.filter(({ driverId }) => !taken.has(driverId));
     if (changed.length > 0) await markFree(changed.map(({ driverId }) => driverId));
@@ -167,24 +156,30 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot, round: n
   return opened;
 }
 
-/** Notes the drivers who have no room. Marks those as free again whose requests have ended in the meantime. */
-async function passOver(full: readonly RequestList[], now: Date): Promise<void> {
-  await noteFull(full.map(({ driverId }) => driverId));
-  const open = await openRidesOf([...new Set(full.flatMap((driver) => driver.open))], now);
-  const hasRoom = (driver: RequestList) => driver.open.filter((rideId) => open.has(rideId)).length < maxRequests;
-  await markRoom(full.filter(hasRoom).map(({ driverId }) => driverId));
+/** The open requests of these drivers, without the drivers who are on a ride. */
+export async function freeLists(
+  found: readonly { driverId: string; requests: readonly string[] }[],
+  now: Date,
+): Promise<RequestList[]> {
+  const [moving, open] = await Promise.all([
+    movingRidesOf(found.map(({ driverId }) => driverId)),
+    openRidesOf([...new Set(found.flatMap(({ requests }) => requests))], now),
+  ]);
+  return found
+    .filter(({ driverId }) => !moving.has(driverId))
+    .map(({ driverId, requests }) => ({ driverId, requests, open: requests.filter((request) => open.has(request)) }));
 }
 
-/** The open requests of a driver, without this ride, which an interrupted earlier run may have added already. */
-const requestListOf = (
-  { driverId, requests }: NearbyDriver,
-  rideId: string,
-  open: ReadonlySet<string>,
-): RequestList => ({
-  driverId,
-  requests,
-  open: requests.filter((request) => request !== rideId && open.has(request)),
-});
+export const isFull = ({ open }: Pick<RequestList, 'open'>): boolean => open.length >= maxRequests;
+
+/** Notes the drivers who have no room. Marks those as free again whose requests have ended in the meantime. */
+export async function passOver(full: readonly RequestList[], now: Date): Promise<void> {
+  await noteFull(full.map(({ driverId }) => driverId));
+  const open = await openRidesOf([...new Set(full.flatMap((driver) => driver.open))], now);
+  const hasRoom = (driver: RequestList) => !isFull({ open: driver.open.filter((rideId) => open.has(rideId)) });
+  const others = full.filter(hasRoom).map(({ driverId }) => driverId);
+  if (others.length > 0) await markRoom(others);
+}
 
 /** The drivers with a live offer who are on another ride or no longer active. The round withdraws their offers. */
 async function unavailableBidders({ ride }: RideSnapshot): Promise<ReadonlySet<string>> {

@@ -70,11 +70,19 @@ export const firstOffer = histogram('rides_first_offer_seconds', {
   labels: ['mode'],
   buckets: offerBuckets,
 });
+export const firstRequest = histogram('rides_first_request_seconds', {
+  help: 'From the opening of a live ride to its first request to a driver',
+  buckets: lagBuckets,
+});
+export const ridesOpen = gauge('rides_open', {
+  help: 'Live rides that are open for offers, by whether any driver was asked, from MongoDB; NaN if unknown',
+  labels: ['asked'],
+});
 export const dispatchRounds = counter('rides_dispatch_rounds_total', {
   help: 'Dispatch rounds of live rides',
 });
 export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
-  help: 'Drivers who received a request in a dispatch round',
+  help: 'Requests that drivers received, in dispatch rounds and between them',
 });
 
 export const timerLag = histogram('rides_timer_lag_seconds', {

@@ -13,10 +13,19 @@ export type SimulatorStep =
 /**
  * `open` opens the bidding of a ride for later. `expire` ends the bidding time. `stall` cancels a trip without progress. `auto_accept` accepts an offer within the
  * ride's autoAccept limits. In a live ride, `dispatch` starts the next dispatch round, which sends the ride to more
- * drivers, and `driver` runs settleDriver after a driver is assigned or freed. `rebid` inserts the successor of
+ * drivers, `ask` does this between two rounds when the ride wants offers again, and `driver` runs settleDriver after a driver is assigned or freed. `rebid` inserts the successor of
  * a ride whose driver cancelled.
  */
-export type TimerName = 'open' | 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | 'rebid' | SimulatorStep;
+export type TimerName =
+  | 'open'
+  | 'expire'
+  | 'auto_accept'
+  | 'stall'
+  | 'dispatch'
+  | 'ask'
+  | 'driver'
+  | 'rebid'
+  | SimulatorStep;
 
 /** The highest fare and price, in US dollars (contract, section 8). */
 export const maxPrice = 1_000_000;

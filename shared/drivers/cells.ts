@@ -16,6 +16,29 @@ const maxColumns = 200_000;
 /** The cell of each width that contains a place, as stored with a driver's position. Pure. */
 export const cellsAt = (place: Point): number[] => widthsKm.map((width, level) => cellAt(place, width, level));
 
+/** From this level on, a cell (4 km and wider) is coarser than the place that an erased ride keeps. */
+const firstWideLevel = 2;
+
+/** The wide cells that contain a place, as stored with an open ride. Pure. */
+export const wideCellsAt = (place: Point): number[] => cellsAt(place).slice(firstWideLevel);
+
+/** The wide cells, all of one width, that cover a circle. Pure. */
+export const wideCellsAround = (middle: Point, radiusKm: number): number[] =>
+  idsBetween(middle, 0, radiusKm, Math.max(firstWideLevel, levelOf(radiusKm / 4)));
+
+/** The cells in which a driver can enter or leave a circle without leaving the cell. Pure. */
+export const cellsAtEdge = (middle: Point, radiusKm: number): number[] =>
+  idsBetween(middle, radiusKm, radiusKm, levelOf(radiusKm / 48));
+
+const idsBetween = (...search: Parameters<typeof cellsBetween>): number[] =>
+  cellsBetween(...search).map(({ id }) => id);
+
+/** The narrowest level whose cells have at least this width, or the widest one. */
+function levelOf(widthKm: number): number {
+  const level = widthsKm.findIndex((width) => width >= widthKm);
+  return level === -1 ? widthsKm.length - 1 : level;
+}
+
 /** The cell of about `width` km that contains a place. Each width has its own level. Pure. */
 export function cellAt({ lat, lng }: Point, width: number, level: number): number {
   const row = rowAt(lat, width);

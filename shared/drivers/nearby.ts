@@ -76,24 +76,20 @@ async function readRings(rings: number[][], usable: ReturnType<typeof usableFor>
 /** The most open requests of one driver. */
 export const maxRequests = 5;
 
-/** A driver's list of requests that has room for another ride. */
+/** A driver's list of requests. */
 export interface RequestList {
   driverId: string;
   /** The list as it is stored. */
   requests: readonly string[];
-  /** The requests that are still open for offers: at most four. */
+  /** The requests that are still open for offers, and those that are added: at most five. */
   open: readonly string[];
 }
 
 /**
- * Adds a ride to the request lists of drivers who are still available and whose lists are unchanged, so that concurrent
- * dispatch rounds never give a driver a sixth open request. Resolves with the drivers whose lists now contain the ride.
+ * Writes the request lists of drivers who are still available and whose lists are unchanged, so that concurrent
+ * dispatch rounds never give a driver a sixth open request. Resolves with the drivers whose lists were written.
  */
-export async function addToRequestLists(
-  rideId: string,
-  lists: readonly RequestList[],
-  now: Date,
-): Promise<Set<string>> {
+export async function writeRequestLists(lists: readonly RequestList[], now: Date): Promise<Set<string>> {
   if (lists.length === 0) return new Set();
   const updates = lists.map(
     ({ driverId, requests, open }): Update<DriverPosition> => ({
@@ -103,7 +99,7 @@ export async function addToRequestLists(
         seenAt: seenRecently(now),
         requests: { $eq: [...requests] },
       },
-      change: { $set: { requests: [...open, rideId] } },
+      change: { $set: { requests: [...open] } },
     }),
   );
   const outcomes = await updateDocuments(positions, updates, notJournaled);

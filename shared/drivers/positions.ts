@@ -48,7 +48,10 @@ export interface DriverPosition {
    * (workers/periodic/free-drivers.ts).
    */
   freeSince?: Date;
-  /** True if a ride's radius ends near the driver: the next report counts as coming to another cell. */
+  /**
+   * True if a ride's radius ends in the driver's cell: the next report counts as coming to another cell, and removes
+   * this mark.
+   */
   atEdge?: true;
   /** True if a dispatch round passed over the driver, who had five open requests. */
   isFull?: true;
@@ -177,7 +180,12 @@ function availability(cells?: readonly number[]) {
   // A silent driver stays `available` until the next sweep, but rounds already pass over the driver.
   const wasSilent = { $gt: [{ $abs: { $subtract: ['$$NOW', '$seenAt'] } }, maxReportAgeMs] };
   const isNew = { $or: [{ $ne: ['$available', true] }, { $eq: ['$atEdge', true] }, wasSilent, ...isElsewhere] };
-  return { available, freeSince: { $cond: [{ $and: [available, isNew] }, '$$NOW', '$freeSince'] } };
+  const becomesFree = { $and: [available, isNew] };
+  return {
+    available,
+    freeSince: { $cond: [becomesFree, '$$NOW', '$freeSince'] },
+    atEdge: { $cond: [becomesFree, '$$REMOVE', '$atEdge'] },
+  };
 }
 
 /** The time reported by the phone, or `now` if that time is in the future or more than a minute old. */
@@ -233,6 +241,13 @@ export async function markRoom(driverIds: readonly string[]): Promise<void> {
 /** Notes that a dispatch round has passed over these drivers, who had five open requests. */
 export async function noteFull(driverIds: readonly string[]): Promise<void> {
   await positions.updateMany({ _id: { $in: [...driverIds] } }, { $set: { isFull: true } }, timeLimit());
+}
+
+/** Notes that the radius of a ride ends in these cells, so the next reports of available drivers there mark them as free. */
+export async function noteEdge(cells: readonly number[]): Promise<void> {
+  const filter = { cells: { $in: [...cells] }, available: true, atEdge: { $exists: false } } as const;
+  const options = { ...timeLimit(), hint: placesIndex, writeConcern: notJournaled };
+  await positions.updateMany(filter, { $set: { atEdge: true } }, options);
 }
 
 /**

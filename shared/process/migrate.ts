@@ -18,6 +18,7 @@ import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
 import { RetentionProgressModel } from '../retention/progress.ts';
 import { startFeedMark } from '../rides/feed/feed-mark.ts';
+import { fillPickupCells } from '../rides/open-rides.ts';
 import { RideModel } from '../rides/ride.ts';
 import { fillSearchTerms } from '../rides/search-rides.ts';
 import { UsageProgressModel } from '../usage/progress.ts';
@@ -56,14 +57,18 @@ const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
  * Indexes that only processes of earlier versions use. Each is dropped by the first `migrate` that finds the index that
  * replaces it, because processes of the earlier version still run during an update.
  */
-const unusedIndexes = [{ model: RideModel, name: 'keyId_1_createdAt_1', replacedBy: 'keyId_1_createdAt_1_replaces_1' }];
+const unusedIndexes = [
+  { model: RideModel, name: 'keyId_1_createdAt_1', replacedBy: 'keyId_1_createdAt_1_replaces_1' },
+  { model: RideModel, name: 'pickup.lat_1_pickup.lng_1', replacedBy: 'pickupCells_1' },
+];
 
 /** A start waits this long for answers from MongoDB. */
 const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
- * Then adds the founder as a member to accounts, and the search terms to rides, that an earlier version has created.
+ * Then adds the founder as a member to accounts, the search terms to rides, and the cells to open rides, that an earlier
+ * version has created.
  * This takes longer the more rides there are.
  * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
@@ -78,6 +83,7 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   await writeCheck(secretsKeys);
   await fillMembers();
   await fillSearchTerms();
+  await fillPickupCells();
 }
 
 /** Builds all missing indexes of a collection with one command, which reads its documents once. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { firstOffer, rideStatuses } from '../base/metrics.ts';
+import { firstOffer, firstRequest, rideStatuses } from '../base/metrics.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
 import { publishRideChange } from '../base/wake.ts';
@@ -161,10 +161,11 @@ async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
 }
 
 function count(ride: RideState, { set, newOffer }: Change, at: Date): void {
-  const { mode, offers } = ride;
+  const { mode, offers, asked = [] } = ride;
+  const sinceOpening = () => (at.getTime() - biddingSince(ride).getTime()) / 1_000;
   if (set.status) rideStatuses.inc({ status: set.status, mode });
-  if (newOffer && offers.length === 0)
-    firstOffer.observe({ mode }, (at.getTime() - biddingSince(ride).getTime()) / 1_000);
+  if (newOffer && offers.length === 0) firstOffer.observe({ mode }, sinceOpening());
+  if (set.asked && set.asked.length > 0 && asked.length === 0) firstRequest.observe(sinceOpening());
 }
 
 /** Waits 20 to 50 ms for the majority. Throws NotYetCommitted after `giveUpAt` (monotonic ms). */

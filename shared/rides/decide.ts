@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import { openedFields } from './first-timers.ts';
-import { isWithinLimits } from './offers.ts';
+import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
@@ -106,7 +106,7 @@ function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
 function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Partial<RideState> {
   switch (command.action) {
     case 'open':
-      return { openedAt: now, biddingEndsAt: openedFields(ride, now, timing).biddingEndsAt };
+      return { openedAt: now, ...openedFields(ride, now, timing) };
     case 'withdrawOffer':
       return { offers: withdrawn(ride, command.offerId, at) };
     case 'accept': {
@@ -184,6 +184,7 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
   return [
     ...stall,
     ...rebid,
+    ...(command.action === 'withdrawOffer' ? askTimer(ride, withdrawn(ride, command.offerId, now), now) : []),
     ...driverTimer(ride, action, now),
     ...acceptTimer(ride, command, now),
     ...simulatedTimers(ride, scriptStep(ride, command), now, timing),

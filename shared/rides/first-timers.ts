@@ -1,4 +1,5 @@
 import type { Config } from '../base/config.ts';
+import { wideCellsAt } from '../drivers/cells.ts';
 import type { RideState, Timer } from './ride-types.ts';
 import { simulatedTimers } from './simulation.ts';
 
@@ -9,10 +10,10 @@ type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs' | 'simulationSp
  * Pure.
  */
 export function firstFields(
-  ride: Pick<RideState, 'mode' | 'scenario' | 'pickupAt'>,
+  ride: Pick<RideState, 'mode' | 'scenario' | 'pickup' | 'pickupAt'>,
   now: Date,
   timing: Timing,
-): Pick<RideState, 'biddingOpensAt' | 'openedAt' | 'biddingEndsAt' | 'timers'> {
+): Pick<RideState, 'biddingOpensAt' | 'openedAt' | 'biddingEndsAt' | 'pickupCells' | 'timers'> {
   const { pickupAt } = ride;
   if (!pickupAt) return openedFields(ride, now, timing);
   const planned = new Date(pickupAt.getTime() - timing.scheduleLeadMs);
@@ -24,17 +25,17 @@ export function firstFields(
   };
 }
 
-/** The end of the bidding and the timers of a ride that opens now. Pure. */
+/** The end of the bidding, the cells for free drivers and the timers of a ride that opens now. Pure. */
 export function openedFields(
-  ride: Pick<RideState, 'mode' | 'scenario'>,
+  ride: Pick<RideState, 'mode' | 'scenario' | 'pickup'>,
   now: Date,
   timing: Timing,
-): { biddingEndsAt: Date; timers: Timer[] } {
+): Pick<RideState, 'biddingEndsAt' | 'pickupCells' | 'timers'> {
   const biddingEndsAt = new Date(now.getTime() + timing.biddingTimeoutMs);
   const timers: Timer[] = [
     { name: 'expire', dueAt: biddingEndsAt },
     ...(ride.mode === 'live' ? [{ name: 'dispatch', dueAt: now } as const] : []),
     ...simulatedTimers(ride, 'create', now, timing),
   ];
-  return { biddingEndsAt, timers };
+  return { biddingEndsAt, ...(ride.mode === 'live' && { pickupCells: wideCellsAt(ride.pickup) }), timers };
 }

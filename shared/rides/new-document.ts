@@ -14,7 +14,8 @@ export function newDocument(
   timing: Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs' | 'simulationSpeed'>,
 ): Ride {
   const { _id, keyId, accountId, mode, scenario, idempotency, origin, createdAt, ...chain } = given;
-  const first = firstFields({ mode, scenario, pickupAt: request.pickupAt }, createdAt, timing);
+  const { pickup, pickupAt } = request;
+  const first = firstFields({ mode, scenario, pickup, pickupAt }, createdAt, timing);
   const searchTerms = searchTermsOf(request);
   const nextDueAt = earliestDueAt(first.timers);
   return {

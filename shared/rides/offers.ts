@@ -1,4 +1,4 @@
-import type { AutoAccept, Offer, RideState } from './ride-types.ts';
+import type { AutoAccept, Offer, RideState, Timer } from './ride-types.ts';
 
 /**
  * The live offers, cheapest first. Offers of the same price are ordered by ETA, then by time (contract, section 4.3).
@@ -18,6 +18,26 @@ export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'accep
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);
   return ride.offers.filter((offer) => offer.offerId === ride.acceptedOfferId);
 }
+
+/** Once a ride has this many live offers, it is opened to no more drivers. */
+const enoughOffers = 5;
+
+/** True if a live ride is opened to more drivers. Pure. */
+export const wantsOffers = ({ offers }: { offers: readonly Pick<Offer, 'withdrawnAt'>[] }): boolean =>
+  offers.filter(({ withdrawnAt }) => !withdrawnAt).length < enoughOffers;
+
+/**
+ * The timer `ask`, due now, if the ride wants more offers again with these offers. The drivers who became available
+ * while it had enough offers were passed over. Pure.
+ */
+export const askTimer = (
+  ride: Pick<RideState, 'mode' | 'status' | 'offers'>,
+  offers: readonly Offer[],
+  now: Date,
+): Timer[] =>
+  ride.mode === 'live' && ride.status === 'bidding' && !wantsOffers(ride) && wantsOffers({ offers })
+    ? [{ name: 'ask', dueAt: now }]
+    : [];
 
 type Terms = Pick<Offer, 'price' | 'etaMinutes'>;
 

@@ -36,6 +36,12 @@ export async function enqueueNextTimer(
 }
 
 /**
+ * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
+ * a ride that was just accepted, by the next withdrawal. Without a job, they would wait for the sweeper.
+ */
+const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask']);
+
+/**
  * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
  * applies to the timers that are due (queues.ts, NewJob).
  */
@@ -52,8 +58,7 @@ export async function enqueueTimers(
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        // Also for `auto_accept`, because a new offer can arrive while the job for the previous offer is still running.
-        evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
+        evenIfActive: setWhileRunning.has(name) || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
   );
@@ -63,7 +68,7 @@ export async function enqueueTimers(
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
-  return name === 'dispatch' || name === 'driver' ? 'dispatch' : 'simulator';
+  return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */

@@ -235,6 +235,11 @@ export interface Ride extends RideRequest {
   asked?: AskedDriver[];
   /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
+  /**
+   * The wide cells of the pickup of a live ride (drivers/cells.ts), from when its bidding opens. Free drivers find the
+   * open rides around by them.
+   */
+  pickupCells?: number[];
   /** When a live ride was last opened to drivers who became available between two rounds. */
   openedToFreeAt?: Date;
   /** The last reported position of the car before a live ride ended. */

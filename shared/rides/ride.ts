@@ -127,8 +127,9 @@ rideSchema.index(
 
 /** The live rides that wait for offers. */
 export const openRides = { mode: 'live', status: 'bidding' } as const;
-// Finds the open rides around a driver who has become available (workers/periodic/free-drivers.ts).
-rideSchema.index({ 'pickup.lat': 1, 'pickup.lng': 1 }, { partialFilterExpression: openRides });
+/** Finds the open rides around a driver who has become available (workers/periodic/free-drivers.ts). */
+export const pickupIndex = { pickupCells: 1 } as const;
+rideSchema.index(pickupIndex, { partialFilterExpression: { ...openRides, pickupCells: { $exists: true } } });
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 

@@ -3,6 +3,7 @@ import { delivery } from './delivery/delivery.ts';
 import { firstByte } from './delivery/first-byte.ts';
 import { twoProcesses } from './delivery/two-processes.ts';
 import { fleet } from './drivers/fleet.ts';
+import { freed } from './drivers/freed.ts';
 import { idleDrivers } from './drivers/idle-drivers.ts';
 import { nearest } from './drivers/nearest.ts';
 import { boards } from './pages/boards.ts';
@@ -53,6 +54,7 @@ export const measurements = {
   usage,
   nearest,
   fleet,
+  freed,
   'idle-drivers': idleDrivers,
   polls,
   'redis-memory': redisMemory,

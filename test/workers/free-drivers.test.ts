@@ -1,17 +1,35 @@
 import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
-import { newDriverId } from '../../shared/base/ids.ts';
-import { goOffline, goOnline, markSilentUnavailable, positions, writeReports } from '../../shared/drivers/positions.ts';
+import { newDriverId, newRideId } from '../../shared/base/ids.ts';
+import { connectRedis } from '../../shared/base/redis/redis.ts';
+import { wideCellsAround } from '../../shared/drivers/cells.ts';
+import {
+  type DriverPosition,
+  goOffline,
+  goOnline,
+  markSilentUnavailable,
+  positions,
+  writeReports,
+} from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { declineRequest } from '../../shared/rides/driver/driver-actions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
+import { fillPickupCells, findOpenRides } from '../../shared/rides/open-rides.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { serveFreeDrivers } from '../../workers/periodic/free-drivers.ts';
+import type { Offer } from '../../shared/rides/ride-types.ts';
+import { serveFreeDrivers, startFreeDrivers } from '../../workers/periodic/free-drivers.ts';
+import { startLoop } from '../../workers/periodic/turns.ts';
+import { commandsOf } from '../support/commands.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
+import { withLogLines } from '../support/log-lines.ts';
+import { plansOf } from '../support/plans.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { makeDue, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+
+const leaseKey = '{rides:free-drivers}:lease';
 
 describe('drivers who become available between two dispatch rounds', () => {
   const ctx = useTestContext();
@@ -24,10 +42,11 @@ describe('drivers who become available between two dispatch rounds', () => {
     await positions.updateOne({ _id: driverId }, { $set: { reportedAt: new Date(0) } });
     await writeReports(new Map([[driverId, place]]), now());
   }
-  /** Serves all drivers who are marked, also those of other tests. */
+  /** Serves all drivers who are marked, also those of other tests, in turns that are a second apart. */
   async function serve(): Promise<void> {
-    while ((await serveFreeDrivers(ctx)) > 0);
+    for (let atMs = ctx.now(); (await serveFreeDrivers(ctx, new Date(atMs))) > 0; atMs += 1_000);
   }
+  const positionOf = async (driverId: string) => (await positions.findOne({ _id: driverId })) as DriverPosition;
   const askedFor = async (rideId: string) => ((await storedRide(rideId)).asked ?? []).map(({ driverId }) => driverId);
   const settled = async (driverId: string) => {
     await settleDriver(ctx, driverId);
@@ -139,14 +158,12 @@ describe('drivers who become available between two dispatch rounds', () => {
     expect(await askedFor(rideId)).to.deep.equal([]);
   });
 
-  it('of 30 drivers who become free at once, the 20 nearest get the ride, with one change of it within a second', async () => {
+  it('of 30 drivers who become free at once, the 20 nearest get the ride, with one change of it', async () => {
     const place = somewhere();
     const rideId = await dispatchedRide(ctx, place);
     const drivers = Array.from({ length: 30 }, (_, index) => ({ driverId: newDriverId(), km: 0.05 * (index + 1) }));
     await Promise.all(drivers.map(({ driverId, km }) => online(driverId, pointAt(place, km, 40))));
     const { rev } = await storedRide(rideId);
-    await serve();
-    await online(newDriverId(), place);
     await serveFreeDrivers(ctx);
     expect((await storedRide(rideId)).rev).to.equal(rev + 1);
     expect(await askedFor(rideId)).to.have.members(drivers.slice(0, 20).map(({ driverId }) => driverId));
@@ -161,14 +178,222 @@ describe('drivers who become available between two dispatch rounds', () => {
     expect(await positions.findOne({ _id: driverId })).not.to.have.property('freeSince');
   });
 
-  it('a driver at the edge of a radius has the ride once inside, also within the same cell', async () => {
+  for (const [when, isFirst] of [
+    ['is dispatched before the driver is served', true],
+    ['is dispatched afterwards', false],
+  ] as const) {
+    it(`a driver in the cell where the radius of a ride ends gets the ride once inside, if the ride ${when}`, async () => {
+      const [place, driverId] = [somewhere(), newDriverId()];
+      // Both points are in one cell in most runs, because a cell is 250 m wide.
+      await online(driverId, pointAt(place, 3.01, 0));
+      if (!isFirst) await serve();
+      const rideId = await dispatchedRide(ctx, place);
+      await serve();
+      expect(await positions.findOne({ _id: driverId })).to.have.property('atEdge', true);
+      await report(driverId, pointAt(place, 2.99, 0));
+      await serve();
+      expect(await askedFor(rideId)).to.deep.equal([driverId]);
+    });
+  }
+
+  it('of 600 rides around, a free driver gets the five nearest', async () => {
     const place = somewhere();
+    const distances = Array.from({ length: 600 }, (_, index) => 0.004 * (index + 1)).reverse();
+    const rideIds = await Promise.all(distances.map((km) => newRide(ctx, { pickup: pointAt(place, km, 40) })));
     const driverId = newDriverId();
-    await online(driverId, pointAt(place, 3.05, 0));
-    const rideId = await dispatchedRide(ctx, place);
+    await online(driverId, place);
     await serve();
-    expect(await positions.findOne({ _id: driverId })).to.have.property('atEdge', true);
-    await report(driverId, pointAt(place, 2.99, 0));
+    const { requests } = await positionOf(driverId);
+    expect(requests).to.have.members(rideIds.slice(-5));
+  });
+
+  it('one turn opens 100 rides to 100 drivers at one place with one write of each, five for each driver', async () => {
+    const place = somewhere();
+    const rideIds = await Promise.all(Array.from({ length: 100 }, () => newRide(ctx, { pickup: place })));
+    const drivers = Array.from({ length: 100 }, () => newDriverId());
+    await Promise.all(drivers.map((driverId) => online(driverId, place)));
+    const before = await Promise.all(rideIds.map(storedRide));
+    await serveFreeDrivers(ctx);
+    const after = await Promise.all(rideIds.map(storedRide));
+    for (const [index, ride] of after.entries()) {
+      expect(ride.rev - (before[index]?.rev ?? 0)).to.be.at.most(1);
+      expect(ride.asked?.length ?? 0).to.be.at.most(20);
+    }
+    for (const driverId of drivers) {
+      const own = after.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
+      expect((await positionOf(driverId)).requests).to.have.members(own.map(({ _id }) => _id));
+      expect(own).to.have.length(5);
+    }
+  });
+
+  it('200 drivers who become free within a second near one ride cause at most two changes of it', async () => {
+    const place = somewhere();
+    const rideId = await dispatchedRide(ctx, place);
+    const { rev } = await storedRide(rideId);
+    const from = ctx.now();
+    for (let ms = 0; ms < 1_000; ms += 100) {
+      await Promise.all(Array.from({ length: 20 }, () => online(newDriverId(), pointAt(place, 1, ms))));
+      await serveFreeDrivers(ctx, new Date(from + ms));
+    }
+    expect((await storedRide(rideId)).rev - rev).to.be.within(1, 2);
+    expect(await askedFor(rideId)).to.have.length(40);
+  });
+
+  it('the reports of 200 drivers cause one read from the same cell, and two from another cell', async () => {
+    const place = somewhere();
+    const drivers = Array.from({ length: 200 }, () => newDriverId());
+    await Promise.all(drivers.map((driverId) => online(driverId, place)));
+    await serve();
+    const turnAfter = async (where: Point) => {
+      await positions.updateMany({ _id: { $in: drivers } }, { $set: { reportedAt: new Date(0) } });
+      await writeReports(new Map(drivers.map((driverId) => [driverId, where])), now());
+      return commandsOf(['positions', 'rides'], () => serveFreeDrivers(ctx));
+    };
+    // A turn without reports reads once too, and turns are at least 150 ms apart: at most 14 reads a second.
+    expect(await turnAfter(place)).to.deep.equal(['find positions']);
+    expect(await turnAfter(pointAt(place, 1, 40))).to.deep.equal([
+      'find positions',
+      'find rides',
+      'bulkWrite positions',
+    ]);
+  });
+
+  it('10,000 open rides on the same latitude, 100 km away, cost a free driver no keys', async () => {
+    const place = { lat: 12.5, lng: 3 };
+    const near = await newRide(ctx, { pickup: place });
+    const template = await storedRide(await newRide(ctx, { pickup: { lat: 12.5, lng: 4 } }));
+    const copies = Array.from({ length: 10_000 }, () => {
+      const { trackToken: _, nextDueAt: __, ...copy } = template;
+      return { ...copy, _id: newRideId(ctx.now()), timers: [] };
+    });
+    await rides.insertMany(copies, { ordered: false });
+    await online(newDriverId(), place);
+    const plans = await plansOf(() => findOpenRides(wideCellsAround(place, 12.6), now()));
+    await rides.deleteMany({ _id: { $in: copies.map(({ _id }) => _id) } });
+    const [plan] = plans;
+    expect(plan?.stages).to.include('pickupCells_1');
+    expect(plan?.executionStats.totalDocsExamined).to.equal(1);
+    // One key for each cell that is looked up, and none for the rides far away.
+    expect(plan?.executionStats.totalKeysExamined).to.be.at.most(wideCellsAround(place, 12.6).length + 1);
+    await applyAction(ctx, near, { action: 'cancel', by: 'partner' }, 'anyone');
+  });
+
+  /** Each way in which a ride with five offers wants offers again. */
+  const withdrawals: Record<string, (rideId: string, offer: Offer) => Promise<unknown>> = {
+    'an offer is withdrawn': (rideId, { offerId }) =>
+      applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone'),
+    'a driver declines after an offer': async (rideId, { driver: { driverId } }) => {
+      const asked = [{ driverId, pickupKm: 0 }];
+      await rides.updateOne({ _id: rideId }, { $set: { asked } });
+      await declineRequest(ctx, rideId, { driverId });
+    },
+    'a driver with an offer gets another ride': async (rideId, { driver }) => {
+      await rides.updateOne({ _id: rideId }, { $set: { asked: [{ driverId: driver.driverId, pickupKm: 0 }] } });
+      await rideIn(ctx, 'driver_arriving', { pickup: somewhere(), offers: [{ driver }] });
+      await settled(driver.driverId);
+    },
+  };
+  for (const [why, withdraw] of Object.entries(withdrawals)) {
+    it(`a ride with five offers is opened to the free drivers around once ${why}, and keeps its next round`, async () => {
+      const [place, driverId] = [somewhere(), newDriverId()];
+      const rideId = await dispatchedRide(ctx, place);
+      const offers: Offer[] = [];
+      for (let made = 0; made < 5; made++) offers.push(await offerOn(ctx, rideId));
+      await online(driverId, place);
+      await serve();
+      expect(await askedFor(rideId)).to.deep.equal([]);
+      const { rounds, timers } = await storedRide(rideId);
+      await withdraw(rideId, offers[0] as Offer);
+      await runDispatch(ctx, rideId, 'ask');
+      expect(await askedFor(rideId)).to.include(driverId);
+      expect(await storedRide(rideId)).to.deep.include({ rounds, timers });
+    });
+  }
+
+  for (const [step, ms] of [
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ] as const) {
+    it(`after MongoDB's clock was set ${step} by an hour, a driver gets the ride with the next report`, async () => {
+      const [place, driverId] = [somewhere(), newDriverId()];
+      await online(driverId, place);
+      await serve();
+      const rideId = await dispatchedRide(ctx, pointAt(place, 3.5, 40));
+      const before = new Date(ctx.now() - ms);
+      await rides.updateOne({ _id: rideId }, { $set: { openedToFreeAt: before } });
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: before, freeSince: before } });
+      await serve();
+      await report(driverId, pointAt(place, 1, 40));
+      await serve();
+      expect(await askedFor(rideId)).to.deep.equal([driverId]);
+    });
+  }
+
+  it('the lease of a killed process ends within a second, and another process then opens the ride', async () => {
+    const [place, driverId] = [somewhere(), newDriverId()];
+    const first = startFreeDrivers(ctx);
+    await until(async () => (await ctx.redis.pttl(leaseKey)) > 1);
+    const leaseMs = await ctx.redis.pttl(leaseKey);
+    await first.stop();
+    expect(leaseMs).to.be.at.most(1_000);
+    // A killed process leaves its lease.
+    await ctx.redis.set(leaseKey, 'of a killed process', 'PX', leaseMs);
+    await online(driverId, place);
+    const rideId = await dispatchedRide(ctx, place);
+    await rides.updateOne({ _id: rideId }, { $unset: { asked: '' } });
+    await positions.updateOne({ _id: driverId }, { $set: { requests: [] } });
+    const second = startFreeDrivers(ctx);
+    await until(async () => (await askedFor(rideId)).includes(driverId));
+    await second.stop();
+  });
+
+  it('without Redis, each process opens rides to free drivers', async () => {
+    const [place, driverId] = [somewhere(), newDriverId()];
+    const rideId = await dispatchedRide(ctx, place);
+    await online(driverId, place);
+    const redis = connectRedis('redis://127.0.0.1:1', withLogLines(ctx).ctx.log);
+    const loop = startFreeDrivers({ ...ctx, redis });
+    await until(async () => (await askedFor(rideId)).includes(driverId));
+    await loop.stop();
+    redis.disconnect();
+  });
+
+  it('a loop logs an outage once', async () => {
+    const { ctx: logging, lines } = withLogLines(ctx);
+    const outcomes = [false, false, false, true, false, false];
+    let round = 0;
+    const loop = startLoop(logging.log, { failure: 'the turn failed', pauseMs: 1 }, async () => {
+      round += 1;
+      if (outcomes[round - 1] === false) throw new Error('an outage');
+      return 1;
+    });
+    await until(async () => round > outcomes.length);
+    await loop.stop();
+    expect(lines.filter(({ msg }) => msg === 'the turn failed')).to.have.length(2);
+  });
+
+  it('an open ride of an earlier version is found once its cells are added', async () => {
+    const [place, driverId] = [somewhere(), newDriverId()];
+    const rideId = await dispatchedRide(ctx, place);
+    await rides.updateOne({ _id: rideId }, { $unset: { pickupCells: '' } });
+    await online(driverId, place);
+    await serve();
+    expect(await askedFor(rideId)).to.deep.equal([]);
+    await fillPickupCells();
+    await fillPickupCells();
+    await online(driverId, place);
+    await serve();
+    expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('a driver whom a running round may have missed keeps the mark until the round has widened the radius', async () => {
+    const [place, driverId] = [somewhere(), newDriverId()];
+    const rideId = await dispatchedRide(ctx, place);
+    await online(driverId, pointAt(place, 5, 40));
+    await makeDue(rideId, 'dispatch', now());
+    await serveFreeDrivers(ctx, now());
+    expect(await positionOf(driverId)).to.have.property('freeSince');
+    await rides.updateOne({ _id: rideId }, { $inc: { rounds: 1 } });
     await serve();
     expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });

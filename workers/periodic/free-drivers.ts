@@ -1,103 +1,144 @@
+import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+import { haversineKm } from '../../shared/base/great-circle.ts';
+import { driversAsked } from '../../shared/base/metrics.ts';
 import { type Update, updateDocuments } from '../../shared/base/mongo/batch.ts';
-import { mongoNow } from '../../shared/base/mongo/clock.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
-import { cellsAt } from '../../shared/drivers/cells.ts';
-import { type DriverPosition, freeDrivers, notJournaled, positions } from '../../shared/drivers/positions.ts';
-import { openRides, rides } from '../../shared/rides/ride.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
-import { openToFreeDrivers, presentRadiusKm, wantsOffers } from '../dispatch.ts';
+import { wideCellsAround } from '../../shared/drivers/cells.ts';
+import { type RequestList, writeRequestLists } from '../../shared/drivers/nearby.ts';
+import {
+  type DriverPosition,
+  freeDrivers,
+  maxReportAgeMs,
+  notJournaled,
+  positions,
+} from '../../shared/drivers/positions.ts';
+import { changeRide } from '../../shared/rides/change-ride.ts';
+import { wantsOffers } from '../../shared/rides/offers.ts';
+import { findOpenRides, type OpenRide } from '../../shared/rides/open-rides.ts';
+import type { AskedDriver } from '../../shared/rides/ride-types.ts';
+import { freeLists, isFull, isOpen, passOver, presentRadiusKm, radiusKmOf, roundSize, withAsked } from '../dispatch.ts';
 import { logFailedPart, startLoop, takeTurn } from './turns.ts';
 
+/** The pause between two turns of the process that has the lease. */
 const intervalMs = 150;
-/** A ride is opened to free drivers at most once in this time, so that many of them cause few changes of the ride. */
-const perRideMs = 1_000;
-/** One turn serves this many drivers, and reads this many rides. */
-const maxDrivers = 500;
-const maxRides = 500;
+/** The lease ends this long after its process has died, and another process then acquires it within `askMs`. */
+const leaseMs = 1_000;
+const askMs = 500;
+/** While Redis is away, every process takes turns, at this interval. */
+const withoutRedisMs = 2_000;
+/** A ride is opened to free drivers at most twice a second, so that many of them cause few changes of the ride. */
+const perRideMs = 500;
+/** One turn serves at most this many drivers. */
+const maxDrivers = 300;
+/** One turn compares at most this many pairs of a driver and a ride, and leaves the other drivers to the next turn. */
+const maxPairs = 250_000;
 /** A cell is at most this long, so a driver in it may enter the radius of a ride without leaving the cell. */
 const cellKm = 0.6;
+/** A round that has been due for longer than this is not running: its pool hangs. */
+const longestRoundMs = 2_000;
 
 /**
  * Opens the rides around drivers who become available to them at once, instead of with the next dispatch round, until it
  * is stopped. Every worker process does this; a lease lets one of them do it at a time. The mark of a driver is stored
- * with the change that makes the driver available, and is removed only afterwards, so nothing is lost by a crash.
+ * with the change that makes the driver available, and is removed only afterwards, so nothing is lost by a crash. Two
+ * processes that do this at the same time cause no harm, because all writes are conditional.
  */
 export function startFreeDrivers(ctx: Context): { stop(): Promise<void> } {
-  return startLoop(ctx.log, { failure: 'opening rides to free drivers failed', pauseMs: intervalMs }, async () => {
-    if (ctx.redis.status !== 'ready') return intervalMs;
-    const lease = { key: '{rides:free-drivers}:lease', restAfterErrorMs: intervalMs };
-    await takeTurn(ctx.redis, lease, async () => {
+  const loop = { failure: 'opening rides to free drivers failed', pauseMs: askMs };
+  return startLoop(ctx.log, loop, async (signal) => {
+    if (ctx.redis.status !== 'ready') {
       await serveFreeDrivers(ctx);
-      return intervalMs;
+      return withoutRedisMs;
+    }
+    const lease = { key: '{rides:free-drivers}:lease', leaseMs, restAfterErrorMs: 1 };
+    await takeTurn(ctx.redis, lease, async ({ keep }) => {
+      while (!signal.aborted && (await keep())) {
+        await serveFreeDrivers(ctx);
+        await pause(intervalMs, signal);
+      }
+      return 1;
     });
-    return intervalMs / 2;
+    return askMs;
   });
 }
 
-const driverFields = { lat: 1, lng: 1, carType: 1, seats: 1, equipment: 1, available: 1, freeSince: 1 } as const;
-type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof driverFields>;
-
-const rideFields = {
-  pickup: 1,
+const fields = {
+  lat: 1,
+  lng: 1,
   carType: 1,
-  rideType: 1,
-  passengerCount: 1,
-  needs: 1,
-  rounds: 1,
-  openedToFreeAt: 1,
-  excludedDrivers: 1,
-  'asked.driverId': 1,
-  'offers.withdrawnAt': 1,
+  seats: 1,
+  equipment: 1,
+  available: 1,
+  seenAt: 1,
+  requests: 1,
+  freeSince: 1,
+  isFull: 1,
 } as const;
-type OpenRide = Pick<Ride, '_id' | Exclude<keyof typeof rideFields, `${string}.${string}`>> & {
-  asked?: { driverId: string }[];
-  offers: { withdrawnAt?: Date }[];
-};
+type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof fields>;
+
+/** A ride that fits a driver within its present radius. */
+interface Pair {
+  ride: OpenRide;
+  driverId: string;
+  km: number;
+}
 
 /**
  * Opens the rides around the drivers who have become available to them. May run twice or late: a ride is opened to a
- * driver once. Resolves with the number of drivers who were served; the others are served in a later turn.
+ * driver once. `now` is MongoDB's time. Resolves with the number of drivers who were served; the others keep their
+ * marks for a later turn.
  */
-export async function serveFreeDrivers(ctx: Context): Promise<number> {
-  const found = positions.find<FreeDriver>(freeDrivers, {
-    ...timeLimit(),
-    projection: driverFields,
-    limit: maxDrivers,
-  });
-  const marked = await found.sort({ freeSince: 1 }).toArray();
+export async function serveFreeDrivers(ctx: Context, now = new Date(ctx.now())): Promise<number> {
+  const marked = await positions
+    .find<FreeDriver>(freeDrivers, { ...timeLimit(), projection: fields, limit: maxDrivers, batchSize: maxDrivers + 1 })
+    .sort({ freeSince: 1 })
+    .toArray();
   if (marked.length === 0) return 0;
-  const available = marked.filter((driver) => driver.available);
-  const later = new Set<string>();
-  const atEdge = new Set<string>();
-  if (available.length > 0) {
-    const now = await mongoNow();
-    for (const ride of await readRidesAround(ctx, available, now)) {
-      const fitting = wantsOffers(ride) ? available.filter((driver) => fits(ride, driver)) : [];
-      const radiusKm = presentRadiusKm(ctx.config.dispatch, ride);
-      const within = (km: number) => fitting.filter((driver) => haversineKm(ride.pickup, driver) <= km);
-      const inside = within(radiusKm);
-      for (const driver of within(radiusKm + cellKm)) if (!inside.includes(driver)) atEdge.add(driver._id);
-      if (inside.length === 0) continue;
-      const wasJustOpened = ride.openedToFreeAt && Math.abs(now.getTime() - ride.openedToFreeAt.getTime()) < perRideMs;
-      if (wasJustOpened || !(await open(ctx, ride._id))) for (const { _id } of inside) later.add(_id);
-    }
-  }
+  const isSilent = ({ seenAt }: FreeDriver) => Math.abs(now.getTime() - seenAt.getTime()) > maxReportAgeMs;
+  const available = marked.filter((driver) => driver.available && !isSilent(driver));
+  const { pairs, atEdge, later } = await findPairs(ctx, available, now);
+  for (const driverId of await openAll(ctx, pairs, available, now)) later.add(driverId);
   const served = marked.filter(({ _id }) => !later.has(_id));
   await unmark(served, atEdge);
   return served.length;
 }
 
-/** Resolves with false if the ride could not be opened; a later turn tries again. */
-async function open(ctx: Context, rideId: string): Promise<boolean> {
-  try {
-    await openToFreeDrivers(ctx, rideId);
-    return true;
-  } catch (error) {
-    logFailedPart(ctx.log, 'a ride could not be opened to free drivers', { rideId }, error);
-    return false;
+/**
+ * Finds the rides around these drivers that each of them may get. `atEdge`: a ride's radius ends close to the driver.
+ * `later`: the driver must be served again in a later turn.
+ */
+async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date) {
+  const { dispatch } = ctx.config;
+  const atEdge = new Set<string>();
+  const later = new Set<string>();
+  const pairs: Pair[] = [];
+  const largestKm = Math.max(...dispatch.rounds.map(({ radiusKm }) => radiusKm)) + cellKm;
+  const around = drivers.map((driver) => ({ driver, cells: wideCellsAround(driver, largestKm) }));
+  const cells = new Set(around.flatMap((each) => each.cells));
+  const found = cells.size > 0 ? await findOpenRides([...cells], now) : [];
+  const byCell = new Map<number, OpenRide[]>([...cells].map((cell) => [cell, []]));
+  for (const ride of found.filter(wantsOffers)) for (const cell of ride.pickupCells ?? []) byCell.get(cell)?.push(ride);
+  let compared = 0;
+  for (const { driver, cells } of around) {
+    const near = cells.flatMap((cell) => byCell.get(cell) ?? []);
+    compared += near.length;
+    if (compared > maxPairs && compared > near.length) {
+      later.add(driver._id);
+      continue;
+    }
+    for (const ride of near) {
+      const km = haversineKm(ride.pickup, driver);
+      const radiusKm = presentRadiusKm(dispatch, ride);
+      // A round that is just running may have read the positions before the driver became available.
+      const nextKm = isInRound(ride, now) ? radiusKmOf(dispatch, ride, ride.rounds ?? 0) : radiusKm;
+      if (km > Math.max(nextKm, radiusKm + cellKm) || !fits(ride, driver)) continue;
+      if (km <= radiusKm && !wasJustOpened(ride, now)) pairs.push({ ride, driverId: driver._id, km });
+      else if (km <= nextKm) later.add(driver._id);
+      else atEdge.add(driver._id);
+    }
   }
+  return { pairs, atEdge, later };
 }
 
 const fits = (ride: OpenRide, driver: FreeDriver): boolean =>
@@ -107,43 +148,93 @@ const fits = (ride: OpenRide, driver: FreeDriver): boolean =>
   !(ride.asked ?? []).some(({ driverId }) => driverId === driver._id) &&
   !(ride.excludedDrivers ?? []).includes(driver._id);
 
-/** The open rides within the largest radius around these drivers, and some that are slightly further away. */
-async function readRidesAround(ctx: Context, around: readonly FreeDriver[], now: Date): Promise<OpenRide[]> {
-  const radiusKm = Math.max(...ctx.config.dispatch.rounds.map((round) => round.radiusKm)) + cellKm;
-  // Drivers of the same cell of 4 km share one box.
-  const places = new Map(around.map((driver) => [cellsAt(driver)[2], driver]));
-  const boxes = [...places.values()].flatMap((place) => boxesAround(place, radiusKm + 8));
-  const isOpen = { ...openRides, biddingEndsAt: { $gt: now }, 'timers.name': { $ne: 'open' } } as const;
-  // A held ride cannot be changed, so its drivers would stay marked.
-  const filter = { ...isOpen, heldAt: { $exists: false }, $or: boxes };
-  return rides
-    .find<OpenRide>(filter, { ...timeLimit(), projection: rideFields, limit: maxRides, batchSize: maxRides })
-    .toArray();
+const wasJustOpened = ({ openedToFreeAt }: Pick<OpenRide, 'openedToFreeAt'>, now: Date): boolean =>
+  openedToFreeAt !== undefined && Math.abs(now.getTime() - openedToFreeAt.getTime()) < perRideMs;
+
+const isInRound = ({ timers }: OpenRide, now: Date): boolean =>
+  timers.some(({ name, dueAt }) => {
+    const lateMs = now.getTime() - dueAt.getTime();
+    return name === 'dispatch' && lateMs >= 0 && lateMs < longestRoundMs;
+  });
+
+/**
+ * Opens the rides to the drivers, the shortest way to a pickup first: each ride to at most as many drivers as a round
+ * does, and each driver's requests to at most five. Each driver and each ride is written once. Resolves with the drivers
+ * who must be served again.
+ */
+async function openAll(
+  ctx: Context,
+  pairs: readonly Pair[],
+  drivers: readonly FreeDriver[],
+  now: Date,
+): Promise<string[]> {
+  if (pairs.length === 0) return [];
+  const offered = new Set(pairs.map(({ driverId }) => driverId));
+  const asRead = drivers
+    .filter(({ _id }) => offered.has(_id))
+    .map(({ _id, requests }) => ({ driverId: _id, requests }));
+  const lists = new Map((await freeLists(asRead, now)).map((list) => [list.driverId, list]));
+  // An interrupted turn has added the ride to the driver's list, but not the driver to the ride.
+  for (const { ride, driverId } of pairs) {
+    const list = lists.get(driverId);
+    if (list) lists.set(driverId, { ...list, open: list.open.filter((rideId) => rideId !== ride._id) });
+  }
+  const asked = new Map<string, AskedDriver[]>();
+  const full = new Map<string, RequestList>();
+  for (const { ride, driverId, km } of [...pairs].sort((a, b) => a.km - b.km)) {
+    const list = lists.get(driverId);
+    const others = asked.get(ride._id) ?? [];
+    if (!list || others.length >= roundSize) continue;
+    if (isFull(list)) full.set(driverId, list);
+    else {
+      lists.set(driverId, { ...list, open: [...list.open, ride._id] });
+      asked.set(ride._id, [...others, { driverId, pickupKm: Math.round(km * 100) / 100 }]);
+    }
+  }
+  const gets = new Set([...asked.values()].flat().map(({ driverId }) => driverId));
+  const taken = await writeRequestLists(
+    [...lists.values()].filter(({ driverId }) => gets.has(driverId)),
+    now,
+  );
+  const opened = await Promise.all(
+    [...asked].map(async ([rideId, planned]) => {
+      const added = planned.filter(({ driverId }) => taken.has(driverId));
+      return added.length === 0 || (await open(ctx, rideId, added, now)) ? [] : added;
+    }),
+  );
+  // Drivers who are already noted are marked again as soon as they have room.
+  const isNoted = new Set(drivers.filter((driver) => driver.isFull).map(({ _id }) => _id));
+  const unnoted = [...full.values()].filter(({ driverId }) => !isNoted.has(driverId));
+  if (unnoted.length > 0) await passOver(unnoted, now);
+  const changed = [...gets].filter((driverId) => !taken.has(driverId));
+  return [...changed, ...opened.flat().map(({ driverId }) => driverId)];
 }
 
-const kmPerDegree = 111;
-
-/** One box of coordinates around a place, or two if it crosses 180 degrees. */
-function boxesAround({ lat, lng }: Point, km: number) {
-  const degrees = km / kmPerDegree;
-  const narrowest = Math.cos((Math.min(89, Math.abs(lat) + degrees) * Math.PI) / 180);
-  const [west, east] = [lng - degrees / narrowest, lng + degrees / narrowest];
-  const inLatitude = { 'pickup.lat': { $gte: lat - degrees, $lte: lat + degrees } };
-  const between = (from: number, to: number) => ({ ...inLatitude, 'pickup.lng': { $gte: from, $lte: to } });
-  if (east - west >= 360) return [between(-180, 180)];
-  if (west < -180) return [between(-180, east), between(west + 360, 180)];
-  if (east > 180) return [between(west, 180), between(-180, east - 360)];
-  return [between(west, east)];
+/** Resolves with false if a later turn must open the ride to these drivers. */
+async function open(ctx: Context, rideId: string, added: readonly AskedDriver[], turnAt: Date): Promise<boolean> {
+  try {
+    const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, (ride, _at, now) => {
+      if (!isOpen(ride, now)) return { change: null, result: true };
+      if (wasJustOpened(ride, turnAt)) return { change: 'not yet', result: false };
+      return { change: { set: { asked: withAsked(ride, added), openedToFreeAt: turnAt } }, result: true };
+    });
+    if (changed?.result) driversAsked.inc(added.length);
+    return changed?.result ?? true;
+  } catch (error) {
+    logFailedPart(ctx.log, 'a ride could not be opened to free drivers', { rideId }, error);
+    return false;
+  }
 }
 
-/** Removes the marks, unless a driver has become available again in the meantime. */
+/**
+ * Removes the marks, unless a driver has become available again in the meantime. Only the driver's next report removes
+ * `atEdge`: a round may have noted it since the rides were read.
+ */
 async function unmark(served: readonly FreeDriver[], atEdge: ReadonlySet<string>): Promise<void> {
   const updates = served.map(
     ({ _id, freeSince }): Update<DriverPosition> => ({
       filter: { _id, freeSince },
-      change: atEdge.has(_id)
-        ? { $set: { atEdge: true }, $unset: { freeSince: '' } }
-        : { $unset: { freeSince: '', atEdge: '' } },
+      change: { ...(atEdge.has(_id) && { $set: { atEdge: true } }), $unset: { freeSince: '' } },
     }),
   );
   if (updates.length > 0) await updateDocuments(positions, updates, notJournaled);

@@ -1,8 +1,8 @@
 import { randomBase62 } from '../../shared/base/ids.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
-/** The duration of a lease without renewal. If its process dies, another one can acquire it after this time. */
-const leaseMs = 4_000;
+/** The default duration of a lease without renewal. */
+const defaultLeaseMs = 4_000;
 /** The value of the lease's Redis key during the rest between two turns, when no process holds the lease. */
 const resting = 'resting';
 
@@ -17,6 +17,8 @@ export interface Lease {
 export interface LeaseOptions {
   /** The Redis key of the lease. */
   key: string;
+  /** The duration of the lease without renewal. If its process dies, another one can acquire it after this time. */
+  leaseMs?: number;
   /** Acquires the lease even during the rest between two turns. */
   interruptRest?: boolean;
 }
@@ -27,7 +29,7 @@ export interface LeaseOptions {
  */
 export async function acquireLease(
   redis: RedisClient,
-  { key, interruptRest = false }: LeaseOptions,
+  { key, leaseMs = defaultLeaseMs, interruptRest = false }: LeaseOptions,
 ): Promise<Lease | null> {
   const token = randomBase62(12);
   const isFree = (await redis.set(key, token, 'PX', leaseMs, 'NX')) === 'OK';

@@ -114,7 +114,8 @@ const stopTimeoutMs = 500;
 
 /**
  * Calls `round` repeatedly until it is stopped. Each round resolves with the pause until the next one (ms), which gets
- * a jitter of up to 25 %. A failed round is logged and followed by `pauseMs`.
+ * a jitter of up to 25 %. A failed round is followed by `pauseMs`, and logged unless the round before it failed too: an
+ * outage causes one line.
  */
 export function startLoop(
   log: Logger,
@@ -124,13 +125,22 @@ export function startLoop(
   const stopping = new AbortController();
   let wake = new AbortController();
 
+  let hasFailed = false;
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
-      const nextMs = await round(stopping.signal).catch((error) => {
-        if (!stopping.signal.aborted) log.warn({ error: describeError(error) }, failure);
-        return pauseMs;
-      });
+      const nextMs = await round(stopping.signal).then(
+        (ms) => {
+          hasFailed = false;
+          return ms;
+        },
+        (error) => {
+          if (!hasFailed && !stopping.signal.aborted) log.warn({ error: describeError(error) }, failure);
+          hasFailed = true;
+          return pauseMs;
+        },
+      );
       // Spreads the rounds of different processes over the interval.
       const jitter = 1 + Math.random() / 4;
       await pause(nextMs * jitter, AbortSignal.any([wake.signal, stopping.signal]));

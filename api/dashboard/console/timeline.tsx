@@ -45,6 +45,7 @@ const stepWords: Record<TimerName, string> = {
   complete: 'The trip ends',
   driver_cancel: 'The driver cancels',
   dispatch: 'More drivers receive the request',
+  ask: 'More drivers nearby receive the request',
   driver: 'The driver is notified',
   auto_accept: 'An offer within the auto-accept limits is accepted',
   expire: 'The bidding time ends and the ride is cancelled',

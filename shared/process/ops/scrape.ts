@@ -11,10 +11,12 @@ import {
   queueJobs,
   redisMemory,
   registry,
+  ridesOpen,
 } from '../../base/metrics.ts';
 import { pingMongo } from '../../base/mongo/connection.ts';
 import { poolNames } from '../../base/queues.ts';
 import { readRedisState } from '../../base/redis/redis-state.ts';
+import { countOpenRides } from '../../rides/open-rides.ts';
 import { countFailingKeys } from '../../webhooks/delivery-health.ts';
 import { readBacklog } from './backlog.ts';
 import { lastBackupAt, mongoDiskShare } from './servers.ts';
@@ -40,9 +42,10 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
     failing: sharedRead(countFailingKeys, slowly),
     disk: sharedRead(mongoDiskShare, slowly),
     backup: sharedRead(lastBackupAt, slowly),
+    open: sharedRead(countOpenRides, slowly),
   };
   return async () => {
-    const [backlog, queues, mongo, redis, failing, disk, backup] = await Promise.all([
+    const [backlog, queues, mongo, redis, failing, disk, backup, open] = await Promise.all([
       readings.backlog(),
       readings.queues(),
       readings.mongo(),
@@ -50,11 +53,14 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
       readings.failing(),
       readings.disk(),
       readings.backup(),
+      readings.open(),
     ]);
     oldestUnsettledEvent.set(backlog?.unsettledEvent ?? Number.NaN);
     oldestOverdueTimer.set(backlog?.overdueTimer ?? Number.NaN);
     oldestOverdueAttempt.set(backlog?.overdueAttempt ?? Number.NaN);
     oldestOverdueMail.set(backlog?.overdueMail ?? Number.NaN);
+    ridesOpen.set({ asked: 'yes' }, open?.asked ?? Number.NaN);
+    ridesOpen.set({ asked: 'no' }, open?.unasked ?? Number.NaN);
     keysFailing.set(failing ?? Number.NaN);
     mongoDisk.set(disk ?? Number.NaN);
     redisMemory.set(redis?.memoryShare ?? Number.NaN);

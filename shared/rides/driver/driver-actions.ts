@@ -6,6 +6,7 @@ import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
 import { removeFromRequestList } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
 import { type Command, decide } from '../decide.ts';
+import { askTimer } from '../offers.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
 import { transitionOf } from '../transitions.ts';
 import { movingRidesOf } from './driver-rides.ts';
@@ -91,13 +92,17 @@ export async function declineRequest(
   const declined = await changeRide(
     ctx,
     { rideId, owner },
-    ({ status, asked = [], offers }, at) => {
+    (ride, at, now) => {
+      const { status, asked = [] } = ride;
       const isOpen = status === 'bidding' && asked.some((each) => each.driverId === driverId && !each.declinedAt);
+      const offers = ride.offers.map((offer) =>
+        offer.driver.driverId === driverId && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
+      );
+      const ask = askTimer(ride, offers, now);
       const set = {
         asked: asked.map((each) => (each.driverId === driverId ? { ...each, declinedAt: at } : each)),
-        offers: offers.map((offer) =>
-          offer.driver.driverId === driverId && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
-        ),
+        offers,
+        ...(ask.length > 0 && { timers: [...ride.timers.filter(({ name }) => name !== 'ask'), ...ask] }),
       };
       return { change: isOpen ? { set } : null, result: null };
     },

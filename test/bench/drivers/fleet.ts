@@ -14,7 +14,7 @@ import type { Figure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 
-const area = { lat: 40.758, lng: -73.9855, km: 10 };
+export const area = { lat: 40.758, lng: -73.9855, km: 10 };
 const perSecond = 5;
 const pace = { drivingSpeed: 8, thinkingSpeed: 2, tripKm: 2 };
 /** After this time every ride has ended: completed, or cancelled without a driver. */

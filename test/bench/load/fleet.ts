@@ -5,7 +5,10 @@ import { pointAt } from '../../../shared/rides/position.ts';
 import { answer } from '../measured/ipc.ts';
 
 /** The options of a separate process that simulates drivers (as `npm run fleet`) and partners who create live rides near them. */
-export type FleetDrivers = Pick<FleetOptions, 'url' | 'keys' | 'area' | 'seed' | 'drivingSpeed' | 'thinkingSpeed'>;
+export type FleetDrivers = Pick<
+  FleetOptions,
+  'url' | 'keys' | 'area' | 'seed' | 'drivingSpeed' | 'thinkingSpeed' | 'behaviour'
+>;
 
 /**
  * Rides that partners create at a fixed rate. A partner accepts an offer, or cancels if there is none after some tries.

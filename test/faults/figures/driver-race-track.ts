@@ -18,6 +18,8 @@ const allowed = [200, 201, 204, 401, 409];
 const terms = { price: 20, etaMinutes: 5 };
 const creationsOfKey = 30;
 const settleMs = 15_000;
+/** A free driver has an open ride nearby after this time at the latest. */
+const openedToFreeMs = 2_000;
 
 type RideState = Pick<Ride, '_id' | 'status' | 'offers' | 'events'>;
 
@@ -29,6 +31,8 @@ export function driverRaceTrack(world: World, random: Random) {
   const clients = world.apis.map(({ url }) => httpClient(url, 40));
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
+  /** The times until the freed driver had the open ride, in ms. */
+  const freedMs: number[] = [];
   const ask = async (request: HttpRequest) => {
     const { status, text } = await oneOf(random, clients).request(request);
     return { status, body: text ? JSON.parse(text) : undefined };
@@ -45,12 +49,49 @@ export function driverRaceTrack(world: World, random: Random) {
     const rideIds = [first.rideId, second.rideId];
 
     const isSuspended = random() < suspendShare;
-    const racers = [first, second].flatMap((ride) => chosenMoves().map((move) => () => act(ride, move, driver)));
+    const chosen = [first, second].flatMap((ride) => chosenMoves().map((move) => ({ ride, move })));
+    const racers = chosen.map(
+      ({ ride, move }) =>
+        () =>
+          act(ride, move, driver),
+    );
     const suspend = () => suspendDriver(driverId);
-    await Promise.all(shuffled(random, isSuspended ? [...racers, suspend] : racers).map((go) => go()));
+    // The first round of a third ride runs during the race, and may pass over the driver. The next one is 20 s later.
+    const third = { rideId: '', partner: await keyOf() };
+    const create = async () => {
+      third.rideId = await newRide(place, third.partner);
+    };
+    const all = [...racers, create, ...(isSuspended ? [suspend] : [])];
+    await Promise.all(shuffled(random, all).map((go) => go()));
     const found = await waitUntilSettled(rideIds, isSuspended);
     check(found, isSuspended);
     await Promise.all([first, second].map(({ rideId, partner }) => cancel(rideId, partner)));
+    if (!isSuspended) {
+      if (chosen.some(({ move }) => move === 'offline')) await driver('POST', '/me/online', place);
+      await waitUntilOpen(third.rideId, driver);
+    }
+    await cancel(third.rideId, third.partner);
+  }
+
+  /** Waits until the free driver has the ride, which was open all the time. */
+  async function waitUntilOpen(rideId: string, driver: AsDriver): Promise<void> {
+    const freeAt = performance.now();
+    for (;;) {
+      const { body } = await driver('GET', '/requests');
+      const ms = Math.round(performance.now() - freeAt);
+      const isOpen = body?.requests?.some((request: { rideId: string }) => request.rideId === rideId);
+      if (isOpen || ms > settleMs) {
+        freedMs.push(ms);
+        if (ms > openedToFreeMs) violations.push(`${rideId}: forgotten for ${ms} ms while the driver was free`);
+        return;
+      }
+      await setTimeout(20);
+    }
+  }
+
+  async function newRide(pickup: { lat: number; lng: number }, key: string): Promise<string> {
+    const body = { pickup, destination: { lat: pickup.lat + 0.02, lng: pickup.lng }, fare: 20 };
+    return (await ask({ method: 'POST', path: '/v1/rides', key, body })).body.rideId;
   }
 
   const chosenMoves = () => {
@@ -68,8 +109,7 @@ export function driverRaceTrack(world: World, random: Random) {
   /** Creates a ride, waits until it is opened to the driver, and makes the driver's offer. */
   async function openRide(pickup: { lat: number; lng: number }, driver: AsDriver): Promise<OpenRide> {
     const partner = await keyOf();
-    const body = { pickup, destination: { lat: pickup.lat + 0.02, lng: pickup.lng }, fare: 20 };
-    const { rideId } = (await ask({ method: 'POST', path: '/v1/rides', key: partner, body })).body;
+    const rideId = await newRide(pickup, partner);
     for (const giveUpAt = Date.now() + settleMs; ; ) {
       const offered = await driver('POST', `/requests/${rideId}/offers`, terms);
       if (offered.status === 201) return { rideId, offerId: offered.body.offerId, partner };
@@ -114,7 +154,7 @@ export function driverRaceTrack(world: World, random: Random) {
     if (!allowed.includes(status)) violations.push(`${rideId}: the last cancel was answered ${status}`);
   }
 
-  return { race, violations, outcomes, close: () => clients.map((client) => client.close()) };
+  return { race, violations, outcomes, freedMs, close: () => clients.map((client) => client.close()) };
 }
 
 const projection = { status: 1, offers: 1, events: 1 };

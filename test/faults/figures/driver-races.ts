@@ -1,3 +1,4 @@
+import { percentile } from '../../bench/statistics.ts';
 import type { Figure } from '../figure.ts';
 import { seededRandom } from '../random.ts';
 import { driverRaceTrack } from './driver-race-track.ts';
@@ -8,8 +9,9 @@ const concurrency = 12;
 
 export const driverRaces: Figure = {
   name: 'driver-races',
-  promise: 'A driver has one ride at a time and no live offer on another, whatever else happens concurrently',
-  goal: '0 drivers on two rides in 10,000 races of accept, accept elsewhere, withdraw, cancel, go offline, suspend',
+  promise:
+    'A driver has one ride at a time and no live offer on another, and hears of an open ride once free, whatever else happens',
+  goal: '0 drivers on two rides, and 0 open rides forgotten for more than 2 s, in 10,000 races of accept, accept elsewhere, withdraw, cancel, go offline, suspend and a new ride',
   async measure(run) {
     const count = run.short ? 300 : 10_000;
     const options = { build: run.build, settings, pools: ['bidding', 'dispatch'] as const, copies: 1 };
@@ -24,15 +26,16 @@ export const driverRaces: Figure = {
       track.close();
       return track;
     });
-    const { violations, outcomes } = measured;
+    const { violations, outcomes, freedMs } = measured;
     // Every one of these outcomes must occur; otherwise the moves did not really race.
     for (const outcome of ['one ride', 'one after the other', 'no ride']) {
       if (!outcomes.has(outcome)) violations.push(`never: ${outcome}`);
     }
     const counts = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
     const reached =
-      `${violations.length} drivers on two rides, or with an offer left, in ${count.toLocaleString('en')} races of 2 to 8 ` +
-      `at once over 2 API processes; the driver had ${counts}`;
+      `${violations.length} drivers on two rides, with an offer left or without the open ride after 2 s, in ${count.toLocaleString('en')} races of 2 to 8 ` +
+      `at once over 2 API processes; the driver had ${counts}; ` +
+      `freed, the driver had the open ride after ${percentile(freedMs, 0.5)} ms (p50), ${percentile(freedMs, 0.99)} ms (p99), ${Math.max(...freedMs)} ms at most`;
     return { reached, violations: [...violations, ...crashes] };
   },
 };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { AppError } from '../../../shared/base/errors.ts';
+import { wideCellsAt } from '../../../shared/drivers/cells.ts';
 import { type Command, decide } from '../../../shared/rides/decide.ts';
 import { firstFields } from '../../../shared/rides/first-timers.ts';
 import type { Driver, Offer, RideState, Timer } from '../../../shared/rides/ride-types.ts';
@@ -26,11 +27,13 @@ const offer = (offerId: string, changes: Partial<Offer> = {}): Offer => ({
 const withdrawnAt = later(-1);
 
 type Fields = Partial<RideState>;
+const pickup = { lat: 40, lng: -70 };
+const pickupCells = wideCellsAt(pickup);
 /** A ride that decide must not change. */
 const rideWith = (fields: Fields = {}) =>
   frozen({
     ...{ _id: 'ride_1', mode: 'live', status: 'bidding', fare: 20, createdAt: later(-minute), offers: [] },
-    ...{ pickup: { lat: 40, lng: -70 }, destination: { lat: 40, lng: -69 } },
+    ...{ pickup, destination: { lat: 40, lng: -69 } },
     ...{ biddingEndsAt: expire.dueAt, timers: [expire], ...fields },
   }) as unknown as RideState;
 function frozen<T extends object>(value: T): T {
@@ -49,6 +52,7 @@ const outcome = (fields: Fields, command: Command): string => {
 };
 
 const one = offer('one');
+const fourOthers = ['two', 'three', 'four', 'five'].map((id) => offer(id));
 const test: Fields = { mode: 'test' };
 const waiting: Fields = { biddingOpensAt: later(minute), timers: [timer('open', minute)] };
 const assigned: Fields = {
@@ -181,7 +185,7 @@ describe('the changes that decide makes', () => {
       'the opening starts the whole bidding time and the first dispatch round',
       { ...waiting, biddingEndsAt: later(11 * minute) },
       { action: 'open' },
-      { set: { openedAt: now, biddingEndsAt: later(10 * minute), timers: [expire, timer('dispatch')] } },
+      { set: { openedAt: now, biddingEndsAt: later(10 * minute), pickupCells, timers: [expire, timer('dispatch')] } },
     ],
     [
       'the opening of a test ride starts its script, and no dispatch round',
@@ -363,6 +367,18 @@ describe('the timers that decide sets', () => {
       [expire],
     ],
     [
+      'a withdrawal of one of five offers asks more drivers',
+      { offers: [one, ...fourOthers] },
+      { action: 'withdrawOffer', offerId: 'one' },
+      [expire, timer('ask')],
+    ],
+    [
+      'a withdrawal of one of six offers asks nobody',
+      { offers: [one, offer('six'), ...fourOthers] },
+      { action: 'withdrawOffer', offerId: 'one' },
+      [expire],
+    ],
+    [
       'a withdrawal keeps the script',
       { ...scripted, offers: [one] },
       { action: 'withdrawOffer', offerId: 'one' },
@@ -377,7 +393,10 @@ describe('the timers that decide sets', () => {
 });
 
 describe('the first fields of a ride', () => {
-  const [dispatch, opened] = [timer('dispatch'), { biddingEndsAt: later(10 * minute) }];
+  const [dispatch, opened] = [
+    timer('dispatch'),
+    { biddingEndsAt: later(10 * minute), pickupCells: wideCellsAt(pickup) },
+  ];
   for (const [title, pickupAt, fields] of [
     ['a ride for now opens at once', undefined, { ...opened, timers: [expire, dispatch] }],
     [
@@ -392,7 +411,7 @@ describe('the first fields of a ride', () => {
     ],
   ] as const) {
     it(title, () => {
-      expect(firstFields({ mode: 'live', scenario: undefined, pickupAt }, now, timing)).to.deep.equal(fields);
+      expect(firstFields({ mode: 'live', scenario: undefined, pickup, pickupAt }, now, timing)).to.deep.equal(fields);
     });
   }
 });

@@ -1,0 +1,85 @@
+import { updateDocuments } from '../base/mongo/batch.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { wideCellsAt } from '../drivers/cells.ts';
+import { openRides, pickupIndex, rides } from './ride.ts';
+import type { Ride } from './ride-types.ts';
+
+const fields = {
+  pickup: 1,
+  pickupCells: 1,
+  carType: 1,
+  rideType: 1,
+  passengerCount: 1,
+  needs: 1,
+  rounds: 1,
+  openedToFreeAt: 1,
+  excludedDrivers: 1,
+  timers: 1,
+  'asked.driverId': 1,
+  'offers.withdrawnAt': 1,
+} as const;
+
+/** An open live ride, with the fields that decide which free drivers get it. */
+export type OpenRide = Pick<Ride, '_id' | Exclude<keyof typeof fields, `${string}.${string}`>> & {
+  asked?: { driverId: string }[];
+  offers: { withdrawnAt?: Date }[];
+};
+
+/**
+ * The open live rides whose pickups are in these wide cells. Costs nothing for rides elsewhere. A held ride of a
+ * restored backup is left out: it cannot be changed, so its drivers would stay marked.
+ */
+export function findOpenRides(cells: readonly number[], now: Date): Promise<OpenRide[]> {
+  const filter = { ...openRides, pickupCells: { $in: [...cells] }, biddingEndsAt: { $gt: now } };
+  return rides
+    .find<OpenRide>(
+      { ...filter, heldAt: { $exists: false } },
+      { ...timeLimit(), projection: fields, hint: pickupIndex, batchSize: 10_000 },
+    )
+    .toArray();
+}
+
+/** Counts the open live rides by whether any driver was asked. Reads all of them. */
+export async function countOpenRides(): Promise<{ asked: number; unasked: number }> {
+  const [found] = await rides
+    .aggregate<{ asked: number; unasked: number }>(
+      [
+        { $match: { ...openRides, pickupCells: { $exists: true } } },
+        { $set: { isAsked: { $gt: [{ $size: { $ifNull: ['$asked', []] } }, 0] } } },
+        {
+          $group: {
+            _id: null,
+            asked: { $sum: { $cond: ['$isAsked', 1, 0] } },
+            unasked: { $sum: { $cond: ['$isAsked', 0, 1] } },
+          },
+        },
+      ],
+      { ...timeLimit(), hint: pickupIndex },
+    )
+    .toArray();
+  return found ?? { asked: 0, unasked: 0 };
+}
+
+const filledAtOnce = 500;
+
+/** Adds the cells to open rides that a process of an earlier version has created or opened. Idempotent. */
+export async function fillPickupCells(): Promise<void> {
+  // Only rides that have opened have a `nextDueAt`.
+  const unfilled = { ...openRides, pickupCells: { $exists: false }, nextDueAt: { $exists: true } } as const;
+  for (;;) {
+    const found = await rides
+      .find<Pick<Ride, '_id' | 'pickup'>>(unfilled, {
+        projection: { pickup: 1 },
+        hint: { nextDueAt: 1, _id: 1 },
+        limit: filledAtOnce,
+        batchSize: filledAtOnce + 1,
+      })
+      .toArray();
+    if (found.length === 0) return;
+    const outcomes = await updateDocuments(
+      rides,
+      found.map(({ _id, pickup }) => ({ filter: { _id }, change: { $set: { pickupCells: wideCellsAt(pickup) } } })),
+    );
+    for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
+  }
+}
