@@ -1,4 +1,4 @@
-import { Fragment, h, options, type VNode } from 'preact';
+import { type ComponentChild, Fragment, h, options, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { isRightToLeft, shownCode, shownLines, shownText } from '../../shared/base/shown-text.ts';
 
@@ -6,7 +6,7 @@ import { isRightToLeft, shownCode, shownLines, shownText } from '../../shared/ba
  * Renders HTML, and escapes all user input. Every text goes through `shownText`, so that no page can forget it; texts
  * that are read from right to left are isolated with `<bdi>`. Values of hidden fields stay as they are.
  */
-export const renderHtml = (vnode: Parameters<typeof renderToString>[0]): string => renderToString(vnode);
+export const renderHtml = (page: ComponentChild): string => renderToString(page as VNode);
 
 /** Elements whose content is code or whose characters count one by one. */
 const codeElements = new Set<unknown>(['code', 'pre', 'script', 'style']);
