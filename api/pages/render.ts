@@ -1,6 +1,6 @@
 import { type ComponentChild, Fragment, h, options, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { isRightToLeft, shownCode, shownLines, shownText } from '../../shared/base/shown-text.ts';
+import { isRightToLeft, shownCode, shownLines, shownText, withNumbers } from '../../shared/base/shown-text.ts';
 
 /**
  * Renders HTML, and escapes all user input. Every text goes through `shownText`, so that no page can forget it; texts
@@ -37,7 +37,7 @@ function shownChildren(type: unknown, children: unknown): unknown {
   if (typeof children !== 'string') return children;
   if (codeElements.has(type)) return shownCode(children);
   const text = shownLines(children);
-  return isRightToLeft(text) && !textElements.has(type) ? h('bdi', null, text) : text;
+  return isRightToLeft(text) && !textElements.has(type) ? h('bdi', null, withNumbers(text)) : text;
 }
 
 const { vnode: next } = options;

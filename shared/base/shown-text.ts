@@ -6,7 +6,12 @@
 /** Characters that change the direction of the text around them, so that a name can pretend to be another one. */
 const bidiControls = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 /** A text that `isolated` has made stays as it is. */
-const hidden = new RegExp(`(\\u2068[^\\p{Cc}${bidiControls}]*\\u2069)|[${bidiControls}]`, 'gu');
+const hidden = new RegExp(
+  `(\\u2068(?:[^\\p{Cc}${bidiControls}]|\\u2066[\\d ().+-]*\\u2069)*\\u2069)|[${bidiControls}]`,
+  'gu',
+);
+/** A number of several groups, such as a phone number. Its groups are read from left to right, in every script. */
+const groupedNumber = /\+?\(?\d[\d ().-]*[ .-][\d ().-]*\d|\+\d+/g;
 const control = /[\p{Cc}\u2028\u2029]/gu;
 const lineControl = /(?![\n\t\r])[\p{Cc}\u2028\u2029]/gu;
 const refused = new RegExp(`[\\p{Cc}\\u2028\\u2029${bidiControls}]`, 'u');
@@ -24,13 +29,16 @@ export const shownLines = (text: string): string => text.replace(hidden, '$1').r
 /** True if a text must be isolated from the text beside it. */
 export const isRightToLeft = (text: string): boolean => rightToLeft.test(text);
 
+/** A text from right to left in which the groups of a phone number keep their order. */
+export const withNumbers = (text: string): string => text.replace(groupedNumber, '\u2066$&\u2069');
+
 /**
  * Like `shownText`, for a text that becomes part of a longer one. A text that is read from right to left is put between
  * two invisible characters, so that the order of the text around it stays: the text form of `<bdi>`.
  */
 export function isolated(text: string): string {
   const shown = shownText(text);
-  return isRightToLeft(shown) && !shown.startsWith('\u2068') ? `\u2068${shown}\u2069` : shown;
+  return isRightToLeft(shown) && !shown.startsWith('\u2068') ? `\u2068${withNumbers(shown)}\u2069` : shown;
 }
 
 /** Code with invisible characters as the escapes of JSON and JavaScript, which mean the same and can be seen. */

@@ -22,6 +22,12 @@ describe('a text that somebody typed', () => {
     expect(shownText('\u2068a\u202eb\u2069')).to.equal('ab');
   });
 
+  it('keeps the order of a phone number in a text from right to left', () => {
+    expect(isolated('سارة +1 202 555 0100, 12')).to.equal('\u2068سارة \u2066+1 202 555 0100\u2069, 12\u2069');
+    expect(shownText(isolated('سارة +1 202'))).to.equal(isolated('سارة +1 202'));
+    expect(isolated('Ada +1 202')).to.equal('Ada +1 202');
+  });
+
   it('is cleaned and isolated in every element and attribute of a page', () => {
     const page = h('p', { title: 'a\u202eb' }, 'سارة', ' +1 202 ', h('input', { type: 'text', value: 'a\u0000b' }));
     expect(renderHtml(page)).to.equal('<p title="ab"><bdi>سارة</bdi> +1 202 <input type="text" value="a b"/></p>');
