@@ -1,3 +1,5 @@
+import { isolated } from '../shared/base/shown-text.ts';
+
 /** The fields of an answer as lines, each with a label and a value. */
 export function labelled(answer: object, labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(answer).map(([field, value]) => {
@@ -26,5 +28,6 @@ export function aligned(rows: string[][]): string[] {
 export const truncate = (line: string, width: number): string =>
   line.length > width ? `${line.slice(0, width - 3)}...` : line;
 
-/** Replaces control characters, because a terminal would execute them. */
-export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?');
+/** A terminal would execute control characters. Other invisible characters become visible. */
+export const printable = (text: string): string =>
+  isolated(text).replaceAll(/(?![\u2068\u2069\u200c\u200d])\p{C}/gu, '?');

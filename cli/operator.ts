@@ -2,6 +2,7 @@ import os from 'node:os';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { type AuditEntry, audit, commandLine } from '../shared/accounts/audit.ts';
 import { type Config, sudoUser } from '../shared/base/config.ts';
+import { characterFault } from '../shared/base/shown-text.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 
 /**
@@ -24,6 +25,8 @@ export function operatorName(
 ): string {
   if (given !== undefined) {
     const name = given.trim();
+    const fault = characterFault(name);
+    if (fault) throw new UsageError(`--by ${fault}`);
     if (!/^[^\p{C}]{1,100}$/u.test(name)) throw new UsageError('--by needs a name of 1 to 100 characters');
     return name;
   }

@@ -4,7 +4,6 @@ import { renderDocument } from '../pages/document.tsx';
 import type { Step } from './actions.ts';
 import { Figure } from './request-card.tsx';
 import {
-  callAddress,
   confirmWords,
   kilometers,
   mapAddress,
@@ -74,7 +73,7 @@ function Ride({ ride }: { ride: ShownRide }) {
 
 /** The next actions, in reach of a thumb. */
 function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; button: string; userAgent: string }) {
-  const call = callAddress(ride.passenger?.phone ?? '');
+  const call = ride.passenger?.callUrl;
   return (
     <footer class="dock">
       <a class="second-action to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">

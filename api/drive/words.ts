@@ -24,16 +24,6 @@ export function mapAddress({ lat, lng }: Point, userAgent: string): string {
   return /iPhone|iPad|Macintosh/.test(userAgent) ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
 }
 
-/**
- * The `tel:` URL of a number, or undefined for a text without digits. Keeps only digits and a leading `+`, so that a
- * partner's text cannot make the phone dial a service code.
- */
-export function callAddress(phone: string): string | undefined {
-  const [, plus = '', digits = ''] = /^[^\d+]*(\+?)(.*)$/s.exec(phone) ?? [];
-  const number = digits.replace(/\D/g, '');
-  return number ? `tel:${plus}${number}` : undefined;
-}
-
 const people = (count: number): string => (count === 1 ? '1 passenger' : `${count} passengers`);
 
 const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };

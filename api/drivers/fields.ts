@@ -80,9 +80,14 @@ export const ride = objectSchema(
     passenger: objectSchema(
       {
         name: { type: 'string', description: 'Their name.' },
-        phone: { type: 'string', description: 'Their phone number.' },
+        phone: { type: 'string', description: 'Their phone number, as the partner typed it.' },
+        callUrl: {
+          type: 'string',
+          description:
+            'The `tel:` URL that calls the first number in `phone`: its country and digits, and its extension after a comma. Absent if no number can be dialled with certainty.',
+        },
       },
-      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone'] },
+      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone', 'callUrl'] },
     ),
     notes: { type: 'string', description: 'A note from the partner. Present if the partner gave one.' },
   },

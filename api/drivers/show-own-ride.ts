@@ -1,3 +1,4 @@
+import { callUrl } from '../../shared/base/call-url.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRides, RideOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
@@ -30,7 +31,7 @@ export const showOwnRide: DriverOperation<'GET'> = {
         ...exampleWish,
         pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
         destination: { lat: 40.7128, lng: -74.006 },
-        passenger: { name: 'Sam Lee', phone: '+12025550178' },
+        passenger: { name: 'Sam Lee', phone: '+12025550178', callUrl: 'tel:+12025550178' },
         notes: 'Two suitcases; waiting at the main entrance.',
       },
     } satisfies Shape<typeof answer>,
@@ -63,7 +64,12 @@ function presentRide(ride: RideOfDriver): ShownRide {
     destination,
     ...presentPickupTime(ride),
     ...(ride.needs && { needs: ride.needs }),
-    ...(ride.passenger && { passenger: ride.passenger }),
+    ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
     ...(ride.notes !== undefined && { notes: ride.notes }),
   };
+}
+
+function presentPassenger(passenger: NonNullable<RideOfDriver['passenger']>): ShownRide['passenger'] {
+  const url = passenger.phone && callUrl(passenger.phone);
+  return { ...passenger, ...(url && { callUrl: url }) };
 }

@@ -1,5 +1,5 @@
-import { renderToString } from 'preact-render-to-string';
 import { Mark } from '../pages/document.tsx';
+import { renderHtml } from '../pages/render.ts';
 import { findRidePath, queueBoardPath } from './queue-board-path.ts';
 
 const links = [
@@ -31,7 +31,7 @@ export function OperatorsHeader({ current }: { current: string }) {
  * board's switch between light and dark. The board's own header and sidebar move down by its height.
  */
 export const boardHeader = (): string =>
-  renderToString(<OperatorsHeader current={queueBoardPath} />) +
+  renderHtml(<OperatorsHeader current={queueBoardPath} />) +
   '<style>:root,.dark-mode{--header-offset:calc(var(--header-height) + 48px)}' +
   '#root img[src$="/logo.svg"]{display:none}#root header:has(~main){top:48px;height:var(--header-height)}' +
   '.operators-header{position:fixed;z-index:100;top:0;left:0;right:0;box-sizing:border-box;height:48px;' +

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { renderToString } from 'preact-render-to-string';
 import { assetUrl } from './assets.ts';
+import { renderHtml } from './render.ts';
 
 interface DocumentProps {
   /** The title of the browser tab; the service's name is appended. */
@@ -20,7 +20,7 @@ interface DocumentProps {
 
 /** Renders a whole page as HTML, and escapes all user input. */
 export function renderDocument(props: DocumentProps): string {
-  return `<!doctype html>${renderToString(<Document {...props} />)}`;
+  return `<!doctype html>${renderHtml(<Document {...props} />)}`;
 }
 
 function Document({ title, scripts = [], firstScript, isListed, kind, refreshPath, children }: DocumentProps) {

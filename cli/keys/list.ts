@@ -1,4 +1,4 @@
-import { type Account, accountsWith } from '../../shared/accounts/account.ts';
+import { type Account, accountsWith, emailForm } from '../../shared/accounts/account.ts';
 import type { CreationLimit } from '../../shared/keys/api-key.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
@@ -24,7 +24,7 @@ type ListedKey = {
  */
 export async function accountFor(email?: string): Promise<Pick<Account, '_id'> | undefined> {
   const found = email ? await accountsWith(email) : [];
-  const founded = found.find((account) => account.email === email?.trim().toLowerCase());
+  const founded = found.find((account) => account.email === emailForm(email ?? ''));
   if (founded || found.length < 2) return founded ?? found[0];
   throw new UsageError('--account is a member of several accounts: give the address of a founder');
 }

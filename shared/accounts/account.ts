@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import Joi from 'joi';
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
@@ -160,18 +161,25 @@ const emailSchema = Joi.string()
   .invalid(operatorEmail)
   .required();
 
-/** Converts a typed e-mail address to lower case. Returns null if it is not valid. */
+/** The one form of an address: in lower case, with its domain in ASCII (`xn--...`), as browsers send it. */
+export function emailForm(typed: string): string {
+  const [, name = '', domain = ''] = /^(.*)@([^@]*)$/s.exec(typed.trim()) ?? [];
+  const ascii = domainToASCII(domain);
+  return (ascii ? `${name}@${ascii}` : typed.trim()).toLowerCase();
+}
+
+/** The form of a typed e-mail address (`emailForm`). Returns null if it is not valid. */
 export function parseEmail(typed: string): string | null {
-  const { value, error } = emailSchema.validate(typed);
+  const { value, error } = emailSchema.validate(emailForm(typed));
   return error ? null : value;
 }
 
 /**
  * Resolves with the account that an e-mail address founded. Creates the account if there is none. Upper and lower case
- * count as the same.
+ * count as the same, and so do the two forms of an international domain.
  */
 export async function accountOf(address: string): Promise<Account> {
-  const email = address.trim().toLowerCase();
+  const email = emailForm(address);
   const founded = { _id: newAccountId(), createdAt: await mongoNow() };
   return AccountModel.findOneAndUpdate(
     { email },
@@ -185,7 +193,7 @@ export type Membership = Pick<Account, '_id' | 'email'> & { members: Member[] };
 
 /** The accounts of which an e-mail address is a member, each with only this member. */
 export async function accountsWith(address: string): Promise<Membership[]> {
-  const email = address.trim().toLowerCase();
+  const email = emailForm(address);
   await fillMembers({ email });
   return accounts
     .find({ 'members.email': email })

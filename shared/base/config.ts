@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
 import { settings, settingTopics } from './settings.ts';
 import { findSimilar, type UnknownSetting } from './similar-settings.ts';
@@ -230,7 +231,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
 export const sudoUser = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.SUDO_USER || undefined;
 
 function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
-  if (phone) return { help: Object.freeze({ url: `tel:${phone.replace(/[^\d+]/g, '')}`, phone }) };
+  if (phone) return { help: Object.freeze({ url: `${callUrl(phone)}`, phone }) };
   return url ? { help: Object.freeze({ url }) } : {};
 }
 

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import Joi from 'joi';
+import { callUrl } from './call-url.ts';
 import { secretsKey } from './encryption.ts';
 import { readRedisUrl } from './redis/redis-url.ts';
 
@@ -304,7 +305,11 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
     SUPPORT_PHONE: Joi.string()
       .pattern(/^\+?\d[\d ().-]{2,30}$/, '+1 202 555 0100')
-      .messages({ 'string.pattern.name': '{{#label}} must be a phone number like {{#name}}' })
+      .custom((phone: string, { error }) => (callUrl(phone) ? phone : error('any.invalid')))
+      .messages({
+        'string.pattern.name': '{{#label}} must be a phone number like {{#name}}',
+        'any.invalid': '{{#label}} must be a phone number like +1 202 555 0100',
+      })
       .description('The phone number behind "I need help" on the live map.')
       .example('+1 202 555 0100')
       .tag('API'),

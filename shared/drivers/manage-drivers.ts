@@ -3,6 +3,7 @@ import type mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { characterFault } from '../base/shown-text.ts';
 import { type CarType, carTypes, type Need, needs } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, driverSessions, drivers } from './driver.ts';
@@ -20,7 +21,16 @@ export interface NewDriver {
   equipment?: Need[];
 }
 
-const text = (longest: number) => Joi.string().trim().max(longest).required();
+const text = (longest: number) =>
+  Joi.string()
+    .trim()
+    .max(longest)
+    .required()
+    .custom((typed: string, { message }) => {
+      const fault = characterFault(typed);
+      return fault ? message({ custom: `{{#label}} ${fault}` }) : typed;
+    });
+
 const newDriverSchema = Joi.object<Required<Omit<NewDriver, 'equipment'>> & NewDriver>({
   name: text(100),
   phone: text(30),

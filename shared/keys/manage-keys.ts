@@ -4,6 +4,7 @@ import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { characterFault } from '../base/shown-text.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, type CreationLimit, KeyModel, keys } from './api-key.ts';
@@ -99,7 +100,8 @@ async function repeatedCreation(
 }
 
 /** True if a text can be the name of a key. Surrounding whitespace does not count. */
-export const isKeyName = (text: string): boolean => text.trim() !== '' && text.trim().length <= 100;
+export const isKeyName = (text: string): boolean =>
+  text.trim() !== '' && text.trim().length <= 100 && !characterFault(text);
 
 function newRecord(
   config: KeySettings,
@@ -233,6 +235,8 @@ export async function viewSigningSecret(
 }
 
 function checkedName(name: string): string {
+  const fault = characterFault(name);
+  if (fault) throw new AppError('invalid_request', { message: `name ${fault}` });
   if (!isKeyName(name)) throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
   return name.trim();
 }

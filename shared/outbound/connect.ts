@@ -7,11 +7,11 @@ import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault, isNetworkFault, recordReachedHost } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
-/** The time limit for a TCP connection to an address, if the name has a further address to try. */
-const addressTimeoutMs = 2_000;
-
-/** One attempt tries at most this many of a name's addresses. */
-const maxAddresses = 4;
+/**
+ * The time limit for a TCP connection to an address, if the name has a further address to try: all addresses of a name
+ * share most of an attempt's 8 s, so that dead ones leave time for one that answers.
+ */
+const addressTimeoutMs = (addresses: number): number => Math.max(250, Math.min(2_000, 6_000 / addresses));
 
 /** An attempt reads at most this many bytes of the receiver's answer. */
 const maxReadBytes = 65_536;
@@ -74,18 +74,17 @@ type ConnectOptions = {
  * process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
-  const candidates = addresses.slice(0, maxAddresses);
   const errors: unknown[] = [];
-  for (const [index, address] of candidates.entries()) {
-    const isLast = index === candidates.length - 1;
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
     try {
-      return await connectTo(url, address, options, isLast ? 0 : addressTimeoutMs);
+      return await connectTo(url, address, options, isLast ? 0 : addressTimeoutMs(addresses.length));
     } catch (error) {
       if (error instanceof AttemptError || options.signal.aborted) throw error;
       errors.push(error);
     }
   }
-  options.trace.address = candidates[0] ?? null;
+  options.trace.address = addresses[0] ?? null;
   // A local fault has priority, because the address for which it occurred might have accepted the connection.
   throw (
     errors.find(isLocalFault) ??

@@ -1,5 +1,5 @@
 import { rejectOnAbort } from '../base/abort-signal.ts';
-import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../targets/target.ts';
+import { checkTargetUrl, hostOf, ipv4Inside, isLocalTarget, isPublicAddress } from '../targets/target.ts';
 import { AttemptError, type AttemptResult, ownReason } from './attempt-outcome.ts';
 import { connect, hasRoute, tlsClientFor } from './connect.ts';
 import { isLocalFault, isNetworkFault, probeLimitMs, reachesOthers } from './our-faults.ts';
@@ -66,7 +66,9 @@ async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSigna
   const mayCall = (address: string) => isLocal || isPublicAddress(address);
 
   const resolver = attempt.resolver ?? systemResolver;
-  const addresses = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
+  const resolved = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
+  // A name server with DNS64 adds an IPv6 form of each IPv4 address, which says nothing about the receiver.
+  const addresses = [...new Set(resolved.map((address) => ipv4Inside(address) ?? address))];
   // A single private address blocks the target, even if the attempt would have used another address.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 

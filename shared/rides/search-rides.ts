@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { updateDocuments } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import {
@@ -97,7 +98,7 @@ const filledAtOnce = 200;
 type Unfilled = Pick<Ride, '_id' | 'trackToken' | 'searchTerms' | 'reference' | 'passenger' | 'pickup' | 'destination'>;
 
 /**
- * Adds the search terms of rides that a process of an earlier version has created. Reads every ride that is not erased,
+ * Adds or replaces the search terms of rides that a process of an earlier version has created. Reads every ride that is not erased,
  * in the order of the track tokens, because only these rides have one. The erasure removes the token, so no erased ride
  * gets terms. Idempotent, and safe while the service runs.
  */
@@ -108,9 +109,9 @@ export async function fillSearchTerms(): Promise<void> {
   for (let after = ''; ; ) {
     const found = await rides.find<Unfilled>({ trackToken: { $gt: after } }, page).toArray();
     const updates = found.flatMap((ride) => {
-      const searchTerms = ride.searchTerms ? [] : searchTermsOf(ride);
-      if (searchTerms.length === 0) return [];
-      const filter = { _id: ride._id, trackToken: { $exists: true }, searchTerms: { $exists: false } };
+      const searchTerms = searchTermsOf(ride);
+      if (isDeepStrictEqual(searchTerms, ride.searchTerms ?? [])) return [];
+      const filter = { _id: ride._id, trackToken: { $exists: true } };
       return { filter, change: { $set: { searchTerms } } };
     });
     const outcomes = updates.length > 0 ? await updateDocuments(rides, updates) : [];

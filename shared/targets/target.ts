@@ -90,6 +90,27 @@ export function isPublicAddress(address: string): boolean {
   return within(parsed, assignedV6) && !within(parsed, notPublicV6) && !isIsatap(parsed);
 }
 
+const nat64 = ranges('64:ff9b::/96');
+const localNat64 = ranges('64:ff9b:1::/48');
+
+/**
+ * The IPv4 address in an address that DNS64 has made of it, in the well-known or the local prefix (RFC 6052, RFC 8215);
+ * undefined for any other address. It may be public or not.
+ */
+export function ipv4Inside(address: string): string | undefined {
+  if (!ipaddr.IPv6.isValid(address) || address.includes('%')) return undefined;
+  const parsed = ipaddr.IPv6.parse(address);
+  const { parts } = parsed;
+  const isLocal = within(parsed, localNat64);
+  if (!isLocal && !within(parsed, nat64)) return undefined;
+  const bytes = parsed.toByteArray();
+  // Within the local prefix, networks use /96 or the whole /48, which leaves out byte 8.
+  const isLast = !isLocal || [3, 4, 5].every((part) => parts[part] === 0);
+  const isFirst = isLocal && bytes[8] === 0 && bytes.slice(11).every((byte) => byte === 0);
+  if (!isLast && !isFirst) return undefined;
+  return (isLast ? bytes.slice(12) : [...bytes.slice(6, 8), ...bytes.slice(9, 11)]).join('.');
+}
+
 /** The host of a URL as used in DNS and certificates: without IPv6 brackets and trailing dots. */
 export function hostOf(url: URL): string {
   // Stryker disable next-line Regex: a host has brackets only at its ends

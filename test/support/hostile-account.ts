@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type Account, AccountModel } from '../../shared/accounts/account.ts';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { newAccountId } from '../../shared/base/ids.ts';
+import { keys } from '../../shared/keys/api-key.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';
@@ -14,6 +15,12 @@ import { newInvitation, newMember } from './team.ts';
 export const markup = `"'><xss-alive onclick="alive()">&lt;</xss-alive>`;
 /** The same markup in a URL that the service accepts as a webhook URL. */
 export const markupUrl = `https://partner.example/hook?q="'><xss-alive/onclick=alive()>`;
+
+/**
+ * Text as people type and paste it, and as they attack with it: a script from right to left with a phone number, controls
+ * of direction, control characters, markup, and a word that is longer than a line.
+ */
+export const typedText = `سارة خليل +1 202 555 0100 \u202e\u0000\u000b\u0085 ${markup} ${'w'.repeat(300)}`;
 
 /** Fails if a page contains the markup unescaped. */
 export function expectNothingAlive(html: string, where: string): void {
@@ -30,8 +37,8 @@ export interface HostileAccount {
   params: Record<string, string>;
 }
 
-/** An account in which every text from partners and drivers is markup. */
-export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
+/** An account in which every text from partners and drivers is `text`. */
+export async function hostileAccount(api: TestApi, text = markup): Promise<HostileAccount> {
   const visitor = await signedIn(api, `${markup}${newAccountId()}@partner.example`);
   const { account } = visitor;
   const { keyId, key } = await createKey(api.ctx.config, {
@@ -40,21 +47,24 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
     mode: 'test',
     webhookUrl: markupUrl,
   });
-  await AccountModel.updateOne({ _id: account._id }, { $set: { deskKeyId: keyId } });
-  const place = { lat: 40.7128, lng: -74.006, address: markup };
+  // Forms and commands refuse such names, but earlier versions stored them.
+  await keys.updateOne({ _id: keyId }, { $set: { name: text } });
+  await AccountModel.updateOne({ _id: account._id }, { $set: { deskKeyId: keyId, name: text } });
+  const place = { lat: 40.7128, lng: -74.006, address: text };
   const { rideId } = await rideIn(api.ctx, 'in_progress', {
     by: clientOf(api.url, key),
     pickup: place,
     destination: place,
-    notes: markup,
-    passenger: { name: markup, phone: markup },
+    notes: [...text].slice(0, 200).join(''),
+    reference: text.slice(0, 100),
+    passenger: { name: text, phone: text },
     webhookUrl: markupUrl,
-    offers: [{ driver: newDriver({ name: markup, phone: markup, vehicle: markup, plate: markup }) }],
+    offers: [{ driver: newDriver({ name: text, phone: text, vehicle: text, plate: text.slice(0, 60) }) }],
   });
   const colleague = await newMember(account._id, 'desk', `${markup}2@partner.example`);
   const invitation = await newInvitation(api, account, 'finance', `${markup}3@partner.example`);
   await chooseDeskKey(account._id, 'desk key', keyId);
-  await addPlace(account._id, 'place', { ...place, name: markup });
+  await addPlace(account._id, 'place', { ...place, name: text });
   const attemptId = await sendTestEvent(api.ctx, keyId, { accountId: account._id });
   return {
     account,

@@ -60,7 +60,7 @@ const foldersOfShared = [
 
 /** Files that do no I/O, and that must not load files or packages which do. */
 const pureFiles = [
-  ...['errors', 'great-circle', 'ids', 'terms'].map((name) => `shared/base/${name}.ts`),
+  ...['call-url', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map((name) => `shared/base/${name}.ts`),
   ...['ride-types', 'transitions', 'decide', 'events', 'offers', 'position', 'public-schemas', 'simulation'].map(
     (name) => `shared/rides/${name}.ts`,
   ),
@@ -71,7 +71,7 @@ const pureFiles = [
   'shared/webhooks/sign.ts',
   'shared/webhooks/failure-reasons.ts',
 ];
-const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js)$/;
+const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/max)$/;
 
 /** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {

@@ -1,3 +1,4 @@
+import { isolated } from '../../../shared/base/shown-text.ts';
 import { coordinatesAsText, coordinatesIn } from '../desk/coordinates.ts';
 import type { PlaceMap } from './place-map.ts';
 import {
@@ -82,10 +83,10 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
     element.id = `${list.id}-${index}`;
     element.setAttribute('role', 'option');
     element.className = option.isMap ? 'on-map' : '';
-    element.append(option.text);
+    element.append(isolated(option.text));
     if (option.detail) {
       const detail = document.createElement('span');
-      detail.textContent = option.detail;
+      detail.textContent = isolated(option.detail);
       element.append(' ', detail);
     }
     // The field keeps the focus.

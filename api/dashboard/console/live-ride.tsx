@@ -1,7 +1,7 @@
-import { renderToString } from 'preact-render-to-string';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
+import { renderHtml } from '../../pages/render.ts';
 import { type TrackState, trackState } from '../../track/track-state.ts';
 import { moneyText, StatusPill } from '../facts.tsx';
 import { FormId } from '../forms.tsx';
@@ -19,7 +19,7 @@ export function consoleState(ride: ConsoleRide): ConsoleState {
     now: ride.now.getTime(),
     isOver: hasEnded(ride.status) && ride.unsettled === 0,
     latest: [titleOf(latest), detailOf(latest, ride)].filter(Boolean).join(': '),
-    html: renderToString(<LiveRide ride={ride} />),
+    html: renderHtml(<LiveRide ride={ride} />),
     ...(map && { map: withoutKnownPosition(map) }),
   };
 }

@@ -1,3 +1,4 @@
+import { isolated } from '../../../shared/base/shown-text.ts';
 import type { BoardRide } from '../../../shared/rides/board-rides.ts';
 import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
@@ -168,8 +169,8 @@ const CopyText = ({ text, label }: { text: string; label: string }) => (
 /** A message to the passenger. It names the car, and nobody but the driver's first name. */
 function messageOf({ driver, status }: BoardRide, link: string): string {
   if (!driver) return `Your ride is booked. Follow it here: ${link}`;
-  const car = `a ${driver.vehicle}, plate ${driver.plate}`;
-  const first = driver.name.trim().split(/\s+/)[0] ?? '';
+  const car = `a ${isolated(driver.vehicle)}, plate ${isolated(driver.plate)}`;
+  const first = isolated(driver.name.trim().split(/\s+/)[0] ?? '');
   if (status === 'arrived')
     return `Your driver ${first} is waiting at the pickup in ${car}. Follow the ride here: ${link}`;
   return `Your driver ${first} comes in ${car}. Follow the car here: ${link}`;

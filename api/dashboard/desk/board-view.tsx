@@ -1,7 +1,7 @@
-import { renderToString } from 'preact-render-to-string';
 import type { Config } from '../../../shared/base/config.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
+import { renderHtml } from '../../pages/render.ts';
 import { counted, countText } from '../facts.tsx';
 import { ridesPath } from '../paths.ts';
 import { type Group, groups, placed } from './board-needs.ts';
@@ -52,14 +52,14 @@ export async function readBoard(
       const { ride, need } = row;
       const stamp = `${ride.rev} ${need?.text ?? ''}`;
       const link = trackUrl(config.trackBaseUrl, ride);
-      add(rowId(ride), stamp, () => renderToString(<BoardRow row={row} stamp={stamp} link={link} />));
+      add(rowId(ride), stamp, () => renderHtml(<BoardRow row={row} stamp={stamp} link={link} />));
     }
   }
-  if (all.length === 0) add('board-none', '', () => renderToString(<NoRides />));
+  if (all.length === 0) add('board-none', '', () => renderHtml(<NoRides />));
   const more = all.length - shown.length;
   if (more > 0) {
     const text = `${isCut ? 'More than ' : ''}${counted(more, 'more ride')}`;
-    add('board-more', text, () => renderToString(<More text={text} />));
+    add('board-more', text, () => renderHtml(<More text={text} />));
   }
   const needs = all.filter(({ need }) => need !== null).length;
   const order = [...rows].map(([id, { stamp }]) => `${id} ${stamp}`);
@@ -67,20 +67,20 @@ export async function readBoard(
     of: keyId,
     now,
     needs,
-    summary: renderToString(<Summary needs={needs} isCut={isUrgentCut} />),
+    summary: renderHtml(<Summary needs={needs} isCut={isUrgentCut} />),
     rows,
     version: [needs, isUrgentCut, ...order].join('\n'),
   };
 
   function addHeading(group: Group, count: number): void {
-    add(`board-${group}`, String(count), () => renderToString(<Heading group={group} count={count} />));
+    add(`board-${group}`, String(count), () => renderHtml(<Heading group={group} count={count} />));
   }
 }
 
 /** The board of an account without a desk key. */
 export const emptyBoard = (accountId: string, now: number): BoardView => ({
-  ...{ of: accountId, now, needs: 0, summary: renderToString(<Summary needs={0} />), version: '' },
-  rows: new Map([['board-none', { stamp: '', html: renderToString(<NoKey />) }]]),
+  ...{ of: accountId, now, needs: 0, summary: renderHtml(<Summary needs={0} />), version: '' },
+  rows: new Map([['board-none', { stamp: '', html: renderHtml(<NoKey />) }]]),
 });
 
 /**

@@ -1,3 +1,4 @@
+import { shownText } from '../../../shared/base/shown-text.ts';
 import { type Need, needs } from '../../../shared/base/terms.ts';
 import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Form } from '../../http/body.ts';
@@ -78,7 +79,7 @@ export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Dat
   };
 }
 
-const textOf = (place: Location): string => place.address?.trim() || coordinatesAsText(place);
+const textOf = (place: Location): string => shownText(place.address ?? '').trim() || coordinatesAsText(place);
 
 /** When a ride was for, which `tomorrow` repeats. */
 export const timeOfRide = ({ pickupAt, createdAt }: Pick<Ride, 'pickupAt' | 'createdAt'>): Date =>
@@ -104,6 +105,20 @@ export function pickupTimeIn({ when, pickupTime, zone }: BookingValues): number 
   return clock ? timeOfClock(clock, zoneOf(zone)).getTime() : null;
 }
 
+/** A typed fare with a decimal point: `$24,50` is `24.50`. */
+const fareText = (fare: string): string =>
+  fare
+    .trim()
+    .replace(/^\$\s*|\s*\$$/g, '')
+    .replace(/^(\d+),(\d{1,2})$/, '$1.$2');
+
+/** Why a typed fare is refused although the contract would accept it, or because its comma can mean two things. */
+export function fareFault(fare: string): string | undefined {
+  return /[.,]\d{3,}$/.test(fareText(fare))
+    ? 'Enter the fare with at most two decimals, and without separators of thousands, such as 24.50'
+    : undefined;
+}
+
 /** The body of the creation (contract, section 4.1), not validated yet. */
 export function bodyOf(values: BookingValues, trip: Record<'from' | 'to', TripPlace>) {
   const typed = (field: Field) => values[field].trim() || undefined;
@@ -112,7 +127,7 @@ export function bodyOf(values: BookingValues, trip: Record<'from' | 'to', TripPl
   return {
     pickup: place(trip.from),
     destination: place(trip.to),
-    fare: numberIn(values.fare.trim().replace(/^\$\s*/, '')),
+    fare: numberIn(fareText(values.fare)),
     carType: typed('car'),
     rideType: typed('rideType'),
     passengerCount: numberIn(values.passengers),

@@ -15,10 +15,19 @@ import { refusalWords } from '../creation-refusals.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, type FormRequest, formIdOf, originOf, type PageRequest } from '../page-routes.ts';
 import { deskPath } from '../paths.ts';
-import { type BookingValues, bodyOf, fieldFaults, inFormOrder, pickupTimeIn, valuesIn } from './booking-values.ts';
+import {
+  type BookingValues,
+  bodyOf,
+  fareFault,
+  fieldFaults,
+  inFormOrder,
+  pickupTimeIn,
+  valuesIn,
+} from './booking-values.ts';
 import { type DeskKey, readDeskKey } from './desk-key.ts';
 import { doubtAboutFare, type FareWords, fareWords } from './fare-words.ts';
 import { hasGeocoder, searchAddresses } from './geocoder.ts';
+import { linkFault } from './map-links.ts';
 import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
 
 /** What the booking form shows. */
@@ -86,6 +95,7 @@ export function bookRide(service: Context, creation: RideCreation, show: Show) {
     const faults: Faults = inFormOrder({
       ...fieldFaults(faultsIn(schema, body)),
       ...(/\p{L}/u.test(values.phone) && { phone: 'Enter only the phone number. Write an extension into the notes' }),
+      ...(fareFault(values.fare) && { fare: fareFault(values.fare) }),
       ...(!from && { from: placeFault(values.from, 'pickup') }),
       ...(!to && { to: placeFault(values.to, 'destination') }),
       ...(values.when !== 'later' && values.pickupTime && { pickupTime: 'Choose “Later”, or empty the pickup time' }),
@@ -138,7 +148,7 @@ const nowhere: TripPlace = { lat: 0, lng: 0 };
 
 const placeFault = (typed: string, what: string): string =>
   typed.trim()
-    ? `Choose the ${what} from the list, or enter coordinates such as 40.758, -73.9855`
+    ? (linkFault(typed.trim()) ?? `Choose the ${what} from the list, or enter coordinates such as 40.758, -73.9855`)
     : `Choose the ${what}`;
 
 /** The form after doubts: with the corrected places, and with the tokens by which the next form confirms them. */

@@ -1,32 +1,24 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
+import { pointOfLink } from './map-links.ts';
 
 /** Coordinates as people copy them from map apps. Pure: the browser also runs it. */
 
 const number = String.raw`[+-]?\d{1,3}(?:\.\d+)?`;
-const pair = String.raw`(${number})\s*[,;/\s]\s*(${number})`;
-
-/** The pin of a link comes before the centre of its map. */
-const inLinks = [
-  /!3d([+-]?[\d.]+)!4d([+-]?[\d.]+)/,
-  /[?&]mlat=([+-]?[\d.]+)&mlon=([+-]?[\d.]+)/,
-  new RegExp(`[?&#](?:q|ll|query|daddr|destination|center|coordinate)=(?:loc:)?${pair}`),
-  new RegExp(`@${pair}`),
-  new RegExp(`#map=[\\d.]+/${pair}`),
-  new RegExp(`/${pair}(?=[/?#]|$)`),
-];
+/** Two whole numbers with only a blank between them are something else, such as a number of a house. */
+const pair = String.raw`(${number})(?:\s*[,;]\s*|\s+(?=\S*\.)|(?<=\.\d+)\s+)(${number})`;
 
 /** `40.758° N`, `40°45.48'N`, `40° 45' 28.8" N`. */
 const side = /(\d{1,3}(?:\.\d+)?)\s*°?\s*(?:([\d.]+)\s*['′’]\s*)?(?:([\d.]+)\s*(?:"|″|”|''|′′)\s*)?([NSEW])/gi;
 
 /**
  * The point in a text that consists only of coordinates, latitude first, or in a link of a map app. Null for other
- * text. The values may be out of range.
+ * text, and for 0, 0, which apps write for an unknown place. The values may be out of range.
  */
 export function coordinatesIn(typed: string): Point | null {
   const text = typed.trim();
-  if (/^https?:\/\//i.test(text)) return pointInLink(text);
-  const [, geo] = /^geo:([^;?]+)/i.exec(text) ?? [];
-  const bare = (geo ?? text)
+  const linked = pointOfLink(text);
+  if (linked !== undefined) return linked && { lat: linked.lat, lng: linked.lng };
+  const bare = text
     .replace(/^[([{]\s*|\s*[)\]}]$/g, '')
     .replace(/\b(lat|latitude|lng|lon|longitude)\b\s*[:=]?/gi, ' ')
     .trim();
@@ -35,20 +27,11 @@ export function coordinatesIn(typed: string): Point | null {
   return toPoint(new RegExp(`^${pair}°?$`).exec(plain.replaceAll('°,', ','))) ?? pointOfSides(bare);
 }
 
-function pointInLink(link: string): Point | null {
-  const decoded = link.replaceAll(/%2c/gi, ',').replaceAll(/%20|\+(?=[-\d])/g, ' ');
-  for (const pattern of inLinks) {
-    const found = toPoint(pattern.exec(decoded));
-    if (found) return found;
-  }
-  return null;
-}
-
 function toPoint(found: RegExpExecArray | null): Point | null {
   if (!found) return null;
   const [, lat, lng] = found;
   const point = { lat: Number(lat), lng: Number(lng) };
-  return Number.isFinite(point.lat) && Number.isFinite(point.lng) ? point : null;
+  return point.lat === 0 && point.lng === 0 ? null : point;
 }
 
 /** Degrees with the letters of their sides, in any order. */

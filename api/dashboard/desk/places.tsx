@@ -10,6 +10,7 @@ import {
 } from '../../../shared/accounts/desk.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
+import { characterFault } from '../../../shared/base/shown-text.ts';
 import type { Faults } from '../forms.tsx';
 import {
   type Answer,
@@ -20,6 +21,7 @@ import {
 } from '../page-routes.ts';
 import { deskPlacesPath } from '../paths.ts';
 import { coordinatesAsText, isOnEarth } from './coordinates.ts';
+import { linkFault } from './map-links.ts';
 import { type PlaceValues, placesPage } from './places-page.tsx';
 import { placeIn } from './trip-places.ts';
 
@@ -48,9 +50,13 @@ export function placesRoutes(service: Context): DashboardRoute[] {
       ...((values.name === '' || values.name.length > maxName) && {
         name: `Enter a name of 1 to ${maxName} characters, such as Front door`,
       }),
+      ...(characterFault(values.name) && { name: `The name ${characterFault(values.name)}` }),
+      ...(characterFault(values.address) && { address: `The address ${characterFault(values.address)}` }),
       ...(values.address.length > maxAddress && { address: `The address has at most ${maxAddress} characters` }),
-      ...((!point || !isOnEarth(point)) && {
-        at: 'Enter coordinates, latitude first, such as 40.758, -73.9855, or choose a point or an address from the list',
+      ...((!point || point.isCentre || !isOnEarth(point)) && {
+        at:
+          (point?.isCentre ? centreFault : linkFault(values.at)) ??
+          'Enter coordinates, latitude first, such as 40.758, -73.9855, or choose a point or an address from the list',
       }),
     };
     if (point && Object.keys(faults).length === 0) {
@@ -88,6 +94,8 @@ export function placesRoutes(service: Context): DashboardRoute[] {
     }),
   ];
 }
+
+const centreFault = 'This link names no place, only the centre of its map: enter the coordinates of the place';
 
 const emptyPlace: PlaceValues = { id: '', name: '', address: '', at: '', atPoint: '' };
 

@@ -3,12 +3,15 @@ import { placeNamed } from '../../../shared/accounts/place-name.ts';
 import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
 import { coordinatesAsText, coordinatesIn } from './coordinates.ts';
+import { pointOfLink } from './map-links.ts';
 
 /** The places of a booking: what a person types, and the doubts about it that are asked once. Pure. */
 
 /** A place of a booking. `isTyped` if it was given only as coordinates, which people mistype. */
 export interface TripPlace extends Location {
   isTyped?: true;
+  /** It is only the centre of the map in a link. */
+  isCentre?: true;
 }
 
 /**
@@ -22,7 +25,7 @@ export function placeIn(typed: string, chosen: string, places: readonly Place[])
     return { lat: Number(lat), lng: Number(lng), ...(!coordinatesIn(text) && { address: text }) };
   }
   const point = coordinatesIn(text);
-  if (point) return { ...point, isTyped: true };
+  if (point) return { ...point, isTyped: true, ...(pointOfLink(text)?.isCentre && { isCentre: true }) };
   // By its id, because in the meantime the place may have got another name, and another place its name.
   const [, id, name] = /^(place_\w+) (.*)$/s.exec(chosen) ?? [];
   const saved = name === text ? places.find((place) => place.id === id) : placeNamed(places, text);
@@ -72,6 +75,12 @@ export function doubtsAbout(
     const text = coordinatesAsText(corrected[field]);
     const words = `The latitude and longitude of “${endLabels[field]}” look swapped, so it is ${text} now. Book the ride if that is right, or change it back.`;
     doubts.push({ field, words, token, corrected: text });
+  }
+  for (const field of ['from', 'to'] as const) {
+    const token = `centre ${coordinatesAsText(trip[field])}`;
+    if (!trip[field].isCentre || asked.includes(token)) continue;
+    const words = `The link of “${endLabels[field]}” names no place, only the centre of its map, ${coordinatesAsText(trip[field])}. Book the ride if that is right, or enter the place.`;
+    doubts.push({ field, words, token });
   }
   const km = greatCircleKm(corrected.from, corrected.to);
   const token = `${coordinatesAsText(corrected.from)}~${coordinatesAsText(corrected.to)}`;

@@ -1,3 +1,4 @@
+import { characterFault } from '../../../shared/base/shown-text.ts';
 import { maxCountedKeys } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
@@ -66,6 +67,8 @@ export function FailingBanner({
 
 /** The fault of an invalid key name. */
 export const nameFault = (name: string): string =>
-  name.trim()
-    ? 'The name is too long: use at most 100 characters'
-    : 'Enter a name, for example of the system that uses it';
+  characterFault(name)
+    ? `The name ${characterFault(name)}`
+    : name.trim()
+      ? 'The name is too long: use at most 100 characters'
+      : 'Enter a name, for example of the system that uses it';

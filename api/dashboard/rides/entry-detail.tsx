@@ -15,6 +15,7 @@ import {
   Time,
 } from '../facts.tsx';
 import { IfMay } from '../viewer.tsx';
+import { Phone } from './ride-facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -111,7 +112,11 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   return (
     <>
       <Fact name="Driver">{`${driver.name}, rated ${driver.rating.toFixed(1)}`}</Fact>
-      {phone && driver.phone && <Fact name="Phone">{driver.phone}</Fact>}
+      {phone && driver.phone && (
+        <Fact name="Phone">
+          <Phone phone={driver.phone} />
+        </Fact>
+      )}
       <Fact name="Car">{`${driver.vehicle}, ${driver.plate}`}</Fact>
     </>
   );

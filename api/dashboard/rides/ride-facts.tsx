@@ -1,3 +1,4 @@
+import { callUrl } from '../../../shared/base/call-url.ts';
 import { needWords } from '../../../shared/base/terms.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { ratingText } from '../../track/words.ts';
@@ -86,10 +87,10 @@ function Person({ name, phone }: { name?: string; phone?: string }) {
   );
 }
 
-/** A phone number that can be called. */
+/** A phone number, as a link if it can be called. */
 export function Phone({ phone }: { phone?: string }) {
-  const digits = phone?.replace(/[^+\d]/g, '');
-  return <>{phone && (digits ? <a href={`tel:${digits}`}>{phone}</a> : phone)}</>;
+  const url = phone && callUrl(phone);
+  return url ? <a href={url}>{phone}</a> : <>{phone}</>;
 }
 
 /** The agreed price, or else the fare that is proposed to drivers. */

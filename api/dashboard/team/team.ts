@@ -30,6 +30,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { derivedMailId } from '../../../shared/base/ids.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
+import { characterFault } from '../../../shared/base/shown-text.ts';
 import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import { waitText } from '../facts.tsx';
@@ -174,7 +175,8 @@ export function teamRoutes(service: Context): DashboardRoute[] {
 
   async function rename(request: FormRequest): Promise<Answer> {
     const name = request.form.text('name').trim();
-    if (!isAccountName(name)) return showTeam(request, { typed: { name }, faults: { name: nameFault }, status: 422 });
+    if (!isAccountName(name))
+      return showTeam(request, { typed: { name }, faults: { name: faultOfName(name) }, status: 422 });
     return answerOf(request, await renameAccount(actorOf(request), name), 'renamed');
   }
 
@@ -249,6 +251,10 @@ export function teamRoutes(service: Context): DashboardRoute[] {
 }
 
 const noMail = 'This service has no mail server yet, so it cannot send invitations.';
+const faultOfName = (name: string): string => {
+  const fault = characterFault(name);
+  return fault ? `The name ${fault}` : nameFault;
+};
 const nameFault =
   'Enter a name of up to 60 letters, digits, spaces and plain punctuation, without web addresses, mail addresses or long numbers';
 

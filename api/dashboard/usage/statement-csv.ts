@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { shownLines } from '../../../shared/base/shown-text.ts';
 import type { TripFacts } from '../../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
 import { placeText } from '../facts.tsx';
@@ -78,7 +79,8 @@ const csvRow = (cells: readonly string[]): string =>
  * would run or change. It may also split cells at semicolons or tabs and ignore the quotes, so every possible start of a
  * cell is protected.
  */
-export function guarded(text: string): string {
+export function guarded(typed: string): string {
+  const text = shownLines(typed);
   const safe = text.replaceAll(formulaStart, "'");
   const isChanged = !/^(?:0|[1-9]\d{0,10})?$/.test(text) && changedTexts.some((pattern) => pattern.test(text.trim()));
   return isChanged && safe === text ? `'${text}` : safe;

@@ -1,3 +1,5 @@
+import { isolated } from '../../../shared/base/shown-text.ts';
+
 /** A button ignores taps this long after its meaning changed: a second tap was meant for the old button. */
 const tapPauseMs = 500;
 
@@ -6,7 +8,8 @@ export const element = <Kind extends HTMLElement = HTMLElement>(id: string): Kin
 
 /** Changes a text only if it differs, so that a screen reader does not repeat it. */
 export function setText(target: Element, text: string): void {
-  if (target.textContent !== text) target.textContent = text;
+  const shown = isolated(text);
+  if (target.textContent !== shown) target.textContent = shown;
 }
 
 /** Makes a button ignore taps for a moment. */

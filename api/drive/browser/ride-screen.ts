@@ -1,15 +1,5 @@
 import type { ShownRide } from '../../drivers/fields.ts';
-import {
-  callAddress,
-  kilometers,
-  mapAddress,
-  money,
-  nextStop,
-  notesOf,
-  pickupWords,
-  placeWords,
-  rideWords,
-} from '../words.ts';
+import { kilometers, mapAddress, money, nextStop, notesOf, pickupWords, placeWords, rideWords } from '../words.ts';
 import { element, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
@@ -44,14 +34,13 @@ export function showRide(ride: ShownRide): void {
   showPassenger(passenger);
 }
 
-function showPassenger({ name, phone = '' }: NonNullable<ShownRide['passenger']> = {}): void {
+function showPassenger({ name, phone = '', callUrl }: NonNullable<ShownRide['passenger']> = {}): void {
   element('passenger').hidden = !name && !phone;
   setText(element('passenger-name'), name || 'Passenger');
   setText(element('passenger-phone'), phone);
   const link = element<HTMLAnchorElement>('call');
-  const address = callAddress(phone);
-  link.hidden = !address;
-  link.href = address ?? '';
+  link.hidden = !callUrl;
+  link.href = callUrl ?? '';
 }
 
 /** Removes all passenger data from the page after the ride. */

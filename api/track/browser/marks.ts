@@ -1,4 +1,5 @@
 import { Control, control, DomUtil, divIcon, GridLayer, type Map as LeafletMap, marker, tileLayer } from 'leaflet';
+import { isolated } from '../../../shared/base/shown-text.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
 import { type CarView, shorterWay } from './car.ts';
 
@@ -35,7 +36,7 @@ export function placeMark(at: Location, kind: 'pickup' | 'destination', { name, 
   const label = DomUtil.create('span', 'label');
   label.append(name);
   // As text: an address is a partner's input.
-  if (at.address) DomUtil.create('span', 'address', label).textContent = at.address;
+  if (at.address) DomUtil.create('span', 'address', label).textContent = isolated(at.address);
   const icon = divIcon({ className: `point ${kind}`, iconSize: [20, 20], html: label });
   return marker(put(at), { icon, keyboard: false, interactive: false });
 }

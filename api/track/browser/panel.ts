@@ -1,3 +1,4 @@
+import { isolated } from '../../../shared/base/shown-text.ts';
 import type { TrackState } from '../track-state.ts';
 import { ratingText, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../words.ts';
 
@@ -6,7 +7,8 @@ const element = (id: string): HTMLElement => document.getElementById(id) as HTML
 /** Changes a text only if it differs, so that screen readers read it only once. */
 function setText(id: string, text: string): void {
   const target = element(id);
-  if (target.textContent !== text) target.textContent = text;
+  const shown = isolated(text);
+  if (target.textContent !== shown) target.textContent = shown;
 }
 
 /** For screen readers only. */

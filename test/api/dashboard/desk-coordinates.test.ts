@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { bodyOf, emptyValues, fareFault } from '../../../api/dashboard/desk/booking-values.ts';
 import { coordinatesIn } from '../../../api/dashboard/desk/coordinates.ts';
+import { linkFault } from '../../../api/dashboard/desk/map-links.ts';
 import { doubtsAbout, placeIn } from '../../../api/dashboard/desk/trip-places.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855 };
@@ -33,6 +35,21 @@ describe('coordinates that are pasted at the desk', () => {
     'https://www.openstreetmap.org/#map=17/40.758/-73.9855',
     'https://www.openstreetmap.org/?mlat=40.758&mlon=-73.9855#map=12/40.1/-73.1',
     'https://www.google.com/maps/search/40.758,+-73.9855',
+    'https://www.google.com/maps/dir/25.195,55.28/40.758,-73.9855/@25.22,55.30,13z',
+    'https://www.google.com/maps/dir//40.758,-73.9855/@25.22,55.30,13z',
+    'https://www.google.com/maps/dir/Airport/Hotel/@25.2,55.3,13z/data=!4m9!4m8!1m0!1m5!1m1!1s0x0!2m2!1d-73.9855!2d40.758!3e0',
+    'https://www.google.com/maps/place/X/@40.1,-73.2,15z/data=!4m6!3m5!1s0x0!8m2!3d40.7!4d-73.9!16z!3d40.758!4d-73.9855',
+    'https://maps.apple.com/?saddr=1,2&daddr=40.758,-73.9855',
+    'https://yandex.ru/maps/?ll=-73.9855%2C40.758&z=12',
+    'https://yandex.com/maps/?pt=-73.9855,40.758&ll=1,2',
+    'https://yandex.ru/maps/?rtext=55.7,37.5~40.758,-73.9855',
+    'https://2gis.ae/dubai/geo/-73.9855,40.758',
+    'https://2gis.ru/moscow?m=-73.9855,40.758/12',
+    'https://www.waze.com/ul?ll=40.758%2C-73.9855&navigate=yes',
+    'https://www.bing.com/maps?cp=40.758~-73.9855&lvl=12',
+    'https://www.bing.com/maps?rtp=pos.40.1_-73.1~pos.40.758_-73.9855',
+    'https://www.openstreetmap.org/directions?from=1.5,2.5&to=40.758,-73.9855#map=12/1/2',
+    'geo:0,0?q=40.758,-73.9855(Hotel)',
   ]) {
     it(`reads the point in ${text}`, () => {
       expect(coordinatesIn(text)).to.deep.equal(timesSquare);
@@ -49,11 +66,57 @@ describe('coordinates that are pasted at the desk', () => {
     '40.758 N, 41 N',
     'https://maps.app.goo.gl/abc',
     '12:30',
+    '7/11',
+    '7 11',
+    '0, 0',
+    'geo:0,0?q=Hotel',
+    'https://www.google.com/maps/dir/25.195,55.28/@25.22,55.30,13z',
+    'https://www.google.com/maps/dir/Airport/Hotel/@25.22,55.30,13z',
+    'https://maps.apple.com/?daddr=Hotel&ll=1,2',
+    'https://www.google.com/maps?q=0,0',
+    'https://unknown.example/?q=1.5,2.5',
+    '8FVC9G8F+6X',
+    '///filled.count.soap',
   ]) {
     it(`finds no point in “${text}”`, () => {
       expect(coordinatesIn(text)).to.equal(null);
     });
   }
+});
+
+describe('a text at the desk that looks like a place', () => {
+  const refusals: [text: string, words: RegExp][] = [
+    ['https://maps.app.goo.gl/abc', /^Links of this website are not read/],
+    ['https://www.google.com/maps/dir/A/B/@25.22,55.30,13z', /does not say where its place is/],
+    ['8FVC9G8F+6X', /^Plus codes/],
+    ['///filled.count.soap', /^Addresses of three words/],
+    ['0, 0', /not a place/],
+    ['geo:0,0', /no coordinates/],
+  ];
+  for (const [text, words] of refusals) {
+    it(`${text} is refused with words`, () => {
+      expect(linkFault(text)).to.match(words);
+    });
+  }
+
+  it('a link with only the centre of its map is asked about once', () => {
+    const places = (asked: string[]) => {
+      const to = placeIn('https://www.google.com/maps/@40.758,-73.9855,17z', '', []);
+      const from = { lat: 40.7128, lng: -74.006 };
+      return doubtsAbout({ from, to: to ?? from }, [], asked).doubts;
+    };
+    const [doubt] = places([]);
+    expect(doubt?.words).to.include('only the centre of its map');
+    expect(places([doubt?.token ?? ''])).to.deep.equal([]);
+  });
+
+  it('a fare may have a decimal comma, and is refused with more than two decimals', () => {
+    const trip = { from: { lat: 1, lng: 2 }, to: { lat: 1, lng: 3 } };
+    const fareOf = (fare: string) => bodyOf({ ...emptyValues, fare }, trip).fare;
+    expect(['24,50', '$24,5', '24.50', '24'].map(fareOf)).to.deep.equal([24.5, 24.5, 24.5, 24]);
+    expect(['24,50', '24.5', '24', '$1200'].map(fareFault)).to.deep.equal([undefined, undefined, undefined, undefined]);
+    for (const fare of ['24.505', '1,250', '24,505']) expect(fareFault(fare)).to.match(/at most two decimals/);
+  });
 });
 
 describe('the places of a booking', () => {

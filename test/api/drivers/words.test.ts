@@ -1,27 +1,5 @@
 import { expect } from 'chai';
-import { callAddress, notesOf, pickupWords, specialWords } from '../../../api/drive/words.ts';
-
-describe("the tel: URL of a passenger on the driver's page", () => {
-  const numbers: [text: string, address: string | undefined][] = [
-    ['+1 (202) 555-0143', 'tel:+12025550143'],
-    ['(+49) 30 1234', 'tel:+49301234'],
-    ['0044 20 7946 0958', 'tel:00442079460958'],
-    ['*21*+12025550143#', 'tel:2112025550143'],
-    ['*#06#', 'tel:06'],
-    ['+1202555,,99#', 'tel:+120255599'],
-    ['+12025550143;phone-context=evil.example', 'tel:+12025550143'],
-    ['1+2', 'tel:12'],
-    ['\n+1\n2', 'tel:+12'],
-    ['front desk', undefined],
-    ['+', undefined],
-    ['', undefined],
-  ];
-  for (const [text, address] of numbers) {
-    it(`the tel: URL keeps only digits and a leading + of ${JSON.stringify(text)}`, () => {
-      expect(callAddress(text)).to.equal(address);
-    });
-  }
-});
+import { notesOf, pickupWords, specialWords } from '../../../api/drive/words.ts';
 
 describe("the needs of a ride on the driver's page", () => {
   it('a request shows its pickup time and its needs, and nothing without either', () => {

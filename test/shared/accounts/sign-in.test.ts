@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { AccountModel, operatorEmail, parseEmail } from '../../../shared/accounts/account.ts';
+import {
+  AccountModel,
+  accountOf,
+  accountsWith,
+  emailForm,
+  operatorEmail,
+  parseEmail,
+} from '../../../shared/accounts/account.ts';
 import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import {
   codeLifetimeMs,
@@ -20,8 +27,26 @@ import { aBrowser, startMs, useSignInCodes } from '../../support/sign-in-codes.t
 
 const minuteMs = 60_000;
 
+describe('the form of an e-mail address', () => {
+  it('is one for upper and lower case, and for both forms of an international domain', () => {
+    const form = 'user@xn--bcher-kva.example';
+    for (const typed of ['user@bücher.example', ' User@BÜCHER.example ', form]) {
+      expect(emailForm(typed)).to.equal(form);
+      expect(parseEmail(typed)).to.equal(form);
+    }
+    for (const typed of ['user', 'user@', 'a@b@', 'üser@x.example']) expect(parseEmail(typed)).to.equal(null);
+  });
+});
+
 describe('sign-in codes', () => {
   const { ctx, mailFor, codeFor, enter, outcome, withKeys } = useSignInCodes();
+
+  it('names the same account from a command and from a browser', async () => {
+    const name = randomBase62(12);
+    const { _id } = await accountOf(`${name}@bücher.example`);
+    const [found] = await accountsWith(parseEmail(`${name}@bücher.example`) ?? '');
+    expect(found?._id).to.equal(_id);
+  });
 
   it('a code has six digits, and works once and only in the browser that requested it', async () => {
     const [email, own, other] = [someone(), aBrowser(), aBrowser()];

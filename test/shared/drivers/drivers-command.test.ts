@@ -105,9 +105,9 @@ describe('the command line of drivers', () => {
     };
     expect(tableOf([driver, { ...driver, seats: 12, suspendedAt: 'x' }], 100)).to.deep.equal([
       'DRIVER ID              CAR      SEATS  KEY ENDS IN  STATE      NAME',
-      'driver_1a2B3c4D5e6F7g  comfort  4      a1B2         active     a?[31m?b',
+      'driver_1a2B3c4D5e6F7g  comfort  4      a1B2         active     a [31m b',
       '  Prius, blue, T 1',
-      'driver_1a2B3c4D5e6F7g  comfort  12     a1B2         suspended  a?[31m?b',
+      'driver_1a2B3c4D5e6F7g  comfort  12     a1B2         suspended  a [31m b',
       '  Prius, blue, T 1',
     ]);
     expect(tableOf([])).to.deep.equal(['No drivers. Make one: npm run -s drivers -- create --help']);

@@ -137,7 +137,21 @@ describe('the search terms of a ride', () => {
     expect(
       terms({ reference: 'RES-20332', passenger, pickup: place('Grand  Hôtel'), destination: place('Zoe \n St. 9') }),
     ).to.deep.equal([
-      ...['res20332', 'res', '20332', 'zoe', 'oneill', 'o', 'neill', '12025550111', 'grand', 'hotel', 'st', '9'],
+      ...[
+        'res20332',
+        'res',
+        '20332',
+        'zoe',
+        'oneill',
+        'o',
+        'neill',
+        '12025550111',
+        '2025550111',
+        'grand',
+        'hotel',
+        'st',
+        '9',
+      ],
     ]);
     expect(terms({})).to.deep.equal([]);
   });
@@ -154,7 +168,12 @@ describe('the search terms of a ride', () => {
     ['RES-20332 res-20332', ['res20332']],
     ['+1 (202) 555-0111', ['12025550111']],
     ['  (202) 555.0111 ', ['2025550111']],
-    ['202 555 0111', ['202', '555', '0111']],
+    ['202 555 0111', ['2025550111']],
+    ['202 555', ['202', '555']],
+    ['0044 20 7946 0958', ['442079460958']],
+    ['020 7946 0958', ['2079460958']],
+    ['東京駅', ['東京', '京駅']],
+    ['Łódź ØST Straße ıŞIK', ['lodz', 'ost', 'strasse', 'isik']],
     ['(desk) 12', ['desk', '12']],
     ['x +1 202', ['x', '1', '202']],
     ['+1 202 x', ['1', '202', 'x']],

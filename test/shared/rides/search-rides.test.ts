@@ -40,6 +40,30 @@ describe('the search for rides', () => {
     }
   });
 
+  it('finds a ride in every script, and by its phone number in every form', async () => {
+    const passenger = { name: 'Łukasz Ødegård', phone: '+44 (0)20 7946 0958 / +44 20 7946 0959' };
+    const pickup = { ...places.pickup, address: '東京駅八重洲口, Straße 9, ışık' };
+    const rideId = await ride({ passenger, pickup });
+    for (const text of [
+      ...[
+        'lukasz',
+        'ŁUKASZ',
+        'odegard',
+        'strasse',
+        'STRASSE 9',
+        'isik',
+        '東京駅',
+        '八重洲',
+        '東京 八重洲口',
+        '重洲 lukasz',
+      ],
+      ...['+44 20 7946 0958', '0044 20 7946 0958', '020 7946 0958', '2079460958', '442079460958', '+٤٤ ٢٠ ٧٩٤٦ ٠٩٥٨'],
+    ]) {
+      expect(await found(text), text).to.deep.equal([rideId]);
+    }
+    for (const text of ['大阪', '東京タワー', '020 7946 0950']) expect(await found(text), text).to.deep.equal([]);
+  });
+
   it('finds only rides of the account, within the filters, newest first', async () => {
     const [first, second] = [await ride({ reference: 'A-1' }), await ride({ reference: 'A-1' })];
     const { rideId: ended } = await rideIn(ctx, 'cancelled', { accountId, keyId: newKeyId(), reference: 'A-1' });

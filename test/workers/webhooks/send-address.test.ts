@@ -63,16 +63,41 @@ describe('send: allowed addresses', () => {
     expect(receiver.received()).to.equal('');
   });
 
-  it('if an address refuses the connection, the next one is tried, up to four addresses', async () => {
+  for (const synthesised of ['64:ff9b::5db8:d822', '64:ff9b:1::5db8:d822', '64:ff9b:1:5db8:d8:2200::']) {
+    it(`a name server that adds ${synthesised} to a public address does not block it (DNS64)`, async () => {
+      route = () => 'refuse';
+      for (const addresses of [[PUBLIC, synthesised], [synthesised]]) {
+        const result = await sendTo('https://partner.test/', async () => addresses);
+        expect(result).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+      }
+      expect(outbound.dialled).to.deep.equal([PUBLIC, PUBLIC]);
+    });
+  }
+
+  for (const synthesised of [
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1:7f00:0:100::',
+    '64:ff9b:1:1:2:3:4:5',
+  ]) {
+    it(`${synthesised} blocks a target: the IPv4 address inside is private or unknown`, async () => {
+      const result = await sendTo('https://partner.test/', async () => [PUBLIC, synthesised]);
+      expect(result).to.include({ outcome: 'blocked', reason: 'private_address' });
+      expect(outbound.dialled).to.deep.equal([]);
+    });
+  }
+
+  it('if an address refuses the connection, the next one is tried, up to the last one', async () => {
     route = () => 'refuse';
     const addresses = [PUBLIC, PUBLIC_V6, '93.184.216.35', '93.184.216.36', '93.184.216.37'];
     const result = await sendTo('https://partner.test/', async () => addresses);
     expect(result).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
-    expect(outbound.dialled).to.deep.equal(addresses.slice(0, 4));
+    expect(outbound.dialled).to.deep.equal(addresses);
 
-    route = (host) => (host === PUBLIC ? 'refuse' : { port: receiver.port });
+    const last = addresses.at(-1);
+    route = (host) => (host === last ? { port: receiver.port } : 'refuse');
     const local = ['http://partner.test'];
-    const second = await sendTo('http://partner.test/', async () => [PUBLIC, PUBLIC_V6], local);
+    const second = await sendTo('http://partner.test/', async () => addresses, local);
     expect(second).to.include({ outcome: 'delivered' });
   });
 
