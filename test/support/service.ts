@@ -83,7 +83,8 @@ export async function startTestApi(
   options?: { timeLimits?: boolean },
 ): Promise<TestApi> {
   const ctx = await testContext(settings, options);
-  const limitMs = options?.timeLimits ? undefined : scaled(answerLimitMs);
+  // Below the time after which the API closes a silent connection.
+  const limitMs = options?.timeLimits ? undefined : Math.min(scaled(answerLimitMs), 10_000);
   const server = await serve(ctx, createApp(ctx, [], limitMs));
   const url = `http://127.0.0.1:${server.port}`;
   const account = await accountOf('tests@rides.example');

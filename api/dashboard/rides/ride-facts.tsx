@@ -90,7 +90,7 @@ function Person({ name, phone }: { name?: string; phone?: string }) {
 /** A phone number, as a link if it can be called. */
 export function Phone({ phone }: { phone?: string }) {
   const url = phone && callUrl(phone);
-  return url ? <a href={url}>{phone}</a> : <>{phone}</>;
+  return url ? <a href={url}>{phone}</a> : (phone ?? null);
 }
 
 /** The agreed price, or else the fare that is proposed to drivers. */
