@@ -11,7 +11,7 @@ export const renderHtml = (page: ComponentChild): string => renderToString(page 
 /** Elements whose content is code or whose characters count one by one. */
 const codeElements = new Set<unknown>(['code', 'pre', 'script', 'style']);
 /** Elements that contain no further element. */
-const textElements = new Set<unknown>(['title', 'option', 'textarea', 'bdi']);
+const textElements = new Set<unknown>(['title', 'option', 'textarea']);
 const shownAttributes = ['title', 'aria-label', 'placeholder', 'alt', 'label'];
 
 type Props = Record<string, unknown>;
@@ -35,6 +35,8 @@ function showTexts(vnode: VNode): void {
 function shownChildren(type: unknown, children: unknown): unknown {
   if (Array.isArray(children)) return children.map((child) => shownChildren(type, child));
   if (typeof children !== 'string') return children;
+  // Only this function makes a `bdi`.
+  if (type === 'bdi') return children;
   if (codeElements.has(type)) return shownCode(children);
   const text = shownLines(children);
   return isRightToLeft(text) && !textElements.has(type) ? h('bdi', null, withNumbers(text)) : text;

@@ -31,6 +31,7 @@ describe('a text that somebody typed', () => {
   it('is cleaned and isolated in every element and attribute of a page', () => {
     const page = h('p', { title: 'a\u202eb' }, 'سارة', ' +1 202 ', h('input', { type: 'text', value: 'a\u0000b' }));
     expect(renderHtml(page)).to.equal('<p title="ab"><bdi>سارة</bdi> +1 202 <input type="text" value="a b"/></p>');
+    expect(renderHtml(h('p', null, 'سارة +1 202'))).to.equal('<p><bdi>سارة \u2066+1 202\u2069</bdi></p>');
     expect(renderHtml(h('input', { type: 'hidden', value: 'a\u202eb' }))).to.include('a\u202eb');
     expect(renderHtml(h('title', null, 'سارة'))).to.equal('<title>سارة</title>');
     expect(renderHtml(h('code', null, '"a\u202eb"'))).to.equal('<code>&quot;a\\u202eb&quot;</code>');

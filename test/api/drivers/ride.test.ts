@@ -33,6 +33,7 @@ describe('rides of drivers', () => {
           pickup: { ...place, address: 'Canary Street' },
           destination: { lat: place.lat + 0.05, lng: place.lng, address: 'Canary Avenue' },
           ...secrets,
+          passenger: { ...secrets.passenger, callUrl: 'tel:+12025559999' },
         },
       });
       expect((await driver.get('/me')).body).to.include({ rideId, available: false });
