@@ -38,7 +38,7 @@ describe('the metric of accounts by their latest delivery', () => {
 
   it('an account counts by its latest delivery of a live ride: a success for 2 minutes, a failure for 5 minutes', async () => {
     // So far in the future that deliveries of other tests no longer count.
-    const now = performance.now() + 60 * minuteMs;
+    const now = Math.ceil(performance.now()) + 60 * minuteMs;
     noteOutcome(live('acct_1'), delivered, now);
     noteOutcome(live('acct_2'), delivered, now);
     noteOutcome(live('acct_1'), refused, now);
