@@ -6,10 +6,16 @@
     python3 hotel_desk.py reconcile 2026-11 statement.csv [KEY_ID]
 
 PICKUP and DESTINATION are LAT,LNG. PICKUP_AT is a Unix time in milliseconds, such as
-$(date -d 'tomorrow 9:00' +%s000); without it, the ride is for now. `serve` needs PORT and
-SECRET, everything else API and KEY. The file desk.db has all bookings, rides and events.
-The desk may be killed at any time: it continues where it stopped. It needs verify.py
-beside it, and no package.
+$(date -d 'tomorrow 9:00' +%s000); without it, the ride is for now.
+
+Variables: `book` and `reconcile` need API and KEY, `serve` needs API, KEY, PORT and SECRET,
+and `show` needs none. `serve` receives events on 127.0.0.1:PORT, so set the webhook URL of
+the key to a public address that leads there; without one, it reads all events from the
+event feed, up to CATCH_UP_SECONDS later.
+
+The file desk.db has all bookings, rides and events. The desk may be killed at any time: it
+continues where it stopped. While the key is wrong, bookings wait. It needs verify.py beside
+it, and no package.
 """
 
 import csv
@@ -36,6 +42,7 @@ KEY = os.environ.get("KEY", "")
 SCENARIO = os.environ.get("SCENARIO", "default")
 WAIT_SECONDS = int(os.environ.get("WAIT_SECONDS", "20"))
 CATCH_UP_SECONDS = float(os.environ.get("CATCH_UP_SECONDS", "60"))
+WRONG_KEY_SECONDS = 15
 GIVE_UP_SECONDS = 60
 LONGEST_BODY = 65_536
 
@@ -78,6 +85,10 @@ class Refused(Exception):
     """The service refuses the request: a repeat makes no sense."""
 
 
+class WrongKey(Exception):
+    """The key is wrong, revoked or suspended: a repeat makes sense with the right one."""
+
+
 def ask(method, path, body=None, headers=None):
     """Send a request. Repeat it while the service does not answer, for at most a minute."""
     data = None if body is None else json.dumps(body).encode()
@@ -93,6 +104,8 @@ def ask(method, path, body=None, headers=None):
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             text = f"{error.code} {error.read().decode()}"
+            if error.code in (401, 403):
+                raise WrongKey(f"{text}: set KEY to an active key") from None
             if error.code < 500 and error.code not in (408, 429):
                 raise Refused(text) from None
             seconds = max(pause, int(error.headers.get("Retry-After", 0)))
@@ -154,6 +167,7 @@ def request_rides():
             ride_id, state = None, "refused"
         except TimeoutError:
             continue  # The booking stays wanted: `serve` requests its ride again.
+        # With a WrongKey, all bookings stay wanted.
         with transaction() as database:
             if ride_id:
                 store_ride(database, ride_id, booking)
@@ -286,6 +300,10 @@ def serve():
             request_rides()
         except (Refused, TimeoutError, sqlite3.Error) as error:
             print(f"not done yet: {error}", file=sys.stderr)
+        except WrongKey as error:
+            # Wrong keys are limited by network, and a person must act.
+            print(f"not done yet: {error}", file=sys.stderr)
+            time.sleep(WRONG_KEY_SECONDS)
         time.sleep(0.2)
 
 
@@ -355,4 +373,7 @@ if __name__ == "__main__":
     if command not in commands:
         sys.exit(__doc__)
     run = commands[command]
-    run(*arguments)
+    try:
+        run(*arguments)
+    except WrongKey as error:
+        sys.exit(f"{error}. Nothing is lost: run `serve` or `book` again then.")

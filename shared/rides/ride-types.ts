@@ -17,6 +17,7 @@ export const testScenarios = [
   'three_offers',
   'counter_offer',
   'no_auto_accept',
+  'three_offers_no_accept',
   'offer_withdrawn',
   'driver_cancels',
   'stalls',

@@ -20,11 +20,19 @@ const wholeTrip: Script = {
   start: ['complete', 3_000],
 };
 
+const threeOffers: Script = {
+  ...wholeTrip,
+  offer: ['offer_2', 500],
+  offer_2: ['offer_3', 500],
+  offer_3: ['accept', 2_000],
+};
+
 const scripts: Record<TestScenario, Script> = {
   default: wholeTrip,
   counter_offer: wholeTrip,
   no_offers: {},
-  three_offers: { ...wholeTrip, offer: ['offer_2', 500], offer_2: ['offer_3', 500], offer_3: ['accept', 2_000] },
+  three_offers: threeOffers,
+  three_offers_no_accept: { ...threeOffers, offer_3: undefined },
   no_auto_accept: { ...wholeTrip, offer: undefined },
   offer_withdrawn: { ...wholeTrip, offer: ['withdraw', 2_000] },
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
@@ -141,10 +149,13 @@ function driverOfStep({ _id, rebids = 0 }: Pick<RideState, '_id' | 'rebids'>, st
   return { etaMinutes: etas[step], driver: { ...driver, ...other } };
 }
 
+const threePrices = { offer: 1.1, offer_2: 1, offer_3: 1.25 } as const;
+
 /** Price divided by fare, for each offer of a scenario. The default is 1. */
 const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, number>>>> = {
   counter_offer: { offer: 1.2 },
-  three_offers: { offer: 1.1, offer_2: 1, offer_3: 1.25 },
+  three_offers: threePrices,
+  three_offers_no_accept: threePrices,
 };
 
 /**

@@ -10,6 +10,7 @@ const scenarios = [
   'three_offers',
   'counter_offer',
   'no_auto_accept',
+  'three_offers_no_accept',
   'offer_withdrawn',
   'driver_cancels',
   'stalls',

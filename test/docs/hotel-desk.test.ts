@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
+import { newApiKey } from '../../shared/keys/key-format.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { clientOf } from '../support/client.ts';
@@ -117,6 +118,15 @@ describe('the desk of a hotel', function () {
     await serve();
     await until(async () => (await bookings()).every(({ state }) => state === 'completed'));
     expect(await ridesMade()).to.equal(2);
+  });
+
+  it('a booking that is made with a wrong key waits, and its ride is made once as soon as the key is right', async () => {
+    const refused = await book('70133', { KEY: newApiKey('test') }).then(() => '', String);
+    expect(refused).to.match(/401 .*: set KEY to an active key\. Nothing is lost/);
+    expect((await bookingOf('70133')).state).to.equal('wanted');
+    await serve();
+    await until(async () => (await bookingOf('70133')).state === 'completed');
+    expect(await ridesMade()).to.equal(1);
   });
 
   for (const scenario of ['rate_limited', 'unavailable']) {

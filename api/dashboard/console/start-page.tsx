@@ -137,6 +137,7 @@ export const scenarioWords: Record<TestScenario, string> = {
   default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
   no_auto_accept: 'One offer, which waits until you accept it.',
   three_offers: 'Three offers with different prices and ETAs; the cheapest is accepted.',
+  three_offers_no_accept: 'The same three offers, which wait until you accept one.',
   counter_offer: 'One offer above the fare.',
   offer_withdrawn: 'The offer is withdrawn after 2 s; bidding continues.',
   driver_cancels: 'The driver cancels at the pickup.',

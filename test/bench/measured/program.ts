@@ -101,6 +101,8 @@ function answersOf(child: ChildProcess, ended: () => Error) {
   return { for: waitFor, fail, ready: () => ready.finally(() => clearTimeout(late)) };
 }
 
+/** The error with which a process has ended, else its last line. After an error, Node prints its own version. */
 function lastLine(file: string): string {
-  return fs.readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '';
+  const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
+  return lines.findLast((line) => /^(\w+)?(Error|Refusal)\b/.test(line)) ?? lines.at(-1) ?? '';
 }
