@@ -38,6 +38,7 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   offers_full: { cause: 'The ride already has 50 offers.' },
   equipment_missing: { cause: 'The ride has needs that are not in your `equipment`.' },
   not_sent_yet: { cause: 'The event waits for its own attempt.' },
+  no_webhook_url: { cause: 'The event has no address to which it could be sent.' },
   body_erased: { cause: 'The body was erased 30 days after the end of the ride.' },
   ride_erased: { cause: 'The personal data of the ride was erased before its creation was repeated.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },

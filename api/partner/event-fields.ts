@@ -4,6 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas, timeOf } from '../../shared/rides/events.ts';
 import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from '../../shared/rides/ride-types.ts';
+import type { AttemptSummary } from '../../shared/webhooks/attempts.ts';
 import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './fields.ts';
 
@@ -40,6 +41,39 @@ const delivery = objectSchema(
   },
   { optional: ['httpStatus', 'reason'] },
 );
+
+export const attemptIdSchema = {
+  type: 'string',
+  description: 'The id of the attempt, which the dashboard shows too.',
+  examples: ['att_0Vc9WlJr8Q2mXb4T'],
+} as const;
+
+/** A resend of an event, which the `delivery` of the event does not show. */
+export const resendSchema = objectSchema(
+  {
+    attemptId: attemptIdSchema,
+    seq: sequence,
+    requestedAt: { type: 'integer', description: 'The time for which it was requested, as Unix time in milliseconds.' },
+    outcome: {
+      title: 'ResendOutcome',
+      type: 'string',
+      enum: ['waiting', ...deliveryOutcomes],
+      description: '`waiting`: it is not sent yet. The others are those of a `delivery`.',
+    },
+    httpStatus: delivery.properties.httpStatus,
+    reason: delivery.properties.reason,
+  },
+  { title: 'EventResend', description: 'A resend of an event.', optional: ['httpStatus', 'reason'] },
+);
+
+export const presentResend = ({ _id, seq = 0, at, outcome, httpStatus, reason }: AttemptSummary) => ({
+  attemptId: _id,
+  seq,
+  requestedAt: at.getTime(),
+  outcome,
+  ...(httpStatus !== undefined && { httpStatus }),
+  ...(reason !== undefined && { reason }),
+});
 
 export const feedEvent = objectSchema(
   {

@@ -3,10 +3,20 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { resendsOfRide } from '../../shared/webhooks/attempts.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { authenticateForRide } from './authenticate.ts';
-import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
+import {
+  attemptIdSchema,
+  exampleEvent,
+  feedEvent,
+  presentEvent,
+  presentResend,
+  resendSchema,
+  waitFor,
+  waitSeconds,
+} from './event-fields.ts';
 import { exampleRideId } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
@@ -16,11 +26,27 @@ const query = Joi.object<{ after: number; waitSeconds: number }>({
 });
 
 const answer = objectSchema(
-  { rideId, events: { type: 'array', items: feedEvent, description: 'Ordered by `seq`.' } },
+  {
+    rideId,
+    events: { type: 'array', items: feedEvent, description: 'Ordered by `seq`.' },
+    resends: {
+      type: 'array',
+      items: resendSchema,
+      description: 'The resends of all events of the ride, in the order in which they were requested.',
+    },
+  },
   { title: 'RideEvents' },
 );
 
-const readFields = { keyId: 1, events: 1 } as const;
+const readFields = { keyId: 1, accountId: 1, events: 1 } as const;
+
+const exampleResend: Shape<typeof resendSchema> = {
+  attemptId: attemptIdSchema.examples[0],
+  seq: 2,
+  requestedAt: 1_795_270_205_152,
+  outcome: 'delivered',
+  httpStatus: 200,
+};
 
 /** Contract, section 10.3. */
 export const listRideEvents: PartnerOperation<'GET'> = {
@@ -36,7 +62,7 @@ export const listRideEvents: PartnerOperation<'GET'> = {
     status: 200,
     description: 'The events; there may be none.',
     schema: answer,
-    example: { rideId: exampleRideId, events: [exampleEvent] } satisfies Shape<typeof answer>,
+    example: { rideId: exampleRideId, events: [exampleEvent], resends: [exampleResend] } satisfies Shape<typeof answer>,
   },
   errors: ['ride_not_found', 'too_many_waiting'],
   route({ service, polls }) {
@@ -44,7 +70,7 @@ export const listRideEvents: PartnerOperation<'GET'> = {
     return list(listRideEvents, {
       authenticate: findRide,
       validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
-      async act({ ctx, ride: { _id: rideId, keyId, events }, after, waitSeconds }) {
+      async act({ ctx, ride: { _id: rideId, keyId, accountId, events }, after, waitSeconds }) {
         const eventsAfter = (all: Ride['events']) => all.filter(({ seq }) => seq > after);
         const newEvents = await waitFor(
           ctx,
@@ -58,11 +84,12 @@ export const listRideEvents: PartnerOperation<'GET'> = {
           service,
           newEvents.map((event) => ({ rideId, event })),
         );
-        return { rideId, events: newEvents };
+        return { rideId, events: newEvents, resends: await resendsOfRide(rideId, { accountId }) };
       },
-      present: ({ rideId, events }): Shape<typeof answer> => ({
+      present: ({ rideId, events, resends }): Shape<typeof answer> => ({
         rideId,
         events: events.map((event) => presentEvent(rideId, event)),
+        resends: resends.map(presentResend),
       }),
     });
   },

@@ -35,6 +35,7 @@ const errorTable = {
   illegal_step: [409, 'The ride is not in a status that allows this step'],
   key_changed: [409, 'Somebody changed this key a moment ago. Nothing was changed now'],
   not_sent_yet: [409, 'This event has not been sent yet; it is sent automatically'],
+  no_webhook_url: [409, 'Neither the ride nor its key has a webhook URL'],
   not_erasable: [409, 'The ride has not ended, or has something left to send'],
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   body_erased: [410, 'The body of this event has been erased, so it cannot be sent again'],

@@ -197,6 +197,14 @@ export async function attemptsOfRide(
   return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
 }
 
+/** The resends of a ride's events, in the order in which they were requested. Empty for a ride of another account. */
+export async function resendsOfRide(rideId: string, { accountId }: AccountOwner): Promise<AttemptSummary[]> {
+  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
+  return attempts
+    .find<AttemptSummary>({ rideId, accountId, kind: 'redelivery' }, { ...options, ...timeLimit() })
+    .toArray();
+}
+
 /** The attempts of one event of a ride, oldest first. Empty for a ride of another account. */
 export async function attemptsOfEvent(
   { rideId, seq }: { rideId: string; seq: number },

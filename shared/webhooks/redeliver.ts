@@ -37,7 +37,7 @@ export const resendIntervalMs = 111;
  * Resends an event of a ride to the current URL, with its original body, id and number, the header
  * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
- * event whose own attempt is not finished, and `body_erased`.
+ * event whose own attempt is not finished, `body_erased`, and `no_webhook_url` if there is no address to send it to.
  *
  * Resends of a ride are sent in the order in which they were requested, whoever requests them.
  *
@@ -49,9 +49,9 @@ export async function redeliver(
   { rideId, seq }: { rideId: string; seq: number },
   { accountId, requestId, form, isSpaced }: Requester & { isSpaced?: true },
 ): Promise<string> {
-  const ride = await rides.findOne<RideWithEvents & Pick<Ride, 'seq' | 'erasedAt'>>(
+  const ride = await rides.findOne<RideWithEvents & Pick<Ride, 'seq' | 'erasedAt' | 'webhookUrl'>>(
     { _id: rideId, accountId },
-    { projection: { ...rideFields, seq: 1, erasedAt: 1 }, ...timeLimit() },
+    { projection: { ...rideFields, seq: 1, erasedAt: 1, webhookUrl: 1 }, ...timeLimit() },
   );
   const event = ride?.events.find((one) => one.seq === seq);
   // An erased ride no longer has all of its events.
@@ -59,12 +59,16 @@ export async function redeliver(
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
+  if (!ride.webhookUrl && !(await hasWebhookUrl(ride.keyId))) throw new AppError('no_webhook_url');
   const dueMs = isSpaced ? await nextStartMs(ctx, ride) : await nextOfRideMs(ctx, rideId);
   const record = redelivery({ ride, event }, dueMs, { requestId, form });
   const stored = (await findStored(record)) ?? (await insertUnlessDuplicate(record)) ?? (await findStored(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
   return (stored ?? record)._id;
 }
+
+const hasWebhookUrl = async (keyId: string): Promise<boolean> =>
+  Boolean((await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1 }, ...timeLimit() }))?.webhookUrl);
 
 /** Finds the attempt that the same form has requested before, or else the pending redelivery of the same event. */
 const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>

@@ -147,7 +147,7 @@ async function compile(): Promise<string> {
     await buildAssets(path.join(folder, 'api/pages/built'));
   } catch (error) {
     await fs.rm(folder, { recursive: true, force: true });
-    throw new Error(`compilation failed:\n${(error as { stdout?: string }).stdout}`);
+    throw new Error(`compilation failed:\n${(error as { stdout?: string }).stdout ?? error}`);
   }
   return folder;
 }
