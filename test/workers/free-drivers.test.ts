@@ -249,7 +249,7 @@ describe('drivers who become available between two dispatch rounds', () => {
       await writeReports(new Map(drivers.map((driverId) => [driverId, where])), now());
       return commandsOf(['positions', 'rides'], () => serveFreeDrivers(ctx));
     };
-    // A turn without reports reads once too, and turns are at least 150 ms apart: at most 14 reads a second.
+    // A turn without reports reads once too, and turns are at least 75 ms apart: at most 14 reads a second by idle drivers.
     expect(await turnAfter(place)).to.deep.equal(['find positions']);
     expect(await turnAfter(pointAt(place, 1, 40))).to.deep.equal([
       'find positions',

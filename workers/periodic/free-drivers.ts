@@ -21,7 +21,7 @@ import { freeLists, isFull, isOpen, passOver, presentRadiusKm, radiusKmOf, round
 import { logFailedPart, startLoop, takeTurn } from './turns.ts';
 
 /** The pause between two turns of the process that has the lease. */
-const intervalMs = 150;
+const intervalMs = 75;
 /** The lease ends this long after its process has died, and another process then acquires it within `askMs`. */
 const leaseMs = 1_000;
 const askMs = 500;

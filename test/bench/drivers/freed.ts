@@ -86,7 +86,7 @@ async function timeToRequest(base: string, key: string, place: { lat: number; ln
       if (requests.length > 0) return sinceMs();
       sinceMs();
       // Often enough for the goal, and seldom enough to be no load of its own.
-      await setTimeout(100);
+      await setTimeout(50);
     }
   };
   const init = {
