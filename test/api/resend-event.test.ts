@@ -35,7 +35,8 @@ describe('POST /rides/:rideId/events/:sequence/resend', () => {
     const count = receiver.receipts.length;
     const { status, body } = await resend(rideId, 2);
     expect(status).to.equal(200);
-    expect(body).to.deep.equal({ success: true, rideId, eventId: eventId(rideId, 2), sequence: 2 });
+    const { attemptId } = body;
+    expect(body).to.deep.equal({ success: true, rideId, eventId: eventId(rideId, 2), sequence: 2, attemptId });
     const receipt = (await receiver.received(count + 1))[count];
     expect(receipt?.raw).to.equal((await storedRide(rideId)).events[1]?.body);
     expect(receipt?.headers).to.include({
@@ -43,6 +44,20 @@ describe('POST /rides/:rideId/events/:sequence/resend', () => {
       'x-service-sequence': '2',
       'x-service-redelivery': 'true',
     });
+    const resends = async () => (await partner.get(`/rides/${rideId}/events`)).body.resends;
+    await until(async () => (await resends())[0]?.outcome !== 'waiting');
+    const [{ requestedAt, ...resent }, ...others] = await resends();
+    expect(resent).to.deep.equal({ attemptId, seq: 2, outcome: 'delivered', httpStatus: 200 });
+    expect(requestedAt).to.be.a('number');
+    expect(others).to.deep.equal([]);
+  });
+
+  it('a resend without any webhook URL is a 409, and sends nothing', async () => {
+    const silent = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: silent });
+    await until(async () => (await storedRide(rideId)).unsettled === 0);
+    expect(code(await resend(rideId, 1, silent))).to.deep.equal([409, 'no_webhook_url']);
+    expect((await silent.get(`/rides/${rideId}/events`)).body.resends).to.deep.equal([]);
   });
 
   it('the resend is recorded with the id of its request', async () => {

@@ -8,6 +8,7 @@ import { eventSchemas } from '../../../shared/rides/events.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
@@ -42,6 +43,12 @@ describe('documented answers to partners', () => {
     },
     not_sent_yet: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    no_webhook_url: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      const delivery = { outcome: 'no_url', durationMs: 0, at: new Date() };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
       return caller.run(operation, { rideId });
     },
     body_erased: async (operation) => {
@@ -173,9 +180,14 @@ describe('documented answers to partners', () => {
       if (status === 'arrived') saw('RideCancelled', (await partner.post(`/rides/${rideId}/cancel`)).body);
       for (const { body } of (await storedRide(rideId)).events) sawEvent(JSON.parse(body));
       const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
-      saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
+      const webhookUrl = 'https://partner.example/';
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery, webhookUrl } });
       saw('EventResent', (await partner.post(`/rides/${rideId}/events/1/resend`)).body);
+      const { httpStatus, reason } = delivery;
+      await attempts.updateOne({ rideId, kind: 'redelivery' }, { $set: { outcome: 'failed', httpStatus, reason } });
+      const { body: ofRide } = await partner.get(`/rides/${rideId}/events`);
+      saw('RideEvents', ofRide);
+      for (const resend of ofRide.resends) saw('EventResend', resend);
       await ageEvents(rideId);
     }
     /** A ride for later whose driver cancels, and the ride that replaces it. */

@@ -37,6 +37,7 @@ describe('redeliveries', () => {
     );
     const ride = {
       ...{ _id: newRideId(Date.now()), keyId, ...owner, mode: 'live', trackToken: newRideId(Date.now()), events },
+      webhookUrl: 'https://partner.example/',
       ...(failures.length > 0 && { undeliveredAt: failures.at(-1) }),
       ...{ pickup: { lat: 40.7, lng: -74 }, destination: { lat: 40.8, lng: -74 } },
     };
