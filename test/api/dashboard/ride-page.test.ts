@@ -139,7 +139,7 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('a form resends an event once, even if the form is repeated, and shows the attempt', async () => {
-    const ride = await rideOf(visitor, 'bidding');
+    const ride = await rideOf(visitor, 'bidding', { webhookUrl: 'https://partner.example/' });
     await settled(ride, { outcome: 'failed' });
     const action = `${ride.path}/events/1/send-again`;
     const form = formIn((await visitor.get(ride.path)).html, action);
