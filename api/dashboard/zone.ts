@@ -13,7 +13,7 @@ export function zoneOf(name: string): string {
   }
 }
 
-/** The time zone of a place. */
+/** The time zone of a place. Throws for a place that is not on Earth. */
 export const zoneAt = ({ lat, lng }: Point): string => zoneOf(lookUpZone(lat, lng));
 
 /** The start of a day in a time zone. `midnight` is the start of the same day in UTC. */

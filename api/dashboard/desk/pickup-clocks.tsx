@@ -3,6 +3,7 @@ import { renderHtml } from '../../pages/render.ts';
 import { ZonedTime } from '../facts.tsx';
 import { clockChangeAt, offsetMs, timeOfClock, zoneAt, zoneOf } from '../zone.ts';
 import { type BookingValues, pickupClockIn } from './booking-values.ts';
+import { isOnEarth } from './coordinates.ts';
 import { placeIn } from './trip-places.ts';
 
 interface Typed {
@@ -21,7 +22,7 @@ export function PickupClocks({ values, places }: Typed) {
   const at = timeOfClock(clock, zone);
   const change = clockChangeAt(clock, zone);
   const pickup = placeIn(values.from, values.fromPoint, places);
-  const pickupZone = pickup ? zoneAt(pickup) : zone;
+  const pickupZone = pickup && isOnEarth(pickup) ? zoneAt(pickup) : zone;
   return (
     <>
       {change && (

@@ -287,6 +287,12 @@ describe('booking a ride at the desk', () => {
     });
   }
 
+  it('the hint of a pickup time shows no clocks of a place that does not exist', async () => {
+    const typed = { when: 'later', pickupTime: '2027-07-01T09:00', from: 'Nowhere', fromPoint: '91,181 Nowhere' };
+    const { status, html } = await visitor.post(`${deskPath}/hint`, fields(typed));
+    expect([status, JSON.parse(html).clocks]).to.deep.equal([200, undefined]);
+  });
+
   it('the fare is described by its hint', async () => {
     const { html } = await visitor.get(deskPath);
     expect(html).to.match(/<input id="fare"[^>]*aria-describedby="usual-fare"/);
