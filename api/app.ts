@@ -29,7 +29,7 @@ export function listenerOf(service: Context, parts: readonly Part[], limitMs?: n
   // The connection broke after the response was built, so no client is left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
   app.use(logRequest(service));
-  app.use(findPart(parts));
+  app.use(findPart(parts, service.config));
   if (service.tracing) app.use(traceRequest(service.tracing));
   app.use(handleErrors(service.log));
   app.use(answerInTime(service.log, limitMs));

@@ -12,15 +12,15 @@ import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
 import { LinkIfMay } from './viewer.tsx';
+import { offsetMs, zoneName } from './zone.ts';
 
 /** Times, amounts, ids and statuses, formatted in the same way on every page of the dashboard. */
 
 /**
  * The clock to the second or minute, the day, or both. `exact` is both to the second, and never relative. `clock` is to
- * the minute, with the day if that is not today, and with the minutes from now while these are few. `full` is the day,
- * always with its year, and the clock to the minute.
+ * the minute, with the day if that is not today, and with the minutes from now while these are few.
  */
-type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact' | 'clock' | 'full';
+type TimeForm = 'time' | 'minute' | 'date' | 'both' | 'exact' | 'clock';
 
 /**
  * A time in the reader's zone. A script formats it (browser/local-times.ts), and shows `both` relative to now while the
@@ -34,11 +34,24 @@ export function Time({ at, form = 'both' }: { at: Date; form?: TimeForm }) {
   );
 }
 
+/** A time on the clocks of a zone, with their name. Every reader sees the same time; a script only changes its form. */
+export function ZonedTime({ at, zone }: { at: Date; zone: string }) {
+  const offset = offsetMs(at, zone);
+  return (
+    <>
+      <time class="time" dateTime={at.toISOString()} title={exactText(at, 'ms')} data-form="zoned" data-offset={offset}>
+        {exactText(new Date(at.getTime() + offset)).slice(0, 16)}
+      </time>{' '}
+      ({zoneName(at, zone)})
+    </>
+  );
+}
+
 function utcText(at: Date, form: TimeForm): string {
   const exact = exactText(at);
   if (form === 'exact') return exact;
   const toTheMinute = exact.replace(/:\d\d UTC/, ' UTC');
-  if (form === 'both' || form === 'clock' || form === 'full') return toTheMinute;
+  if (form === 'both' || form === 'clock') return toTheMinute;
   if (form === 'minute') return toTheMinute.slice(11);
   return form === 'date' ? exact.slice(0, 10) : exact.slice(11);
 }

@@ -1,4 +1,8 @@
-/** Days and times in the reader's time zone. Pure. */
+import lookUpZone from '@photostructure/tz-lookup';
+import { Temporal } from 'temporal-polyfill';
+import type { Point } from '../../shared/base/great-circle.ts';
+
+/** Days and times in a time zone. Pure. */
 
 /** The name if it is a known time zone, otherwise UTC: without scripts, times are shown in UTC. */
 export function zoneOf(name: string): string {
@@ -9,36 +13,38 @@ export function zoneOf(name: string): string {
   }
 }
 
+/** The time zone of a place. Throws for a place that is not on Earth. */
+export const zoneAt = ({ lat, lng }: Point): string => zoneOf(lookUpZone(lat, lng));
+
 /** The start of a day in a time zone. `midnight` is the start of the same day in UTC. */
 export const startOfDay = (midnight: Date, zone: string): Date => timeOfClock(midnight, zone);
 
 /**
- * The time at which the clocks of a zone show what the clocks of UTC show at `clock`. For a time that the zone skips,
- * the time after the gap.
+ * The time at which the clocks of a zone show what the clocks of UTC show at `clock`: the first of two such times, and
+ * for a time that the zone skips, the same time after the gap. Browsers read a clock in the same way.
  */
-export function timeOfClock(clock: Date, zone: string): Date {
-  const utc = clock.getTime();
-  const guess = utc - offsetMs(utc, zone);
-  // The offset may differ at the guess, if clocks are changed on that day.
-  const start = utc - offsetMs(guess, zone);
-  // Clocks that are set forward skip times: then neither time has the offset that led to it, and the later one is after the gap.
-  const isSkipped = offsetMs(start, zone) !== offsetMs(guess, zone);
-  return new Date(isSkipped ? Math.max(guess, start) : start);
+export const timeOfClock = (clock: Date, zone: string): Date =>
+  new Date(plainTime(clock).toZonedDateTime(zone).epochMilliseconds);
+
+/** Whether the clocks of a zone show a time twice, because they are set back, or skip it. `clock` is as above. */
+export function clockChangeAt(clock: Date, zone: string): 'repeated' | 'skipped' | undefined {
+  const plain = plainTime(clock);
+  const [earlier, later] = (['earlier', 'later'] as const).map((disambiguation) =>
+    plain.toZonedDateTime(zone, { disambiguation }),
+  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
+  if (earlier.equals(later)) return undefined;
+  return later.toPlainDateTime().equals(plain) ? 'repeated' : 'skipped';
 }
 
+const plainTime = (clock: Date): Temporal.PlainDateTime =>
+  Temporal.PlainDateTime.from(clock.toISOString().slice(0, -1));
+
 /** By how much a zone's clocks are ahead of UTC. */
-function offsetMs(at: number, zone: string): number {
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  const parts = new Map(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
-  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) - at;
+export const offsetMs = (at: Date, zone: string): number =>
+  Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
+
+/** The name of a zone's clocks at a time, such as `Central European Summer Time`. */
+export function zoneName(at: Date, zone: string): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'long' }).formatToParts(at);
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zone;
 }

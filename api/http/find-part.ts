@@ -1,17 +1,20 @@
 import { isIPv6 } from 'node:net';
+import type { Config } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { jsonError } from './handle-errors.ts';
 import { dataHeaders } from './security-headers.ts';
 
-/** Finds the part that owns the request's path, and sets that part's headers on the answer. */
-export function findPart(parts: readonly Part[]): Middleware {
+/** Finds the part that owns the request's path, and sets that part's headers and those of every part on the answer. */
+export function findPart(parts: readonly Part[], { hsts }: Pick<Config, 'hsts'>): Middleware {
+  const strictTransport = `max-age=31536000${hsts === 'subdomains' ? '; includeSubDomains' : ''}`;
   return (ctx, next) => {
     const path = pathOf(ctx);
     const isOwner = (part: Part, path: string) => part.owns(path) && (!part.onlyForPages || prefersPage(ctx));
     const part = (path !== undefined && parts.find((candidate) => isOwner(candidate, path))) || noPart;
     ctx.state.part = part;
     ctx.res.setHeaders(part.headers as Map<string, string>);
+    ctx.res.setHeader('Strict-Transport-Security', strictTransport);
     if (part === noPart || part.onlyForPages) ctx.vary('Accept');
     return next();
   };

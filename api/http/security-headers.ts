@@ -6,6 +6,8 @@ import helmet from 'helmet';
 const protect = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xFrameOptions: { action: 'deny' },
+  // `findPart` sets it on every answer.
+  strictTransportSecurity: false,
   // Omitted, because they matter only for documents that a browser shows.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -51,6 +53,7 @@ export function pageHeaders({
         },
       },
       referrerPolicy: { policy: referrer },
+      strictTransportSecurity: false,
       xFrameOptions: { action: 'deny' },
       xPermittedCrossDomainPolicies: false,
       xDownloadOptions: false,

@@ -115,9 +115,7 @@ export const exampleEvent: Shape<typeof feedEvent> = {
   requestId: 'desk-7f31c0a2',
 };
 
-/**
- * The fields of the event's body keep the order in which they were sent, so its JSON text is the text that was signed.
- */
+/** The fields of the event's body keep their order, so the answer contains the text that was signed. */
 export function presentEvent(
   rideId: string,
   { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,

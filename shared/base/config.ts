@@ -27,6 +27,8 @@ export interface Config {
   trustedProxyHops: number;
   /** An idle connection is kept this long after its last answer. */
   keepAliveMs: number;
+  /** The hosts that `Strict-Transport-Security` covers. */
+  hsts: 'host' | 'subdomains';
   /** The map tiles of the live map; without them the background is plain. */
   tiles?: { url: string; attribution: string };
   /** The target of "I need help" on the live map: a `tel:` address with its phone number, or a page. */
@@ -174,6 +176,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
     egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     keepAliveMs: value.KEEP_ALIVE_SECONDS * 1_000,
+    hsts: value.HSTS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
     ...helpFrom(value.SUPPORT_PHONE, value.SUPPORT_URL),
     streams: Object.freeze({

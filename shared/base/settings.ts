@@ -138,6 +138,12 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'How long the API keeps an idle connection. Must be longer than the proxy in front of it keeps one: otherwise the API closes connections on which requests arrive.',
       )
       .tag('API'),
+    HSTS: Joi.valid('host', 'subdomains')
+      .default('host')
+      .description(
+        'The hosts for which browsers use only HTTPS, for a year after each answer: the host of the address, or its subdomains too. Before you choose `subdomains`, make sure that every one of them has HTTPS.',
+      )
+      .tag('API'),
   },
   Rides: {
     BIDDING_TIMEOUT_MS: durationMs

@@ -3,7 +3,7 @@ import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { useTestContext } from '../support/service.ts';
+import { testConfig, useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 import { useStarted } from '../support/use-started.ts';
 
@@ -52,6 +52,21 @@ describe('parts of the API', () => {
       expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
     }
   });
+
+  for (const [hosts, settings, header] of [
+    ['the host of the address only', {}, 'max-age=31536000'],
+    ['its subdomains too, with HSTS=subdomains', { HSTS: 'subdomains' }, 'max-age=31536000; includeSubDomains'],
+  ] as const) {
+    it(`every answer has Strict-Transport-Security for ${hosts}`, async () => {
+      const service = { ...ctx, config: testConfig(settings) };
+      const own = await serve(service, createApp(service));
+      for (const path of ['/', '/v1/rides', '/dashboard', '/docs', '/drive', '/healthz', '/nothing']) {
+        const answer = await fetch(`http://127.0.0.1:${own.port}${path}`, { redirect: 'manual' });
+        expect(answer.headers.get('strict-transport-security'), path).to.equal(header);
+      }
+      await own.close(1_000);
+    });
+  }
 
   for (const [path, status, text] of [
     ['/test/refused', 404, '<h1>404</h1><p>Ride not found</p>'],

@@ -316,11 +316,17 @@ describe("a desk's board in a browser", () => {
     }
   });
 
-  it('a receipt is one page on paper', async () => {
+  it("a receipt is one page on paper, with its times on the pickup's clocks", async () => {
     const desk = await newDesk(api);
     const { rideId } = await rideIn(api.ctx, 'completed', { ...desk.owner, ...named('Ada Lovelace') });
     const url = `${api.url}/dashboard/rides/${rideId}/receipt`;
-    const page = await openPage(await openProfile(asVisitor(desk.visitor)), url);
+    const page = await openPage(await openProfile(asVisitor(desk.visitor, { timezoneId: 'Asia/Kolkata' })), url);
+    const { statusAt } = await storedRide(rideId);
+    const end = statusAt.toLocaleTimeString('en-US', { timeZone: 'America/New_York', timeStyle: 'short' });
+    await page
+      .getByText(new RegExp(`, ${end} \\(Eastern`))
+      .first()
+      .waitFor();
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('button', { name: 'Print' }).isVisible()).to.equal(false);
     const pdf = await page.pdf({ format: 'Letter' });

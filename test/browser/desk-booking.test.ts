@@ -136,17 +136,20 @@ describe('the desk in a browser', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('a ride for later is booked on the clock of the browser', async () => {
+  it('a ride for later is booked on the clock of the browser, and the form shows the clock of the pickup', async () => {
     const page = await open({ timezoneId: 'Asia/Kolkata' });
     expect(await field(page, 'Pickup time').isVisible()).to.equal(false);
     await field(page, 'When').selectOption('Later');
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     await field(page, 'Pickup time').fill(`${day}T09:15`);
+    const otherClock = page.getByText(/^At the pickup: .*1[01]:45 PM \(Eastern \w+ Time\)\.$/);
+    await otherClock.waitFor();
     await field(page, 'To').fill('Penn Station');
     await field(page, 'Fare').fill('ten');
     await page.keyboard.press('Enter');
     await page.getByText('Not booked yet').waitFor();
     expect(await field(page, 'Pickup time').inputValue()).to.equal(`${day}T09:15`);
+    expect(await otherClock.isVisible()).to.equal(true);
     expect(await focusedName(page)).to.equal('fare');
     await field(page, 'Fare').fill('20');
     await page.keyboard.press('Enter');
@@ -173,6 +176,11 @@ describe('the desk in a browser', () => {
       await submit(page);
       await page.getByText('Not booked yet').waitFor();
     };
+    const elsewhere = async (page: Page) => {
+      await field(page, 'From').fill('52.52, 13.405');
+      await field(page, 'When').selectOption('Later');
+      await page.getByText(/^At the pickup/).waitFor();
+    };
     const doubtful = async (page: Page) => {
       await field(page, 'To').fill('-78.8784, 42.8864');
       await field(page, 'Fare').fill('200');
@@ -187,6 +195,7 @@ describe('the desk in a browser', () => {
       ['desk-booked', `${deskPath}?booked=${rideId}`],
       ['desk-tomorrow', `${deskPath}?tomorrow=${rideId}`],
       ['desk-faults', deskPath, faulty],
+      ['desk-clocks', deskPath, elsewhere],
       ['desk-doubts', deskPath, doubtful],
     ];
     await lookAt(api.url, looks, asVisitor(visitor));

@@ -153,6 +153,14 @@ describe('typing at the desk in a browser', () => {
     expect(await field(page, 'Pickup time').inputValue()).to.equal(local(new Date(created + 86_400_000)));
   });
 
+  it('the form suggests no time that its field cannot name, because the clocks show it twice', async () => {
+    const profile = await openProfile(asVisitor(visitor));
+    await profile.clock.setFixedTime('2026-11-01T01:10:00-04:00');
+    const page = await openPage(profile, deskUrl());
+    await field(page, 'When').selectOption('Later');
+    expect(await field(page, 'Pickup time').inputValue()).to.equal('2026-11-01T02:00');
+  });
+
   it('tomorrow is the next day also on a day of 25 hours', async () => {
     const profile = await openProfile(asVisitor(visitor));
     await profile.clock.setFixedTime('2026-11-01T00:30:00-04:00');

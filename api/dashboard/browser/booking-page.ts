@@ -1,5 +1,5 @@
+import { showHints } from './booking-hints.ts';
 import { sendBookingInPlace } from './booking-send.ts';
-import { showFareHint } from './fare-hint.ts';
 import { showPickupTime } from './pickup-time.ts';
 import { createPlaceField } from './place-field.ts';
 import { createPlaceMap } from './place-map.ts';
@@ -10,7 +10,7 @@ function start(root: ParentNode): void {
     const map = createPlaceMap(form);
     for (const box of form.querySelectorAll<HTMLElement>('[data-place-field]')) createPlaceField(box, form, map);
     showPickupTime(form);
-    showFareHint(form);
+    showHints(form);
     if (form instanceof HTMLFormElement) sendBookingInPlace(form, start);
   }
   const first = root.querySelector<HTMLInputElement>('.booking [autofocus]');

@@ -3,16 +3,19 @@
  * English, like the page; only the form of the clock is the reader's.
  */
 const hasHalfDays = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 === true;
-const clockOf = (second?: '2-digit') =>
+const clockOf = (options?: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(hasHalfDays ? 'en-US' : 'en-GB', {
     hour: hasHalfDays ? 'numeric' : '2-digit',
     minute: '2-digit',
-    second,
+    ...options,
   });
-const dayOf = (year?: 'numeric') => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year });
+const dayOf = (options?: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...options });
 
-const [clock, clockToTheSecond] = [clockOf(), clockOf('2-digit')];
-const [dayOfThisYear, fullDay] = [dayOf(), dayOf('numeric')];
+const [clock, clockToTheSecond] = [clockOf(), clockOf({ second: '2-digit' })];
+const [dayOfThisYear, fullDay] = [dayOf(), dayOf({ year: 'numeric' })];
+/** For a time that has the offset of its own zone (`ZonedTime` in facts.tsx). */
+const [zonedDay, zonedClock] = [dayOf({ year: 'numeric', timeZone: 'UTC' }), clockOf({ timeZone: 'UTC' })];
 
 const recentMs = 3_600_000;
 const momentSeconds = 10;
@@ -21,8 +24,10 @@ const momentSeconds = 10;
 export function showLocalTimes(root: ParentNode, now = new Date()): void {
   for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-form]')) {
     const at = new Date(time.dateTime);
-    const text = textOf(at, time.dataset.form, now);
+    const { form, offset } = time.dataset;
+    const text = form === 'zoned' ? zonedText(at, Number(offset)) : textOf(at, form, now);
     if (time.textContent !== text) time.textContent = text;
+    if (form === 'zoned') continue;
     const title = `${fullDay.format(at)}, ${clockToTheSecond.format(at)} (${utcOf(time.dateTime)})`;
     if (time.title !== title) time.title = title;
     // The stylesheet shows the title on focus: of the time, or of the link that contains it.
@@ -40,10 +45,14 @@ function showEachDayOnce(root: ParentNode): void {
   }
 }
 
+function zonedText(at: Date, offsetMs: number): string {
+  const shown = new Date(at.getTime() + offsetMs);
+  return `${zonedDay.format(shown)}, ${zonedClock.format(shown)}`;
+}
+
 function textOf(at: Date, form: string | undefined, now: Date): string {
   if (form === 'time') return clockToTheSecond.format(at);
   if (form === 'minute') return clock.format(at);
-  if (form === 'full') return `${fullDay.format(at)}, ${clock.format(at)}`;
   const day = (at.getFullYear() === now.getFullYear() ? dayOfThisYear : fullDay).format(at);
   if (form === 'date') return day;
   if (form === 'exact') return `${day}, ${clockToTheSecond.format(at)}`;

@@ -14,7 +14,7 @@ export function showPickupTime(form: HTMLElement): void {
     const isLater = when.value === 'later';
     box.hidden = !isLater;
     if (!isLater) field.value = '';
-    else if (!field.value) field.value = clockOf(new Date(nextHalfHour()));
+    else if (!field.value) field.value = nextHalfHour();
   };
   when.addEventListener('change', show);
   show();
@@ -29,8 +29,13 @@ function onReadersClock(utc: string, clock?: string): string {
   return `${clockOf(tomorrow).slice(0, 10)}T${clockOf(new Date(clock)).slice(11)}`;
 }
 
-/** The first half hour that is at least 45 minutes ahead. */
-const nextHalfHour = (): number => Math.ceil((Date.now() + 45 * 60_000) / 1_800_000) * 1_800_000;
+/** The first half hour that is at least 45 minutes ahead. If clocks show a time twice, the field means the first one. */
+function nextHalfHour(): string {
+  const halfHour = 1_800_000;
+  let at = Math.ceil((Date.now() + 45 * 60_000) / halfHour) * halfHour;
+  while (new Date(clockOf(new Date(at))).getTime() < at) at += halfHour;
+  return clockOf(new Date(at));
+}
 
 /** The reader's clock as a field shows it: `2026-11-24T21:30`. */
 function clockOf(at: Date): string {

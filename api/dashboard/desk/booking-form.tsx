@@ -7,6 +7,7 @@ import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { MapDialog } from './map-dialog.tsx';
+import { PickupClocks } from './pickup-clocks.tsx';
 import { PlaceField, SavedPlaces } from './place-field.tsx';
 import type { Doubt } from './trip-places.ts';
 
@@ -50,6 +51,9 @@ export function BookingForm(props: FormProps) {
       <PlaceField name="from" label="From" {...placeProps} autofocus={first === 'from'} about={about} />
       <PlaceField name="to" label="To" {...placeProps} autofocus={first === 'to'} />
       <TimeFields {...shown} clockOf={props.clockOf} />
+      <p class="hint pickup-clocks" id="pickup-clocks" role="status">
+        <PickupClocks values={values} places={desk.places} />
+      </p>
       <div class="booking-pair">
         <TextField name="passenger" label="Passenger" {...textOf('passenger', shown)} />
         <TextField name="phone" label="Phone" type="tel" {...textOf('phone', shown)} />
@@ -154,6 +158,7 @@ function TimeFields({ values, faults, first, clockOf }: Shown & { clockOf?: Date
           label={`Pickup time (${values.zone || 'UTC'})`}
           type="datetime-local"
           value={values.pickupTime}
+          about="pickup-clocks"
           faults={faults}
           autofocus={first === 'pickupTime'}
         />

@@ -98,11 +98,17 @@ function tomorrowAt(ride: Ride, now: Date): string {
   return `${day}T${minuteOf(timeOfRide(ride)).slice(11)}`;
 }
 
-/** The pickup time in Unix ms; undefined for now, null for a text that is no time. */
-export function pickupTimeIn({ when, pickupTime, zone }: BookingValues): number | undefined | null {
-  if (when !== 'later') return undefined;
-  const clock = timeIn(pickupTime.trim(), 'start');
-  return clock ? timeOfClock(clock, zoneOf(zone)).getTime() : null;
+/**
+ * What the reader's clocks show at the pickup, as a time whose UTC clock shows the same; undefined for now, null for a
+ * text that is no time.
+ */
+export const pickupClockIn = ({ when, pickupTime }: BookingValues): Date | undefined | null =>
+  when === 'later' ? (timeIn(pickupTime.trim(), 'start') ?? null) : undefined;
+
+/** The pickup time in Unix ms; undefined and null as for `pickupClockIn`. */
+export function pickupTimeIn(values: BookingValues): number | undefined | null {
+  const clock = pickupClockIn(values);
+  return clock && timeOfClock(clock, zoneOf(values.zone)).getTime();
 }
 
 /** A typed fare with a decimal point: `$24,50` is `24.50`. */

@@ -28,6 +28,7 @@ import { type DeskKey, readDeskKey } from './desk-key.ts';
 import { doubtAboutFare, type FareWords, fareWords } from './fare-words.ts';
 import { hasGeocoder, searchAddresses } from './geocoder.ts';
 import { linkFault } from './map-links.ts';
+import { pickupClocksHtml } from './pickup-clocks.tsx';
 import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
 
 /** What the booking form shows. */
@@ -181,11 +182,15 @@ async function hintOf(
 
 type Question = PageRequest & { form: Form };
 
-/** Answers the form's script with the fare hint for its places, or with `{}`. */
+/** Answers the form's script with the fare hint for its places and with the clocks of the pickup, each if known. */
 export const answerHint =
   (service: Context) =>
-  async (request: Question): Promise<object> =>
-    (await hintFor(service, await openDesk(request), valuesIn(request.form))) ?? {};
+  async (request: Question): Promise<object> => {
+    const open = await openDesk(request);
+    const values = valuesIn(request.form);
+    const clocks = pickupClocksHtml({ values, places: open.desk.places });
+    return { ...(await hintFor(service, open, values)), ...(clocks && { clocks }) };
+  };
 
 const searches = { name: 'address_search', most: 60, perMs: 60_000 };
 const maxQuery = 200;

@@ -4,11 +4,12 @@ import { timeOf } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { stepsOf } from '../../../shared/rides/steps.ts';
 import { Fact } from '../blocks.tsx';
-import { moneyText, placeText, Time } from '../facts.tsx';
+import { moneyText, placeText, Time, ZonedTime } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { ridePath } from '../paths.ts';
 import { ownRide } from '../rides/record-change.ts';
+import { zoneAt } from '../zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
 export function receiptRoutes(service: Context): DashboardRoute[] {
@@ -63,6 +64,7 @@ const unpaidText = ({ status }: Ride): string =>
 function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
   const { passenger, reference, pickup, destination, driver, agreedPrice, fare, distanceKm, mode } = ride;
   const startedAt = startOf(ride);
+  const zone = zoneAt(pickup);
   return (
     <>
       {mode === 'test' && <p class="notice">A test ride: nobody drove, and nothing was paid.</p>}
@@ -74,14 +76,14 @@ function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
           {placeText(pickup)}
           {startedAt && (
             <span class="sub">
-              <Time at={startedAt} form="full" />
+              <ZonedTime at={startedAt} zone={zone} />
             </span>
           )}
         </Fact>
         <Fact name="To">
           {placeText(destination)}
           <span class="sub">
-            <Time at={ride.statusAt} form="full" />
+            <ZonedTime at={ride.statusAt} zone={zone} />
           </span>
         </Fact>
         <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>

@@ -5,6 +5,7 @@ import { limitKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
+import { textOf } from '../../support/pages.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { deskPath, useTestDesk } from '../../support/test-desk.ts';
 
@@ -251,6 +252,45 @@ describe('booking a ride at the desk', () => {
       JSON.parse((await visitor.post(`${deskPath}/hint`, fields(changes))).html);
     expect(await hint({})).to.deep.equal({ words: '4.3 km, sample for test rides: $15.59 to $23.38', fare: '19.49' });
     expect(await hint({ to: 'Nowhere' })).to.deep.equal({});
+  });
+
+  for (const [title, zone, pickupTime, words] of [
+    [
+      'the first of two equal times, on the clocks of the desk and of the pickup',
+      'Europe/Berlin',
+      '2026-10-25T02:30',
+      'Your clocks show this time twice. The ride is booked for the first: 2026-10-25 02:30 (Central European Summer Time). At the pickup: 2026-10-24 20:30 (Eastern Daylight Time).',
+    ],
+    [
+      'the first of two equal times at the pickup',
+      'America/New_York',
+      '2026-11-01T01:30',
+      'Your clocks show this time twice. The ride is booked for the first: 2026-11-01 01:30 (Eastern Daylight Time).',
+    ],
+    [
+      'a skipped time after the gap',
+      'America/New_York',
+      '2027-03-14T02:30',
+      'Your clocks skip this time. The ride is booked for 2027-03-14 03:30 (Eastern Daylight Time).',
+    ],
+    ['nothing if both clocks show the same', 'America/Toronto', '2027-07-01T09:00', undefined],
+    ['the clocks of the pickup', '', '2027-07-01T09:00', 'At the pickup: 2027-07-01 05:00 (Eastern Daylight Time).'],
+  ] as const) {
+    it(`the hint of a pickup time shows ${title}`, async () => {
+      const typed = { when: 'later', pickupTime, zone };
+      const { clocks } = JSON.parse((await visitor.post(`${deskPath}/hint`, fields(typed))).html);
+      expect(clocks && textOf(clocks).trim()).to.equal(words);
+      // A form with a fault shows the same, also without scripts.
+      const { html } = await post({ ...typed, fare: 'ten' });
+      const shown = /id="pickup-clocks"[^>]*>(.*?)<\/p>/s.exec(html)?.[1] ?? '';
+      expect(textOf(shown).trim()).to.equal(words ?? '');
+    });
+  }
+
+  it('the hint of a pickup time shows no clocks of a place that does not exist', async () => {
+    const typed = { when: 'later', pickupTime: '2027-07-01T09:00', from: 'Nowhere', fromPoint: '91,181 Nowhere' };
+    const { status, html } = await visitor.post(`${deskPath}/hint`, fields(typed));
+    expect([status, JSON.parse(html).clocks]).to.deep.equal([200, undefined]);
   });
 
   it('the fare is described by its hint', async () => {

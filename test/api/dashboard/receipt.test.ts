@@ -6,6 +6,7 @@ import { newDesk } from '../../support/desk.ts';
 import { textOf } from '../../support/pages.ts';
 import { newDriver, newRide, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the receipt of a ride', () => {
   const api = useTestApi();
@@ -40,6 +41,15 @@ describe('the receipt of a ride', () => {
     expect(text)
       .to.include('Account Grand Hotel')
       .and.not.to.match(/Okoye|\+1202|@/);
+  });
+
+  it("shows its times on the pickup's clocks, with their name", async () => {
+    const { visitor, rideId, path } = await completed();
+    const { statusAt } = await storedRide(rideId);
+    const day = statusAt.toLocaleDateString('en-CA', { timeZone: 'America/New_York' });
+    const clock = statusAt.toLocaleTimeString('en-GB', { timeZone: 'America/New_York', timeStyle: 'short' });
+    const text = textOf((await visitor.get(path)).html);
+    expect(text).to.match(new RegExp(`${day} ${clock} \\(Eastern (Standard|Daylight) Time\\)`));
   });
 
   it('says that the personal data of the ride was erased', async () => {

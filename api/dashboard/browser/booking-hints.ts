@@ -1,20 +1,24 @@
+import { showLocalTimes } from './local-times.ts';
 import { askDesk } from './place-options.ts';
 
 /** The answer of the service; empty while it knows no hint. */
 interface Hint {
   words?: string;
   fare?: string;
+  /** HTML: the clocks of the pickup. */
+  clocks?: string;
 }
 
-const names = ['from', 'fromPoint', 'to', 'toPoint', 'car'];
+const names = ['from', 'fromPoint', 'to', 'toPoint', 'car', 'when', 'pickupTime', 'zone'];
 
-/** Shows the fare hint of the trip in the form, with a button that uses it as the fare. */
-export function showFareHint(form: HTMLElement): void {
+/** Shows the usual fare of the trip in the form, with a button that uses it, and the clocks of a pickup for later. */
+export function showHints(form: HTMLElement): void {
   const line = form.querySelector<HTMLElement>('#fare-words');
   const words = line?.querySelector('span');
   const button = line?.querySelector<HTMLButtonElement>('[data-use-fare]');
   const fare = form.querySelector<HTMLInputElement>('[name="fare"]');
   if (!line || !words || !button || !fare || !(form instanceof HTMLFormElement)) return;
+  const clocks = form.querySelector<HTMLElement>('#pickup-clocks');
   const empty = words.textContent;
   let turn = 0;
 
@@ -24,6 +28,10 @@ export function showFareHint(form: HTMLElement): void {
     button.hidden = !hint.fare;
     button.textContent = `Use $${hint.fare}`;
     button.value = hint.fare ?? '';
+    const fresh = new DOMParser().parseFromString(hint.clocks ?? '', 'text/html').body;
+    showLocalTimes(fresh);
+    // The same words are not read to the person again.
+    if (clocks && clocks.textContent !== fresh.textContent) clocks.replaceChildren(...fresh.childNodes);
   }
 
   async function update(): Promise<void> {
@@ -31,8 +39,8 @@ export function showFareHint(form: HTMLElement): void {
     const own = turn;
     const data = new FormData(form as HTMLFormElement);
     const fields = Object.fromEntries(names.map((name) => [name, String(data.get(name) ?? '')]));
-    const isComplete = Boolean(fields.from && fields.to);
-    const hint = isComplete ? await askDesk<Hint>('hint', fields) : {};
+    const isAsked = Boolean(fields.from && fields.to) || fields.when === 'later';
+    const hint = isAsked ? await askDesk<Hint>('hint', fields) : {};
     if (own === turn) show(hint ?? {});
   }
 
@@ -40,7 +48,7 @@ export function showFareHint(form: HTMLElement): void {
     fare.value = button.value;
     fare.focus();
   });
-  for (const name of ['from', 'to', 'car']) {
+  for (const name of ['from', 'to', 'car', 'when', 'pickupTime']) {
     form.querySelector(`[name="${name}"]`)?.addEventListener('change', update);
   }
   void update();
