@@ -5,6 +5,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
+import { findDriverKey } from '../../shared/keys/key-format.ts';
 import { type Authenticate, type Authenticators, batchWindowMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';
 import { type HostCookie, hostCookie } from '../http/credentials.ts';
@@ -36,8 +37,8 @@ export function signInRoutes(service: Context): PageRoute[] {
   };
 
   const signIn: Middleware = async (ctx) => {
-    const key = (await readForm(ctx)).text('key').trim();
-    const keyHash = hashOfDriverKey(key);
+    const key = findDriverKey((await readForm(ctx)).text('key'));
+    const keyHash = key && hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
     if (!driver) {
       // Only wrong keys are limited: a key is too long to be guessed, and many drivers share the address of their carrier.

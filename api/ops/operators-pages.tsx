@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import { withoutInvisible } from '../../shared/base/pasted.ts';
 import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
 import { readForm } from '../http/body.ts';
 import { prefersPage } from '../http/find-part.ts';
@@ -74,7 +75,7 @@ function signInPart(access: OperatorsAccess): Part {
         else show(ctx, 200);
       } else if (ctx.method === 'POST') {
         const form = await readForm(ctx);
-        const refusal = await access.signIn(ctx, form.text('token'));
+        const refusal = await access.signIn(ctx, withoutInvisible(form.text('token')));
         if (refusal === 'wrong') return show(ctx, 403, 'This is not a valid token of this service');
         if (refusal) {
           const seconds = Math.ceil(refusal.tooMany / 1_000);

@@ -20,7 +20,8 @@ import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
 const base = '/track';
-const tokenForm = /^[0-9A-Za-z]{22}$/;
+/** A token, and what messengers and readers add to a link: the full stop or the bracket after it, or a line break. */
+const tokenForm = /^([0-9A-Za-z]{22})[^0-9A-Za-z]*$/;
 const findById = batchedFind<Ride, Pick<Ride, '_id' | 'trackToken'>>(rides, '_id', { trackToken: 1 }, committedReads);
 const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
 
@@ -53,8 +54,9 @@ export function trackPart(service: Context, wake: Wake): Part {
   const routes = [
     get('/:token', async (ctx, { ride, state }) => {
       const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
-      if (successor?.trackToken) {
-        ctx.redirect(trackUrl(config.trackBaseUrl, successor));
+      const shown = successor?.trackToken ? successor : ride;
+      if (shown.trackToken !== paramOf(ctx, 'token')) {
+        ctx.redirect(trackUrl(config.trackBaseUrl, shown));
         return;
       }
       ctx.type = 'html';
@@ -99,8 +101,8 @@ interface TrackLink {
 
 /** Finds the ride of a link. Throws the same `link_not_found` for a malformed, unknown or expired token. */
 async function findLink(ctx: RequestContext): Promise<TrackLink> {
-  const token = paramOf(ctx, 'token');
-  const found = tokenForm.test(token) ? await findByToken(token) : null;
+  const [, token] = tokenForm.exec(paramOf(ctx, 'token')) ?? [];
+  const found = token ? await findByToken(token) : null;
   const ride = found && (await withReportedPosition(found));
   const state = ride && trackState(ride);
   if (!ride || !state) throw new AppError('link_not_found');

@@ -1,5 +1,6 @@
 import type { Config } from '../base/config.ts';
 import { sha256 } from '../base/ids.ts';
+import { bareCode } from '../base/pasted.ts';
 import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
 import { type Browser, chargeMail, countTry, type MailRefusal, refundTry } from './sign-in-limits.ts';
 import { type SignIn, signIns } from './sign-in-row.ts';
@@ -16,9 +17,9 @@ const triesOfCode = 5;
 /** 22 base64url characters are 132 bits. */
 const linkLength = 22;
 
-/** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
+/** The six digits of a typed or pasted code, which may contain spaces and dashes; null if it is not a code. */
 export function parseCode(typed: string): string | null {
-  const digits = typed.normalize('NFKC').replace(/[\s-]/g, '');
+  const digits = bareCode(typed);
   return /^\d{6}$/.test(digits) ? digits : null;
 }
 

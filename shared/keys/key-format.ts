@@ -1,12 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '../base/ids.ts';
+import { withoutInvisible } from '../base/pasted.ts';
 import type { Mode } from '../base/terms.ts';
 
 const secretLength = 32;
 const checksumLength = 6;
-const keyPattern = (kinds: string) => new RegExp(`^svc_(${kinds})_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
-const partnerKeyPattern = keyPattern('live|test');
-const driverKeyPattern = keyPattern('driver');
+const keyPattern = (kinds: string) => `svc_(${kinds})_[0-9A-Za-z]{${secretLength + checksumLength}}`;
+const partnerKeyPattern = new RegExp(`^${keyPattern('live|test')}$`);
+const driverKeyPattern = new RegExp(`^${keyPattern('driver')}$`);
+const driverKeyInText = new RegExp(keyPattern('driver'));
 
 const checksum = (text: string): string => toBase62(crc32(text), checksumLength);
 const hasChecksum = (text: string): boolean => text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
@@ -33,6 +35,15 @@ export const isWellFormedKey = (text: string): boolean => partnerKeyPattern.test
 
 /** True if a text has the format and checksum of a driver's key. No text is both a partner's and a driver's key. */
 export const isWellFormedDriverKey = (text: string): boolean => driverKeyPattern.test(text) && hasChecksum(text);
+
+/**
+ * The driver's key in a pasted text, or null. Drivers receive their key in a message, and some phones copy only whole
+ * messages. Pure.
+ */
+export function findDriverKey(pasted: string): string | null {
+  const [key] = driverKeyInText.exec(withoutInvisible(pasted)) ?? [];
+  return key && isWellFormedDriverKey(key) ? key : null;
+}
 
 /** The part of a key that may be shown: its prefix and its last four characters, which are part of the checksum. */
 export const keyHint = (key: string): string => `${key.slice(0, key.lastIndexOf('_') + 1)}...${key.slice(-4)}`;

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 const maxUrlLength = 2048;
 
 /** Ports of mail servers, which could interpret a request as a mail. */
-const refusedPorts = new Set(['25', '465', '587']);
+const mailPorts = new Set(['25', '465', '587']);
 
 /** Domain suffixes that do not exist in the public DNS: only an internal name server can resolve them. */
 const localSuffixes = [
@@ -65,7 +65,9 @@ export function checkTargetUrl(url: string, localTargets: readonly string[]): st
   const parsed = parse(url);
   if (parsed === null) return 'must be a valid URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
-  if (refusedPorts.has(parsed.port)) return 'must not use port 25, 465 or 587';
+  if (mailPorts.has(parsed.port)) return 'must not use port 25, 465 or 587';
+  // URL accepts port 0, but nothing can be reached there.
+  if (parsed.port === '0') return 'must be a valid URL';
   if (isLocalTarget(parsed, localTargets)) return null;
   if (parsed.protocol !== 'https:') return 'must be an https URL';
   return checkHost(hostOf(parsed));

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { readPosition } from '../../shared/drivers/positions.ts';
 import { somewhere } from '../support/drivers.ts';
 import { until } from '../support/until.ts';
 import { button, heading, press, useDrivers } from './drive-phones.ts';
@@ -33,6 +34,26 @@ describe("mishaps on the driver's page", () => {
     await page.locator('#step-hint', { hasText: 'Hold longer' }).waitFor();
     expect(await page.locator('#ride-title').textContent()).to.equal('Drive to the destination');
     expect((await rideNow(rideId)).status).to.equal('in_progress');
+  });
+
+  it('a phone that blocks the position reports none, and reports again once it allows the position', async () => {
+    const place = somewhere();
+    const { page, profile, driverId } = await online(place);
+    const moveTo = (lat: number) => profile.setGeolocation({ latitude: lat, longitude: place.lng });
+    const reported = async () => (await readPosition(driverId))?.lat;
+    await moveTo(place.lat + 0.001);
+    await until(async () => (await reported()) === place.lat + 0.001);
+    await profile.clearPermissions();
+    await page.locator('#bar', { hasText: 'Your position is blocked' }).waitFor();
+    const reports: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/me/position') && reports.push(request.url()));
+    await page.clock.install();
+    await page.clock.fastForward(30_000);
+    expect(reports).to.deep.equal([]);
+    await profile.grantPermissions(['geolocation']);
+    await moveTo(place.lat + 0.002);
+    await until(async () => (await reported()) === place.lat + 0.002);
+    await page.locator('#bar', { hasText: 'Your position is blocked' }).waitFor({ state: 'detached' });
   });
 
   it('a key that is kept down makes one step', async () => {

@@ -1,8 +1,9 @@
+import { bareCode } from '../../../shared/base/pasted.ts';
+
 /** Sends the form with a code as soon as its six digits are typed, pasted or filled in by the browser. */
 const field = document.querySelector<HTMLInputElement>('#code');
 
-/** The digits of the field (`readCode` in shared/accounts/sign-in.ts); spaces and hyphens are ignored. */
-const digits = (): string => (field?.value ?? '').normalize('NFKC').replace(/[\s-]/g, '');
+const digits = (): string => bareCode(field?.value ?? '');
 
 /** A refused code stays in the field. Sending it again would only cost a try. */
 const refused = digits();

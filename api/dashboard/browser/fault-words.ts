@@ -54,9 +54,9 @@ export const faultWords: Record<Fault, Words> = {
       'This signature was made with the base64-decoded secret. The HMAC key is the text of the secret in UTF-8: do not decode it. Libraries for other services may decode it automatically.',
   },
   secret_spaces: {
-    title: 'Spaces around the secret',
+    title: 'Spaces or invisible characters in the secret',
     remedy:
-      'The signature matches without the spaces or line ends around the secret. Remove them where your server keeps it.',
+      'The signature matches without the spaces, line ends or invisible characters in the secret. Remove them where your server keeps it.',
   },
   header_malformed: {
     title: 'Header malformed',

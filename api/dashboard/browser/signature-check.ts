@@ -1,3 +1,5 @@
+import { withoutInvisible } from '../../../shared/base/pasted.ts';
+
 /** A reason why a signature does not verify. */
 export type Fault =
   | 'header_malformed'
@@ -138,7 +140,7 @@ interface KeyVariant {
 
 /** The HMAC key (contract, section 6, rule 5: the bytes of the whole secret), and the keys of common mistakes. */
 function keysFrom(secret: string): KeyVariant[] {
-  const trimmed = secret.trim();
+  const trimmed = withoutInvisible(secret);
   const spaces: Fault[] = trimmed === secret ? [] : ['secret_spaces'];
   const bare = trimmed.startsWith(prefix) ? trimmed.slice(prefix.length) : trimmed;
   const other = trimmed.startsWith(prefix) ? bare : prefix + trimmed;

@@ -56,6 +56,10 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
   function start(): void {
     if (watch !== undefined) return;
     timer = setInterval(() => void report(), reportMs);
+    watchPosition();
+  }
+
+  function watchPosition(): void {
     watch = navigator.geolocation.watchPosition(
       (found) => {
         latest = toReport(found);
@@ -63,10 +67,25 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
         onFault(null);
         if (reportedAt === 0) void report();
       },
-      (error) => onFault(positionFault(error)),
+      (error) => {
+        // A blocked phone may be anywhere, so its last position must not be reported as the present one.
+        if (error.code === error.PERMISSION_DENIED) latest = null;
+        onFault(positionFault(error));
+      },
       { enableHighAccuracy: true, maximumAge: reportMs },
     );
   }
+
+  /** A browser that blocked or suspended the position does not go on with an earlier watch. */
+  function watchAgain(): void {
+    if (watch === undefined || document.hidden) return;
+    navigator.geolocation.clearWatch(watch);
+    watchPosition();
+  }
+  document.addEventListener('visibilitychange', watchAgain);
+  void navigator.permissions?.query({ name: 'geolocation' }).then((permission) => {
+    permission.addEventListener('change', watchAgain);
+  });
 
   function stop(): void {
     if (watch === undefined) return;

@@ -120,8 +120,10 @@ describe('the signature check', () => {
     expect(await faultsOf({ header: signedWith(Buffer.from(secret, 'base64')) })).to.deep.equal(['secret_decoded']);
   });
 
-  it('the check reports spaces around the secret', async () => {
-    expect(await faultsOf({ secret: ` ${secret}\n` })).to.deep.equal(['secret_spaces']);
+  it('the check reports spaces and invisible characters in the secret', async () => {
+    const [half, rest] = [secret.slice(0, 12), secret.slice(12)];
+    for (const pasted of [` ${secret}\n`, `${secret}\u200b`, `${half}\u00ad${rest}`, `\u2068${secret}\u2069`])
+      expect(await faultsOf({ secret: pasted }), JSON.stringify(pasted)).to.deep.equal(['secret_spaces']);
   });
 
   it('the check reports every malformed header', async () => {

@@ -56,6 +56,23 @@ describe("a session on the driver's page", () => {
     expect((await data(browser, '/me/offline', { method: 'POST' })).body).to.deep.equal({ available: false });
   });
 
+  it('sign-in finds the key in whatever text a phone copied from a message', async () => {
+    const { key } = await newGatewayDriver(api);
+    const [half, rest] = [key.slice(0, 20), key.slice(20)];
+    for (const pasted of [
+      ` ${key}\n`,
+      `${key}\u200b`,
+      `\u2068${key}\u2069`,
+      `${half}\n${rest}`,
+      `Hi Dana, your key: “${key}”. See you!`,
+      // A browser removes the line break before the address.
+      `${key}https://rides.example/drive`,
+    ]) {
+      const browser = await enter(pasted);
+      expect(browser.page, JSON.stringify(pasted)).to.include({ status: 200, path: '/drive' });
+    }
+  });
+
   it('sign-in refuses unknown keys, keys of suspended drivers and partner keys, without showing the key', async () => {
     const suspended = await newGatewayDriver(api);
     await suspendDriver(suspended.driverId);
@@ -114,13 +131,14 @@ describe("a session on the driver's page", () => {
     try {
       const { key } = await newGatewayDriver(api);
       const browser = plainBrowser({ url: `http://127.0.0.1:${server.port}` });
-      for (const typed of [`${key}x`, key]) {
+      const wrong = newDriverKey();
+      for (const typed of [wrong, key]) {
         await enter(typed, browser);
-        expect(browser.page.path + cookieOf(browser) + browser.page.html).not.to.include(key);
+        expect(browser.page.path + cookieOf(browser) + browser.page.html).not.to.include(typed);
       }
       expect(textOf(browser.page.html)).to.include('Dana Okoye');
       const log = JSON.stringify(logged.lines);
-      expect(log).to.include('/drive/sign-in').and.not.to.include(key);
+      expect(log).to.include('/drive/sign-in').and.not.to.include(key).and.not.to.include(wrong);
       expect(log).not.to.include(browser.cookies.get('driver_session'));
     } finally {
       await server.close();

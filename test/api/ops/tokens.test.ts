@@ -28,9 +28,9 @@ describe('personal tokens of operators', () => {
       beforeEach(forget);
       const newToken = () => createToken(`anna ${randomBase62(6)}`, operators.ctx.now());
 
-      it('a personal token is exchanged for a cookie, which opens the queue board until the token is revoked', async () => {
+      it('a personal token, pasted with invisible characters, is exchanged for a cookie, which opens the queue board until the token is revoked', async () => {
         const { tokenId, token } = await newToken();
-        const answer = await operators.signIn(token);
+        const answer = await operators.signIn(` ${token}\u200b\n`);
         expect([answer.status, answer.headers.get('location')]).to.deep.equal([303, '/ops/queues']);
         const cookie = cookieOf(answer);
         expect(cookie).not.to.include(token);

@@ -67,6 +67,17 @@ describe('streams of live maps', () => {
     expect(second.now).to.be.above(first.now);
   });
 
+  it('a link that was copied with the punctuation after it leads to its map', async () => {
+    const { url } = await newRide();
+    const { pathname } = new URL(url);
+    for (const tail of ['.', ',', ')', '!', '"', '.)', '%20', '%0A', '%E2%80%8B', '%E3%80%82']) {
+      const answer = await fetch(url + tail, { redirect: 'manual' });
+      const { pathname: leadsTo } = new URL(answer.headers.get('location') ?? url + tail);
+      expect([answer.status, leadsTo], tail).to.deep.equal([302, pathname]);
+    }
+    for (const tail of ['x', '.x', '0']) expect((await fetch(url + tail)).status, tail).to.equal(404);
+  });
+
   it('the stream, the page and polling show the same state', async () => {
     const { url } = await newRide();
     const { now: _, ...streamed } = await (await open(url)).next();

@@ -213,8 +213,10 @@ describe('sign-in codes', () => {
     expect(parseEmail(`${'a'.repeat(250)}@b.example`)).to.equal(null);
   });
 
-  it('parseCode accepts six digits with spaces and hyphens, and rejects other texts', () => {
-    for (const typed of ['123456', '123 456', ' 123-456 ', '１２３４５６', '123\u00a0456']) {
+  it('parseCode accepts six digits of any script with spaces, dashes and invisible characters, and no other text', () => {
+    const pasted = ['123\u00a0456', '123\u200b456', '\u2068123456\u2069', '123\u2013456', '\ufeff123456'];
+    const scripts = ['１２３４５６', '١٢٣٤٥٦', '۱۲۳۴۵۶', '१२३४५६', '𝟭𝟮𝟯𝟰𝟱𝟲'];
+    for (const typed of ['123456', '123 456', ' 123-456 ', ...scripts, ...pasted]) {
       expect(parseCode(typed), typed).to.equal('123456');
     }
     for (const typed of ['', '12345', '1234567', 'abcdef', '12 34 5x']) expect(parseCode(typed), typed).to.equal(null);

@@ -32,7 +32,8 @@ describe('checkTargetUrl', () => {
     const others = ['', 'example.com/hook', '//example.com/', 'https://', 'https://exa mple.com/', 'https://[::1/'];
     const hidden = ['https:\\\\example.com', 'ht\ttps://example.com/', ' https://example.com/', 'https://a.b/\u0000'];
     const zones = ['https://[fe80::1%25eth0]/', 'https://[fe80::1%eth0]/', 'https://1.2.3.4.5/', 'https://256.1.1.1/'];
-    for (const url of [...others, ...hidden, ...zones])
+    const ports = ['https://example.com:0/', 'https://example.com:00/', 'https://example.com:65536/'];
+    for (const url of [...others, ...hidden, ...zones, ...ports])
       expect(checkTargetUrl(url, []), url).to.equal('must be a valid URL');
   });
 

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { bodyOf, valuesOfRide } from '../../api/dashboard/desk/booking-values.ts';
+import { presentOwnRide } from '../../api/drivers/show-own-ride.ts';
+import { newRideSchema } from '../../api/rides/new-ride.ts';
+import { eraseRide } from '../../shared/retention/erase-rides.ts';
+import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Location, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
+import { rideIn } from '../support/rides.ts';
+import { useTestContext } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+
+interface Treatment {
+  example: unknown;
+  /** True if erasure removes the field. A place only loses its address and its exact coordinates. */
+  erased: boolean;
+  /** True if the driver who was chosen sees the field. */
+  driver: boolean;
+  /** True if the desk's form for the same ride again has the field. */
+  desk: boolean;
+}
+
+const pickup: Location = { lat: 40.7128, lng: -74.006, address: 'Ward 7' };
+const destination: Location = { lat: 40.758, lng: -73.9855, address: 'Main entrance' };
+/** On a full minute, because the desk's form has no seconds. */
+const pickupAt = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 3 * 3_600_000);
+
+/**
+ * How each field is treated. A field that is added needs a row, which decides about erasure, drivers and the desk: the
+ * tests below check each column.
+ */
+const treatments = {
+  pickup: { example: pickup, erased: true, driver: true, desk: true },
+  destination: { example: destination, erased: true, driver: true, desk: true },
+  fare: { example: 31.5, erased: false, driver: true, desk: true },
+  carType: { example: 'family', erased: false, driver: true, desk: true },
+  rideType: { example: 'intercity', erased: false, driver: true, desk: true },
+  passengerCount: { example: 3, erased: false, driver: true, desk: true },
+  // The desk's form has no distance: the service computes it.
+  distanceKm: { example: 7.5, erased: false, driver: true, desk: false },
+  notes: { example: 'Ring twice', erased: true, driver: true, desk: true },
+  passenger: { example: { name: 'Ada Lovelace', phone: '+12025550111' }, erased: true, driver: true, desk: true },
+  needs: { example: ['pet'], erased: true, driver: true, desk: true },
+  pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
+  reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
+  onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
+  // Only programs set these.
+  metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
+  webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
+  autoAccept: { example: { maxPrice: 40 }, erased: false, driver: false, desk: false },
+} satisfies Record<keyof RideRequest, Treatment>;
+
+const fields = Object.entries(treatments) as [keyof RideRequest, Treatment][];
+const request = Object.fromEntries(fields.map(([field, { example }]) => [field, example])) as unknown as RideRequest;
+const asNumber = (value: unknown) => (value instanceof Date ? value.getTime() : value);
+
+describe('each field of a request', () => {
+  const ctx = useTestContext();
+
+  /** A live ride with every field. Resolves with it and its chosen driver. */
+  async function fullRide(status: RideStatus) {
+    const { rideId, offer } = await rideIn(ctx, status);
+    await rides.updateOne({ _id: rideId }, { $set: { ...request, unsettled: 0 } });
+    return { ride: await storedRide(rideId), driverId: offer.driver.driverId };
+  }
+
+  it('erasure removes or keeps each field of a request as decided', async () => {
+    const { ride } = await fullRide('completed');
+    await eraseRide(ride._id);
+    const erased = await storedRide(ride._id);
+    expect(erased.erasedAt).to.be.a('date');
+    const places: Partial<Ride> = { pickup: { lat: 40.71, lng: -74.01 }, destination: { lat: 40.76, lng: -73.99 } };
+    for (const [field, treatment] of fields) {
+      const left = treatment.erased ? places[field] : ride[field];
+      expect(erased[field], field).to.deep.equal(left);
+    }
+  });
+
+  it('the chosen driver sees exactly the decided fields of a request', async () => {
+    const { driverId } = await fullRide('driver_arriving');
+    const { ride: shown } = presentOwnRide(await ridesOfDriver(() => ctx.now())(driverId));
+    for (const [field, { driver, example }] of fields) {
+      const value = (shown as Partial<Record<typeof field, unknown>> | null)?.[field];
+      expect(value, field).to.deep.equal(driver ? asNumber(example) : undefined);
+    }
+  });
+
+  it('the same ride again at the desk has exactly the decided fields of a request', () => {
+    const again = (ride: object) => {
+      const values = valuesOfRide(ride as Ride, 'repeat', new Date());
+      return { values, body: bodyOf(values, { from: pickup, to: destination }) as Partial<Record<string, unknown>> };
+    };
+    const { values, body } = again(request);
+    expect([values.from, values.to]).to.deep.equal([pickup.address, destination.address]);
+    for (const [field, { desk, example }] of fields) {
+      expect(body[field], field).to.deep.equal(desk ? asNumber(example) : undefined);
+    }
+    // A new booking has this field by default.
+    expect(again({ ...request, onDriverCancel: undefined }).body.onDriverCancel).to.equal(undefined);
+  });
+
+  it('the schema of a creation and its contract have exactly the fields of a request', () => {
+    const names = fields.map(([field]) => field);
+    expect(Object.keys(newRideSchema(ctx.config).describe().keys)).to.have.members(names);
+    const contract = readFileSync('docs/contract.md', 'utf8');
+    const [, table = ''] = /\nCreates a ride\.\n\n(\|.*?)\n\n/s.exec(contract) ?? [];
+    const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)\w+(?=`)/g) ?? []);
+    expect(listed).to.have.members(names);
+  });
+});
