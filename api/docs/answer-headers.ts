@@ -34,7 +34,8 @@ export const answerHeaders = {
     example: 'Bearer',
   },
   'X-Service-Ignored-Fields': {
-    description: 'Unknown fields of your body, which were ignored: at most 10 names. Errors can have it too.',
+    description:
+      'Unknown fields of your body and your query, which were ignored: at most 10 names. Errors can have it too.',
     schema: { type: 'string' },
     example: 'passengerName',
   },

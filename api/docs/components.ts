@@ -81,7 +81,7 @@ export class Components {
           ...new Set<AnswerHeader>([
             'X-Request-Id',
             ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
-            ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
+            ...(mayNameIgnored || mayWarn ? (['X-Service-Ignored-Fields'] as const) : []),
             ...(mayWarn ? (['X-Service-Warnings'] as const) : []),
           ]),
         ]),

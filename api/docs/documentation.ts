@@ -71,6 +71,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     ['/docs/postman.json', () => json(jsonText(postmanCollection(shown.partner)))],
     ['/docs/drivers-postman.json', () => json(jsonText(postmanCollection(shown.driver)))],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
+    ['/docs/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {
     const html = () => htmlContent(renderDocPage({ page, parsed: parseMarkdown(page.text), titles }));

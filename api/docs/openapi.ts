@@ -123,8 +123,7 @@ function describeOperation(operation: Operation, audience: Audience, components:
         headers: components.referToHeaders([
           'X-Request-Id',
           ...(answer.headers ?? []),
-          ...(audience === 'partner' && body ? (['X-Service-Ignored-Fields'] as const) : []),
-          ...(audience === 'partner' ? (['X-Service-Warnings'] as const) : []),
+          ...(audience === 'partner' ? (['X-Service-Ignored-Fields', 'X-Service-Warnings'] as const) : []),
         ]),
         ...(answer.schema && {
           content: {

@@ -80,7 +80,7 @@ export const driverSteps: readonly DriverOperation[] = [
   driverStep(
     'cancel',
     'Give up the ride',
-    'Cancels the ride for the partner too: no other driver is asked.',
+    'Cancels the ride for the partner too. Other drivers are asked only if the partner wants a new ride (`onDriverCancel`), which is another one.',
     'cancelled',
     'ride_ended',
   ),

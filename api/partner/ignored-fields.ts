@@ -24,9 +24,22 @@ export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promi
     const body = await readJsonBody(ctx);
     const names = new Set<string>();
     addIgnored(names, body as object, known);
-    if (names.size > 0) ctx.set('X-Service-Ignored-Fields', [...names].join(', '));
+    setIgnored(ctx, names);
     return validate(schema, body);
   };
+}
+
+/** Lists the query's parameters that an operation does not know in the same header. */
+export function listIgnoredParameters(ctx: RequestContext, known: object): void {
+  const names = new Set<string>();
+  addIgnored(names, ctx.query, new Map(Object.keys(known).map((name) => [name, new Map()])));
+  setIgnored(ctx, names);
+}
+
+function setIgnored(ctx: RequestContext, names: ReadonlySet<string>): void {
+  const listed = String(ctx.response.get('X-Service-Ignored-Fields') || '');
+  const all = new Set([...(listed ? listed.split(', ') : []), ...names]);
+  if (all.size > 0) ctx.set('X-Service-Ignored-Fields', [...all].slice(0, maxNames).join(', '));
 }
 
 function addIgnored(names: Set<string>, part: object, known: KnownFields): void {

@@ -5,6 +5,7 @@ import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
+import { listIgnoredParameters } from './ignored-fields.ts';
 
 /** The warnings that a response to a test key can have: code and meaning. Codes are never renamed. */
 export const warnings = {
@@ -46,13 +47,14 @@ export function warnOfFare(ctx: RequestContext, fare: number): void {
 }
 
 /**
- * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. The response to an
- * invalid request (400) has no warnings.
+ * Wraps a route so that its responses name the query's unknown parameters in `X-Service-Ignored-Fields`, and responses to
+ * test keys list the request's warnings in `X-Service-Warnings`. The response to an invalid request (400) has neither.
  */
 export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};
 
   function setHeader(ctx: RequestContext): void {
+    listIgnoredParameters(ctx, known);
     if (ctx.state.caller?.mode !== 'test') return;
     if (Object.keys(ctx.query).some((parameter) => !Object.hasOwn(known, parameter))) {
       warn(ctx, 'unknown_query_parameter');

@@ -85,7 +85,9 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
       .items(Joi.valid(...allNeeds).meta({ openapi: { title: 'Need' } }))
       .unique()
       .empty(null)
-      .description('What the car and its driver must be able to serve. Only such drivers are asked.'),
+      .description(
+        `What the car and its driver must be able to serve: ${allNeeds.map((need) => `\`${need}\``).join(', ')}. Only such drivers are asked.`,
+      ),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {

@@ -174,7 +174,7 @@ next delivery attempt is signed with it.`,
     }),
     limit: command({
       summary: 'sets how many rides a key can create',
-      forms: ['KEYID', 'KEYID --default'],
+      forms: ['KEYID --per-minute N --per-hour N', 'KEYID --default'],
       options: { 'per-minute': count, 'per-hour': count, default: { type: 'boolean' } },
       about: `Sets how many rides a key can create in any 60 seconds and
 in any hour, from its next request on. Without an own limit

@@ -1,18 +1,18 @@
 import type { Config } from '../base/config.ts';
 import { checkTargetUrl } from './target.ts';
 
-const localReceiverHint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
-
 /**
  * Like `checkTargetUrl`, for a URL that a partner or an operator enters. In development, the text of a refusal names
- * the setting that would allow the URL.
+ * the setting that would allow the URL, with the port of this stack, so that no second one is started.
  */
 export function checkGivenTarget(
-  { environment, webhookLocalTargets }: Pick<Config, 'environment' | 'webhookLocalTargets'>,
+  { environment, webhookLocalTargets, port }: Pick<Config, 'environment' | 'webhookLocalTargets'> & { port?: number },
   url: string,
 ): string | null {
   const refusal = checkTargetUrl(url, webhookLocalTargets);
-  return refusal && environment === 'development' && couldBeAllowed(url) ? `${refusal}; ${localReceiverHint}` : refusal;
+  if (!refusal || environment !== 'development' || !couldBeAllowed(url)) return refusal;
+  const command = `${port ? `PORT=${port} ` : ''}WEBHOOK_LOCAL_TARGETS=${new URL(url).origin} npm run dev`;
+  return `${refusal}; for a local receiver, start this stack again with: ${command}`;
 }
 
 /** True if WEBHOOK_LOCAL_TARGETS with the origin of `url` would allow the URL. */

@@ -89,6 +89,13 @@ describe('X-Service-Ignored-Fields', () => {
     expect([refused.status, named(refused)]).to.deep.equal([400, 'latitude']);
   });
 
+  it('an unknown parameter of a query is named, with live keys too, and no value', async () => {
+    for (const by of [partner, await api.partner('live')]) {
+      expect(named(await by.get('/rides?refrence=B-7&limit=5&svc_test_x=1'))).to.equal('refrence');
+      expect(named(await by.get('/rides?reference=B-7'))).to.equal(null);
+    }
+  });
+
   it('a 400 for a local webhookUrl in development suggests WEBHOOK_LOCAL_TARGETS', async () => {
     const answer = await partner.createRide({ webhookUrl: 'http://127.0.0.1:4000/hook' });
     expect(answer.status).to.equal(400);

@@ -15,8 +15,9 @@ describe('checkGivenTarget', () => {
     it(`${url} is refused, and in development the error explains how to allow it with WEBHOOK_LOCAL_TARGETS`, () => {
       const rule = checkTargetUrl(url, []);
       expect(checkGivenTarget(development, url)).to.equal(
-        `${rule}; for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev`,
+        `${rule}; for a local receiver, start this stack again with: WEBHOOK_LOCAL_TARGETS=${new URL(url).origin} npm run dev`,
       );
+      expect(checkGivenTarget({ ...development, port: 4870 }, url)).to.include(' PORT=4870 WEBHOOK_LOCAL_TARGETS=');
       expect(checkGivenTarget(production, url)).to.equal(rule);
     });
   }
