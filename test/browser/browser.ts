@@ -132,7 +132,7 @@ export async function lookAt(origin: string, looks: readonly Look[], options: Br
 
 /**
  * Checks an open page on each screen in its current state: no console message, no request to another host, no serious
- * finding of axe-core, nothing wider than the screen. Saves a screenshot of each in `shots/`.
+ * finding of axe-core, nothing wider than the screen, no field that makes a phone zoom. Saves a screenshot of each in `shots/`.
  */
 export async function lookAround(name: string, page: TestPage): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
@@ -142,6 +142,7 @@ export async function lookAround(name: string, page: TestPage): Promise<void> {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     await expectNotTooWide(page);
+    if (viewport.width < 500) assert.deepEqual(await fieldsThatZoom(page), [], `${where}: text below 16 px`);
     const file = path.join(shotFolder, `${where}.jpg`);
     // A PNG, or a picture of the whole page, needs several times the CPU time.
     const saveShot = () => page.screenshot({ path: file, type: 'jpeg', quality: 80 });
@@ -152,6 +153,14 @@ export async function lookAround(name: string, page: TestPage): Promise<void> {
   assert.deepEqual(page.complaints, [], name);
   if (before) await page.setViewportSize(before);
 }
+
+/** The fields whose text is smaller than 16 px: when one gets the focus, an iPhone zooms in and does not zoom out. */
+const fieldsThatZoom = (page: Page): Promise<string[]> =>
+  page.$$eval('input:not([type="hidden"], [type="checkbox"], [type="radio"]), select, textarea', (fields) =>
+    fields
+      .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)
+      .map((field) => field.id || field.getAttribute('name') || field.outerHTML),
+  );
 
 /** Waits until the page is laid out for its screen. Throws, with the widest parts, if it stays wider than the screen. */
 export async function expectNotTooWide(page: Page): Promise<void> {
