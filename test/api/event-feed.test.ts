@@ -50,6 +50,7 @@ describe('reading events', () => {
           body: JSON.parse(sent),
           delivery: index === 0 ? { ...delivery, at: 5 } : null,
         })),
+        resends: [],
       });
     });
 
@@ -176,7 +177,7 @@ describe('reading events', () => {
       partner.get(`/rides/${rideId}/events?after=1&waitSeconds=1`),
       partner.get('/events?after=now&waitSeconds=1'),
     ]);
-    expect(ofRide.body).to.deep.equal({ rideId, events: [] });
+    expect(ofRide.body).to.deep.equal({ rideId, events: [], resends: [] });
     expect(ofKey.body.events).to.deep.equal([]);
   });
 
