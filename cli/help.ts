@@ -58,8 +58,9 @@ function usage<Ctx>(program: Program<Ctx>, name: string | undefined, command: Co
   });
   return forms
     .map((form, index) => {
-      const start = `${index === 0 ? 'Usage:' : '      '} ${invocation(program.name)} ${[name, form].filter(Boolean).join(' ')}`;
-      return wrapped(start, [...optionWords, '[--json]']);
+      const [operands = '', ...needed] = form.split(/ (?=--)/);
+      const words = [index === 0 ? 'Usage:' : '      ', invocation(program.name), name, operands];
+      return wrapped(words.filter(Boolean).join(' '), [...needed, ...optionWords, '[--json]']);
     })
     .join('\n');
 }

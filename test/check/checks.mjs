@@ -38,7 +38,7 @@ export const checks = [
   },
   {
     name: 'walk',
-    proves: 'every page opens in Chromium, on a phone and on a desktop, without a complaint',
+    proves: 'every page opens in Chromium, on a phone and on a desktop, without a complaint, and is accessible',
     // One mocha process loads the list of assets before its setup could build them.
     command: `npm run -s assets && ${mocha} --require ./test/browser/hooks.ts test/browser/walk.test.ts`,
     paths: ['api/', 'shared/', tests, 'test/browser/'],

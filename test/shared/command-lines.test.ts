@@ -21,6 +21,8 @@ const refused = {
       'list key_x',
       'revoke key_x --name x',
       'rekey key_x',
+      'limit key_x',
+      'limit key_x --per-minute 5',
       'create --nonsense',
       'create --name',
       'create --mode test',

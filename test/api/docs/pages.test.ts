@@ -77,6 +77,7 @@ describe('documentation', () => {
 
   it('llms.txt lists every page of the documentation', async () => {
     const text = await (await ask('/llms.txt')).text();
+    expect(await (await ask('/docs/llms.txt')).text()).to.equal(text);
     for (const name of pageNames) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
     for (const name of ['openapi', 'drivers-openapi', 'postman', 'drivers-postman']) {
       expect(text).to.include(`https://api.partner.example/docs/${name}.json`);

@@ -203,6 +203,7 @@ describe('ops doctor', () => {
     const found = await examined({ SMTP_URL: '', MAIL_FROM: '' });
     expect(found['outgoing HTTPS']?.state).to.equal('skipped');
     expect(found.mail?.state).to.equal('skipped');
+    expect(found.mail?.found).to.equal('SMTP_URL is not set: mails are shown at /dev/mail');
   });
 
   it('the command prints one line per check, what to do after red ones, and exits with code 1 if one is red', async () => {
