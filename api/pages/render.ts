@@ -1,9 +1,9 @@
 import { type ComponentChild, Fragment, h, options, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { isRightToLeft, shownCode, shownLines, shownText, withNumbers } from '../../shared/base/shown-text.ts';
+import { partsByDirection, shownCode, shownLines, shownText } from '../../shared/base/shown-text.ts';
 
 /**
- * Renders HTML, and escapes all user input. Every text goes through `shownText`, so that no page can forget it; texts
+ * Renders HTML, and escapes all user input. Every text goes through `shownText`, so that no page can forget it; words
  * that are read from right to left are isolated with `<bdi>`. Values of hidden fields stay as they are.
  */
 export const renderHtml = (page: ComponentChild): string => renderToString(page as VNode);
@@ -39,7 +39,8 @@ function shownChildren(type: unknown, children: unknown): unknown {
   if (type === 'bdi') return children;
   if (codeElements.has(type)) return shownCode(children);
   const text = shownLines(children);
-  return isRightToLeft(text) && !textElements.has(type) ? h('bdi', null, withNumbers(text)) : text;
+  const parts = textElements.has(type) ? [text] : partsByDirection(text);
+  return parts.length === 1 ? text : parts.map((part, index) => (index % 2 === 1 ? h('bdi', null, part) : part));
 }
 
 const { vnode: next } = options;

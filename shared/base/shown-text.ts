@@ -5,11 +5,9 @@
 
 /** Characters that change the direction of the text around them, so that a name can pretend to be another one. */
 const bidiControls = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-/** A text that `isolated` has made stays as it is. */
-const hidden = new RegExp(
-  `(\\u2068(?:[^\\p{Cc}${bidiControls}]|\\u2066[\\d ().+-]*\\u2069)*\\u2069)|[${bidiControls}]`,
-  'gu',
-);
+/** What `isolated` has put between two invisible characters stays as it is. */
+const isolate = `\\u2068(?:[^\\p{Cc}${bidiControls}]|\\u2066[\\d ().+-]*\\u2069)*\\u2069`;
+const hidden = new RegExp(`(${isolate})|[${bidiControls}]`, 'gu');
 /** A number of several groups, such as a phone number. Its groups are read from left to right, in every script. */
 const groupedNumber = /\+?\(?\d[\d ().-]*[ .-][\d ().-]*\d|\+\d+/g;
 const control = /[\p{Cc}\u2028\u2029]/gu;
@@ -18,7 +16,9 @@ const refused = new RegExp(`[\\p{Cc}\\u2028\\u2029${bidiControls}]`, 'u');
 
 /** Letters that are read from right to left, and digits that take the direction of the text around them. */
 const rightToLeft =
-  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}\u0660-\u0669\u06f0-\u06f9]/u;
+  '[\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}\\p{Script=Adlam}\\p{Script=Samaritan}\\p{Script=Mandaic}\\u0660-\\u0669\\u06f0-\\u06f9]';
+/** The words of such a script that follow each other, with what is between them, but without other letters. */
+const words = new RegExp(`(${isolate}|${rightToLeft}(?:[^\\p{L}\\u2068\\u2069]*${rightToLeft})*\\p{M}*)`, 'u');
 
 /** A text on one line, with spaces for control characters, and without the controls of direction. */
 export const shownText = (text: string): string => text.replace(hidden, '$1').replace(control, ' ');
@@ -26,20 +26,25 @@ export const shownText = (text: string): string => text.replace(hidden, '$1').re
 /** Like `shownText`, but keeps line breaks and tabs. */
 export const shownLines = (text: string): string => text.replace(hidden, '$1').replace(lineControl, ' ');
 
-/** True if a text must be isolated from the text beside it. */
-export const isRightToLeft = (text: string): boolean => rightToLeft.test(text);
-
-/** A text from right to left in which the groups of a phone number keep their order. */
-export const withNumbers = (text: string): string => text.replace(groupedNumber, '\u2066$&\u2069');
+/**
+ * The parts of a text, of which each second one is read from right to left and must be isolated from the others. In it,
+ * the groups of a phone number keep their order.
+ */
+export const partsByDirection = (text: string): string[] =>
+  text
+    .split(words)
+    .map((part, index) =>
+      index % 2 === 1 && !part.startsWith('\u2068') ? part.replace(groupedNumber, '\u2066$&\u2069') : part,
+    );
 
 /**
- * Like `shownText`, for a text that becomes part of a longer one. A text that is read from right to left is put between
- * two invisible characters, so that the order of the text around it stays: the text form of `<bdi>`.
+ * Like `shownText`, for a text without elements. Words that are read from right to left are put between two invisible
+ * characters, so that the order of the text around them stays: the text form of `<bdi>`.
  */
-export function isolated(text: string): string {
-  const shown = shownText(text);
-  return isRightToLeft(shown) && !shown.startsWith('\u2068') ? `\u2068${withNumbers(shown)}\u2069` : shown;
-}
+export const isolated = (text: string): string =>
+  partsByDirection(shownText(text))
+    .map((part, index) => (index % 2 === 1 && !part.startsWith('\u2068') ? `\u2068${part}\u2069` : part))
+    .join('');
 
 /** Code with invisible characters as the escapes of JSON and JavaScript, which mean the same and can be seen. */
 export const shownCode = (text: string): string =>

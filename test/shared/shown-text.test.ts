@@ -23,7 +23,9 @@ describe('a text that somebody typed', () => {
   });
 
   it('keeps the order of a phone number in a text from right to left', () => {
-    expect(isolated('سارة +1 202 555 0100, 12')).to.equal('\u2068سارة \u2066+1 202 555 0100\u2069, 12\u2069');
+    expect(isolated('سارة +1 202 555 0100, 12')).to.equal('\u2068سارة\u2069 +1 202 555 0100, 12');
+    expect(isolated('سارة +1 202 555 0100 سارة')).to.equal('\u2068سارة \u2066+1 202 555 0100\u2069 سارة\u2069');
+    expect(isolated('4.8 ★ سارة علي · $20.00')).to.equal('4.8 ★ \u2068سارة علي\u2069 · $20.00');
     expect(shownText(isolated('سارة +1 202'))).to.equal(isolated('سارة +1 202'));
     expect(isolated('Ada +1 202')).to.equal('Ada +1 202');
   });
@@ -31,7 +33,8 @@ describe('a text that somebody typed', () => {
   it('is cleaned and isolated in every element and attribute of a page', () => {
     const page = h('p', { title: 'a\u202eb' }, 'سارة', ' +1 202 ', h('input', { type: 'text', value: 'a\u0000b' }));
     expect(renderHtml(page)).to.equal('<p title="ab"><bdi>سارة</bdi> +1 202 <input type="text" value="a b"/></p>');
-    expect(renderHtml(h('p', null, 'سارة +1 202'))).to.equal('<p><bdi>سارة \u2066+1 202\u2069</bdi></p>');
+    expect(renderHtml(h('p', null, 'سارة +1 202'))).to.equal('<p><bdi>سارة</bdi> +1 202</p>');
+    expect(renderHtml(h('p', null, '4.8 ★ سارة علي · $20'))).to.equal('<p>4.8 ★ <bdi>سارة علي</bdi> · $20</p>');
     expect(renderHtml(h('input', { type: 'hidden', value: 'a\u202eb' }))).to.include('a\u202eb');
     expect(renderHtml(h('title', null, 'سارة'))).to.equal('<title>سارة</title>');
     expect(renderHtml(h('code', null, '"a\u202eb"'))).to.equal('<code>&quot;a\\u202eb&quot;</code>');
