@@ -104,7 +104,7 @@ def ask(method, path, body=None, headers=None):
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             text = f"{error.code} {error.read().decode()}"
-            if error.code in (401, 403):
+            if error.code == 401:
                 raise WrongKey(f"{text}: set KEY to an active key") from None
             if error.code < 500 and error.code not in (408, 429):
                 raise Refused(text) from None

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId, newRideId } from '../../shared/base/ids.ts';
 import { connectRedis } from '../../shared/base/redis/redis.ts';
-import { wideCellsAround } from '../../shared/drivers/cells.ts';
+import { cellsAt, wideCellsAround } from '../../shared/drivers/cells.ts';
 import {
   type DriverPosition,
   goOffline,
@@ -183,8 +183,10 @@ describe('drivers who become available between two dispatch rounds', () => {
     ['is dispatched afterwards', false],
   ] as const) {
     it(`a driver in the cell where the radius of a ride ends gets the ride once inside, if the ride ${when}`, async () => {
-      const [place, driverId] = [somewhere(), newDriverId()];
-      // Both points are in one cell in most runs, because a cell is 250 m wide.
+      const driverId = newDriverId();
+      let place = somewhere();
+      const cellAtKm = (km: number) => cellsAt(pointAt(place, km, 0))[0];
+      while (cellAtKm(3.01) !== cellAtKm(2.99)) place = somewhere();
       await online(driverId, pointAt(place, 3.01, 0));
       if (!isFirst) await serve();
       const rideId = await dispatchedRide(ctx, place);
