@@ -29,7 +29,7 @@ export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promi
   };
 }
 
-/** Lists the query's parameters that an operation does not know in the same header. */
+/** Lists the parameters of the query that the operation does not know, in the same header as the fields of a body. */
 export function listIgnoredParameters(ctx: RequestContext, known: object): void {
   const names = new Set<string>();
   addIgnored(names, ctx.query, new Map(Object.keys(known).map((name) => [name, new Map()])));

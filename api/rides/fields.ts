@@ -2,8 +2,6 @@ import Joi from 'joi';
 import { maxPrice } from '../../shared/base/terms.ts';
 import { bodySchema } from '../http/operation.ts';
 
-const notMilliseconds = '{{#label}} must be Unix time in milliseconds, such as 1795269600000';
-
 /** An optional text. `null` counts as absent; an empty text is allowed. */
 export const text = Joi.string()
   .allow('')
@@ -22,6 +20,8 @@ export const textUpTo = (length: number) =>
 
 /** An empty reference counts as absent, because a search for it makes no sense. */
 export const reference = textUpTo(64).empty(Joi.valid(null, ''));
+
+const notMilliseconds = '{{#label}} must be Unix time in milliseconds, such as 1795269600000';
 
 /** A time from 2001 to 5138 in seconds is one of the first three years after 1970 in milliseconds. */
 const looksLikeSeconds = (value: number): boolean => value >= 1e9 && value < 1e11;

@@ -27,8 +27,8 @@ const destination: Location = { lat: 40.758, lng: -73.9855, address: 'Main entra
 const pickupAt = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 3 * 3_600_000);
 
 /**
- * How each field is treated. A field that is added needs a row, which decides about erasure, drivers and the desk: the
- * tests below check each column.
+ * One row for each field of a request: whether erasure removes it, and whether drivers and the desk see it. The tests
+ * below check each column, and fail for a new field without a row.
  */
 const treatments = {
   pickup: { example: pickup, erased: true, driver: true, desk: true },

@@ -37,7 +37,7 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
   process.env.TEST_SERVERS = JSON.stringify(servers);
 }
 
-/** How many workers mocha starts at most: the option of the command line, or mocha's own default. */
+/** The most workers that mocha starts: `--jobs` of the command line, or mocha's default. */
 function workerCount(): number {
   const { jobs } = parseArgs({ options: { jobs: { type: 'string', short: 'j' } }, strict: false }).values;
   return Number(jobs ?? Math.max(1, cpus().length - 1));

@@ -99,8 +99,8 @@ function tomorrowAt(ride: Ride, now: Date): string {
 }
 
 /**
- * What the reader's clocks show at the pickup, as a time whose UTC clock shows the same; undefined for now, null for a
- * text that is no time.
+ * The pickup's date and time as typed, stored as if the reader's clocks ran in UTC. Undefined for a ride for now, null if
+ * the text is not a time.
  */
 export const pickupClockIn = ({ when, pickupTime }: BookingValues): Date | undefined | null =>
   when === 'later' ? (timeIn(pickupTime.trim(), 'start') ?? null) : undefined;

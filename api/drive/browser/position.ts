@@ -76,7 +76,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     );
   }
 
-  /** A browser that blocked or suspended the position does not go on with an earlier watch. */
+  /** Starts a new watch. After a browser has blocked or suspended the position, the old one reports nothing more. */
   function watchAgain(): void {
     if (watch === undefined || document.hidden) return;
     navigator.geolocation.clearWatch(watch);
