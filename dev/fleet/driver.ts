@@ -1,4 +1,5 @@
 import type { Point } from '../../shared/base/great-circle.ts';
+import { maxRequests } from '../../shared/drivers/nearby.ts';
 import { sleep } from '../stack/signals.ts';
 import { type Behaviour, bidOn } from './behaviour.ts';
 import type { Figures } from './figures.ts';
@@ -23,7 +24,7 @@ interface DriverOptions {
   speed: number;
   reportMs: number;
   figures: Figures;
-  onRequest?(rideId: string): void;
+  onRequest?(rideId: string, availableAt: number): void;
 }
 
 export interface FleetDriver {
@@ -41,6 +42,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   const seen = new Map<string, { offerId?: string }>();
   const atWork = new Set<Promise<void>>();
   let trip: { rideId: string; over: AbortController } | undefined;
+  let availableAt = performance.now();
 
   function onError(error: unknown): void {
     if (ending.signal.aborted) return;
@@ -63,6 +65,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     let dueAt = performance.now() + Math.random() * options.reportMs;
     while (await sleep(Math.max(0, dueAt - performance.now()), ending.signal)) {
       dueAt = Math.max(dueAt + options.reportMs, performance.now());
+      if (!car.isParked()) availableAt = performance.now();
       const next = !trip && car.isParked() && options.wander();
       if (next) car.driveTo(next);
       await report().catch(onError);
@@ -86,12 +89,14 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
 
   function takeRequests(open: OpenRequest[]): void {
     const isOpen = new Set(open.map(({ rideId }) => rideId));
+    const wasFull = seen.size >= maxRequests;
     for (const rideId of seen.keys()) if (!isOpen.has(rideId)) seen.delete(rideId);
+    if (trip || (wasFull && seen.size < maxRequests)) availableAt = performance.now();
     for (const request of open) {
       if (seen.has(request.rideId)) continue;
       seen.set(request.rideId, { offerId: request.offer?.offerId });
       figures.requests += 1;
-      options.onRequest?.(request.rideId);
+      options.onRequest?.(request.rideId, availableAt);
       if (!request.offer) work(bid(request));
     }
   }
@@ -126,7 +131,9 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
         })
         .finally(() => {
           figures.underWay -= 1;
-          if (trip === begun) trip = undefined;
+          if (trip !== begun) return;
+          trip = undefined;
+          availableAt = performance.now();
         }),
     );
   }

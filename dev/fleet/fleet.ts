@@ -27,8 +27,11 @@ export interface FleetOptions {
   reportMs?: number;
   /** The behaviour of all drivers. By default each driver has a different one. */
   behaviour?: Behaviour;
-  /** Called when a driver receives a request. */
-  onRequest?(rideId: string): void;
+  /**
+   * Called when a driver receives a request. `availableAt`: when the driver last became available for rides that the
+   * driver could not get before (went online, ended a ride, got room for a request, moved), by `performance.now()`.
+   */
+  onRequest?(rideId: string, availableAt: number): void;
 }
 
 export interface Fleet {

@@ -26,11 +26,12 @@ export type FleetRides = {
 export type FleetResult = {
   created: number;
   accepted: number;
-  /**
-   * For each ride since the last `forget`, by ride id: the times from sending the creation until each driver was
-   * notified.
-   */
-  notifiedMs: Record<string, number[]>;
+  /** The rides since the last `forget`. */
+  rideIds: string[];
+  /** For drivers who were available before the creation: the times from sending it until each driver was told. */
+  createdToToldMs: number[];
+  /** For drivers who became available afterwards: the times from then until each of them was told. */
+  availableToToldMs: number[];
   figures: Fleet['figures'];
 };
 
@@ -38,16 +39,14 @@ const chooseAfterMs = 3_000;
 const chooseAgainMs = 3_000;
 const patience = 3;
 
-const notifiedAt = new Map<string, number[]>();
+const told = new Map<string, { at: number; availableAt: number }[]>();
 const sentAt = new Map<string, number>();
 let fleet: Fleet | undefined;
 let accepted = 0;
 
 answer('drivers', async (options: FleetDrivers): Promise<number> => {
-  const onRequest = (rideId: string) => {
-    const times = notifiedAt.get(rideId) ?? [];
-    notifiedAt.set(rideId, times);
-    times.push(performance.now());
+  const onRequest = (rideId: string, availableAt: number) => {
+    told.set(rideId, [...(told.get(rideId) ?? []), { at: performance.now(), availableAt }]);
   };
   fleet = await startFleet({ ...options, onRequest });
   return fleet.figures.online;
@@ -56,6 +55,7 @@ answer('drivers', async (options: FleetDrivers): Promise<number> => {
 answer('rides', async (options: FleetRides): Promise<void> => {
   const random = randomOf('rides', sentAt.size);
   const playing: Promise<void>[] = [];
+  const failures: unknown[] = [];
   const startedAt = performance.now();
   const count = Math.ceil(options.perSecond * options.seconds);
   for (let number = 0; number < count; number++) {
@@ -63,18 +63,27 @@ answer('rides', async (options: FleetRides): Promise<void> => {
     const key = options.keys[Math.floor(number / options.usesOfEach)] ?? '';
     const pickup = pointAt(options.area, options.area.km * Math.sqrt(random()), random() * 360);
     const destination = pointAt(pickup, options.tripKm, random() * 360);
-    playing.push(playRide(`${options.url}/v1/rides`, key, { pickup, destination, fare: 20 }));
+    const ride = playRide(`${options.url}/v1/rides`, key, { pickup, destination, fare: 20 });
+    playing.push(ride.catch((error) => void failures.push(error)));
   }
   await Promise.all(playing);
+  if (failures.length > 0) throw failures[0];
 });
 
 answer('result', (): FleetResult => {
   if (!fleet) throw new Error('no fleet was started');
-  const notifiedMs: Record<string, number[]> = {};
-  for (const [rideId, createdAt] of sentAt) {
-    notifiedMs[rideId] = (notifiedAt.get(rideId) ?? []).map((at) => at - createdAt);
-  }
-  return { created: sentAt.size, accepted, notifiedMs, figures: fleet.figures };
+  const all = [...sentAt].flatMap(([rideId, createdAt]) =>
+    (told.get(rideId) ?? []).map((driver) => ({ ...driver, createdAt })),
+  );
+  const wasAvailable = ({ availableAt, createdAt }: (typeof all)[number]) => availableAt <= createdAt;
+  return {
+    created: sentAt.size,
+    accepted,
+    rideIds: [...sentAt.keys()],
+    createdToToldMs: all.filter(wasAvailable).map(({ at, createdAt }) => at - createdAt),
+    availableToToldMs: all.filter((one) => !wasAvailable(one)).map(({ at, availableAt }) => at - availableAt),
+    figures: fleet.figures,
+  };
 });
 /** Excludes all rides so far from the result. */
 answer('forget', () => {
