@@ -108,10 +108,12 @@ describeOnEngine('a replica set', () => {
     const forget = onBrokenConnection(() => {
       broken += 1;
     });
-    server.hold();
+    server.hold(20);
     const error = await oneMore({ _id: id }).catch((thrown) => thrown);
     forget();
     expect([error.name, broken]).to.deep.equal(['MongoWriteConcernError', 0]);
+    const { wtimeout } = concerns().at(-1) ?? {};
+    expect(mongoose.connection.getClient().options.socketTimeoutMS).to.be.above(Number(wtimeout));
   });
 
   it('after an election, a replica set is used again at once, without the writes that no majority had', async () => {
