@@ -81,8 +81,8 @@ const wrongForDrivers: readonly PlantedBug[] = [
     edits: [
       {
         file: 'shared/drivers/positions.js',
-        find: "available: { $and: ['$isOnline', withoutRide] }",
-        replace: 'available: withoutRide',
+        find: "const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };",
+        replace: 'const available = withoutRide;',
       },
     ],
     caughtAs: /was opened to driver_\w+, who was offline/,

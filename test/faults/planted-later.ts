@@ -33,7 +33,10 @@ export const wrongLater: readonly PlantedBug[] = [
   },
   {
     what: 'lets the driver who cancelled make an offer on the successor',
-    edits: [{ file: 'shared/rides/simulation.js', find: 'if (rebids === 0)', replace: 'if (rebids >= 0)' }],
+    edits: [
+      { file: 'shared/rides/simulation.js', find: 'if (rebids === 0)', replace: 'if (rebids >= 0)' },
+      { file: 'shared/rides/simulation.js', find: '(numberFrom(_id) + 4 * place)', replace: '(4 * place)' },
+    ],
     caughtAs: /has an offer of a driver who cancelled/,
   },
   {
@@ -48,7 +51,7 @@ export const wrongLater: readonly PlantedBug[] = [
         file: 'workers/bidding.js',
         find: "if (job.timer === 'rebid')",
         replace:
-          "if (job.timer === 'rebid') await new Promise((done) => setTimeout(done, 500));\n    if (job.timer === 'rebid')",
+          "if (job.timer === 'rebid') await new Promise((done) => setTimeout(done, 3_000));\n    if (job.timer === 'rebid')",
       },
     ],
     caughtAs: /arrived, but names a ride that did not exist/,
