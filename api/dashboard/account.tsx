@@ -7,7 +7,7 @@ import { completeTeam } from '../../shared/accounts/team.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { Empty, Fact, TableHead } from './blocks.tsx';
-import { RideLink, Time } from './facts.tsx';
+import { None, RideLink, Time } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
 import { dashboardPage, PageHead } from './frame.tsx';
 import { type DashboardRoute, signedInRoutes } from './page-routes.ts';
@@ -191,7 +191,7 @@ function AuditTable({ account, entries, keyNames }: AccountPageProps) {
               {about && <> {about.startsWith('ride_') ? <RideLink rideId={about} /> : about}</>}
             </td>
             <td data-label="Key" class="key breakable">
-              {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
+              {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <None />}
             </td>
             <td data-label="Who" class="who breakable">
               {from === commandLine ? 'the operator' : (member ?? founderName(account))}

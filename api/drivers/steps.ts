@@ -80,7 +80,7 @@ export const driverSteps: readonly DriverOperation[] = [
   driverStep(
     'cancel',
     'Give up the ride',
-    'Cancels the ride for the partner too. Other drivers are asked only if the partner wants a new ride (`onDriverCancel`), which is another one.',
+    'Cancels the ride for the partner too. If the partner has set `onDriverCancel` to `rebid`, a new ride with another id replaces it, and is opened to other drivers.',
     'cancelled',
     'ride_ended',
   ),

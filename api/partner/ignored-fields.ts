@@ -29,12 +29,13 @@ export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promi
   };
 }
 
-/** Lists the parameters of the query that the operation does not know, in the same header as the fields of a body. */
-export function listIgnoredParameters(ctx: RequestContext, known: object): void {
-  const names = new Set<string>();
-  addIgnored(names, ctx.query, new Map(Object.keys(known).map((name) => [name, new Map()])));
-  setIgnored(ctx, names);
+/** Lists unknown parameters of the query in the same header as the ignored fields of a body. */
+export function listIgnoredParameters(ctx: RequestContext, parameters: readonly string[]): void {
+  const names = parameters.filter(isPresentable).slice(0, maxNames);
+  setIgnored(ctx, new Set(names));
 }
+
+const isPresentable = (name: string): boolean => namePattern.test(name) && !mayBeSecret.test(name);
 
 function setIgnored(ctx: RequestContext, names: ReadonlySet<string>): void {
   const listed = String(ctx.response.get('X-Service-Ignored-Fields') || '');
@@ -47,7 +48,7 @@ function addIgnored(names: Set<string>, part: object, known: KnownFields): void 
     if (names.size === maxNames) return;
     const inside = known.get(name);
     if (!inside) {
-      if (namePattern.test(name) && !mayBeSecret.test(name)) names.add(name);
+      if (isPresentable(name)) names.add(name);
     } else if (inside.size > 0) {
       const value = (part as Record<string, unknown>)[name];
       // Skips a value that is not an object, because the validation refuses it.

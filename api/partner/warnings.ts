@@ -54,11 +54,10 @@ export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};
 
   function setHeader(ctx: RequestContext): void {
-    listIgnoredParameters(ctx, known);
+    const unknown = Object.keys(ctx.query).filter((parameter) => !Object.hasOwn(known, parameter));
+    listIgnoredParameters(ctx, unknown);
     if (ctx.state.caller?.mode !== 'test') return;
-    if (Object.keys(ctx.query).some((parameter) => !Object.hasOwn(known, parameter))) {
-      warn(ctx, 'unknown_query_parameter');
-    }
+    if (unknown.length > 0) warn(ctx, 'unknown_query_parameter');
     if (lostNames(bodyText(ctx)).repeated.length > 0) warn(ctx, 'repeated_field');
     if (ctx.state.warnings) ctx.set('X-Service-Warnings', [...ctx.state.warnings].join(', '));
   }

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { lexer, type Tokens } from 'marked';
 import { blockInfo } from '../../api/docs/markdown.ts';
+import { people } from '../../shared/rides/simulation.ts';
 import { schemaProblem } from '../support/documented.ts';
 import { scaled } from '../support/machine-speed.ts';
 
@@ -187,6 +188,16 @@ export async function compileStrictly(files: readonly string[]): Promise<void> {
   });
 }
 
+/** Compiles every file in the folder of these files with the `tsconfig.json` and the TypeScript of a page. */
+export async function compileWith(tsconfig: string, files: readonly string[]): Promise<void> {
+  const folder = path.dirname(files[0] as string);
+  await writeFile(path.join(folder, 'tsconfig.json'), tsconfig);
+  const compiler = path.join(folder, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [compiler], { cwd: folder }).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+}
+
 /** All blocks of code of a page, in order. */
 export const codeBlocksOf = (markdown: string): Tokens.Code[] =>
   lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
@@ -259,11 +270,16 @@ class Background {
   }
 }
 
+/** The simulated drivers differ from ride to ride. A page shows one of them, who stands for all. */
+const anyDriver = `(?:${people.map(({ name }) => name).join('|')})`;
+
 /** `ride_...` matches any id, `ride_1...` always the same one, and a line of three dots any number of lines. */
 function patternOf(shown: string): RegExp {
   const seen = new Set<string>();
   const source = shown
     .replace(/[\\^$*+?()[\]{}|]/g, '\\$&')
+    .replaceAll('Alex Rivera', anyDriver)
+    .replaceAll('TST 1043', 'TST \\d+')
     .replace(/(?<=^|\n)\.\.\.\n/g, '(?:.*\\n)*?')
     .replace(/(\w+_)(\d?)\.\.\./g, (_, prefix: string, number: string) => {
       if (!number) return `${prefix}\\w+`;

@@ -6,7 +6,7 @@ import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { useTestService } from '../support/workers.ts';
 import { installLanguages } from './install-languages.ts';
-import { codeBlocksOf, compileStrictly, PageRun } from './page-run.ts';
+import { codeBlocksOf, compileStrictly, compileWith, PageRun } from './page-run.ts';
 
 const driver = {
   name: 'Dana Okoye',
@@ -61,6 +61,19 @@ describe('the code of a documentation page', () => {
 
   const pageText = async (name: string) => (await fetch(`${api.url}/docs/${name}.md`)).text();
 
+  /** A reader of a page, with their own keys. Real drivers see only the rides of live keys. */
+  async function newRun(name: string): Promise<PageRun> {
+    const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
+    const { key: driverKey } = await createDriver(driver);
+    return new PageRun(name, {
+      KEY: key,
+      DRIVER: driverKey,
+      SECRET: signingSecret,
+      PORT: String(receiverPort),
+      RECEIVER: `http://127.0.0.1:${receiverPort}`,
+    });
+  }
+
   for (const name of pageNames) {
     const count = runs[name];
     if (count === undefined) {
@@ -80,20 +93,21 @@ describe('the code of a documentation page', () => {
         const readers = codeBlocksOf(markdown).flatMap(({ lang }) => blockInfo(lang).reader ?? []);
         expect([...new Set(readers)]).to.have.members(languages[name] ?? []);
 
-        // Real drivers see only the rides of live keys.
-        const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
-        const { key: driverKey } = await createDriver(driver);
-        const page = new PageRun(language ? `${name}-${language}` : name, {
-          KEY: key,
-          DRIVER: driverKey,
-          SECRET: signingSecret,
-          PORT: String(receiverPort),
-          RECEIVER: `http://127.0.0.1:${receiverPort}`,
-        });
+        const page = await newRun(language ? `${name}-${language}` : name);
         const marks = await page.follow(markdown, language);
         expect(marks.filter((mark) => mark === 'run')).to.have.length(count);
         if (page.files.length > 0) await compileStrictly(page.files);
       });
     }
   }
+
+  it('the files of the typed client compile with the tsconfig that its page shows', async function () {
+    this.timeout(scaled(300_000));
+    const markdown = await pageText('typed-client');
+    const tsconfig = codeBlocksOf(markdown).find(({ text }) => text.includes('"compilerOptions"'))?.text ?? '';
+    const page = await newRun('typed-client');
+    await page.follow(markdown);
+    expect(page.files).to.have.length(2);
+    await compileWith(tsconfig, page.files);
+  });
 });

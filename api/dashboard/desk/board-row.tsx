@@ -119,10 +119,14 @@ function Offers({ ride }: { ride: BoardRide }) {
             {/* Derived, so that an update does not replace the form that a person is sending. */}
             <FormId from={`${ride._id} accept ${offerId}`} account={ride.accountId} />
             <input type="hidden" name="offerId" value={offerId} />
-            <button class="btn second board-offer" type="submit" aria-describedby={`${rowId(ride)}-name`}>
-              <span class="board-verb">Accept</span> <strong>{`${shortMoney(usd)},`}</strong>{' '}
-              <span>{`${etaMinutes} min,`}</span> <span class="board-vehicle">{`${driver.vehicle},`}</span>{' '}
-              <span>{driver.rating.toFixed(1)}</span>
+            <button
+              class="btn second board-offer"
+              type="submit"
+              aria-label={`Accept ${shortMoney(usd)}, ${etaMinutes} min, ${driver.vehicle}, ${driver.rating.toFixed(1)}`}
+              aria-describedby={`${rowId(ride)}-name`}
+            >
+              <span class="board-verb">Accept</span> <strong>{shortMoney(usd)}</strong> <span>{etaMinutes} min</span>{' '}
+              <span class="board-vehicle">{driver.vehicle}</span> <span>{driver.rating.toFixed(1)}</span>
             </button>
           </form>
         </li>

@@ -200,7 +200,7 @@ describe("a desk's board", () => {
     const { rideId, offers } = await rideIn(api.ctx, 'bidding', { ...owner, offers: [{}, { price: 26 }] });
     const path = `/dashboard/desk/rides/${rideId}/accept`;
     const { html } = await visitor.get('/dashboard/desk');
-    expect(textOf(html)).to.include('Accept $26, 5 min, Toyota Prius, blue, 4.8');
+    expect(html).to.include(' aria-label="Accept $26, 5 min, Toyota Prius, blue, 4.8"');
     const fields = { formId: newFormId(), offerId: offers[1]?.offerId ?? '' };
     const answers = await Promise.all([visitor.post(path, fields), visitor.post(path, fields)]);
     for (const { status, headers } of answers) {

@@ -14,6 +14,7 @@ import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/
 import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
+import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
@@ -195,9 +196,17 @@ describe('documentation', () => {
   });
 
   it('the documentation explains every delivery failure with the same remedy as the dashboard', () => {
-    for (const [name, remedy] of Object.values(failureReasons)) {
-      expect(textOf('webhooks')).to.include(`| ${name} | ${remedy} |\n`);
-    }
+    const [, section = ''] = /^## Why an event did not arrive$([\s\S]*?)^## /m.exec(textOf('webhooks')) ?? [];
+    const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].map(([, name, remedy]) => [name, remedy]);
+    expect(rows.slice(1)).to.deep.equal(Object.values(failureReasons));
+  });
+
+  it('the quick start names the command with which webhooks of a development stack need no tunnel', () => {
+    const development = { environment: 'development', webhookLocalTargets: [] } as const;
+    const hint = checkGivenTarget(development, 'http://127.0.0.1:4000/events') ?? '';
+    const [, command = ''] = /: (WEBHOOK_LOCAL_TARGETS=http:\S+ npm run dev)$/.exec(hint) ?? [];
+    expect(command).not.to.equal('');
+    expect(textOf('quick-start')).to.include(`\`${command}\``).and.to.include('`npm run listen`');
   });
 
   it('the documentation explains every error with its status, code and text', () => {

@@ -9,6 +9,7 @@ import { blockInfo } from '../../../api/docs/markdown.ts';
 import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
 import { searchOptions } from '../../../api/docs/search-options.ts';
 import { assetUrl } from '../../../api/pages/assets.ts';
+import { needs as allNeeds } from '../../../shared/base/terms.ts';
 import { codeBlocksOf } from '../../docs/page-run.ts';
 import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -58,6 +59,25 @@ describe('the generated reference', () => {
         for (const row of rows) for (const { text } of row) expect(text, `${name}: ${row[0]?.text}`).not.to.equal('');
       }
     }
+  });
+
+  it('the reference and the guide list every value of `needs`', () => {
+    const create = textOf(operationPageName('partner', 'createRide'));
+    const [row = ''] = /^\| `needs` \|.*$/m.exec(create) ?? [];
+    for (const need of allNeeds) {
+      expect(row).to.include(`\`${need}\``);
+      expect(textOf('rides')).to.include(`\n| \`${need}\` | `);
+    }
+  });
+
+  it('the texts about a cancellation by the driver say that only a new ride is opened to other drivers', () => {
+    const driver = textOf(operationPageName('driver', 'cancelStep'));
+    expect(driver).to.include(
+      'If the partner has set `onDriverCancel` to `rebid`, a new ride with another id replaces it',
+    );
+    const [, guide = ''] = textOf('rides').split('\n## If the driver cancels\n');
+    expect(guide).to.include('it is not offered to other drivers').and.to.include('`onDriverCancel: "rebid"`');
+    for (const { name, text } of docs.pages) expect(text, name).not.to.include('no other driver is asked');
   });
 
   it('the search index finds the section of a page by its words', async () => {
