@@ -1,4 +1,5 @@
-import { haversineKm, type Point, radians } from '../../shared/base/great-circle.ts';
+import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+import { initialBearing } from '../../shared/rides/position.ts';
 
 /** Distances and directions, as a driver reads them. Pure. */
 
@@ -14,18 +15,10 @@ const compass = ['north', 'north-east', 'east', 'south-east', 'south', 'south-we
 /** Nearer than this, a direction means nothing: a phone's position is not more exact. */
 const hereKm = 0.05;
 
-/** The direction from one place to another, in degrees clockwise from north. */
-export function bearing(from: Point, to: Point): number {
-  const [lat, toLat, east] = [radians(from.lat), radians(to.lat), radians(to.lng - from.lng)];
-  const x = Math.sin(east) * Math.cos(toLat);
-  const y = Math.cos(lat) * Math.sin(toLat) - Math.sin(lat) * Math.cos(toLat) * Math.cos(east);
-  return ((Math.atan2(x, y) * 180) / Math.PI + 360) % 360;
-}
-
 /** The way as the crow flies. `km` replaces its length. */
 export function wayBetween(from: Point, to: Point, km = haversineKm(from, to)): Way {
   if (km < hereKm) return { km, words: 'here' };
-  const degrees = bearing(from, to);
+  const degrees = (initialBearing({ from, to }) + 360) % 360;
   return { km, degrees, words: compass[Math.round(degrees / 45) % 8] ?? '' };
 }
 

@@ -1,10 +1,14 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import type { AppControllerRoute, AppViewRoute, IServerAdapter } from '@bull-board/api/typings/app';
 import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { isBelow } from '../http/route.ts';
+import { isBelow, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { dueAtOf, stepOf } from './job-facts.ts';
@@ -77,13 +81,9 @@ const banner =
   'Read-only: MongoDB decides what is pending; re-running a job has no effect.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
-/** Adds our header and the banner to each page, and removes the fonts that it would load from another host. */
-const ownPage: Middleware = async (ctx, next) => {
-  await next();
-  if (typeof ctx.body !== 'string' || !ctx.response.is('html')) return;
-  const ours = boardHeader() + banner;
-  ctx.body = ctx.body.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + ours);
-};
+/** A page with our header and the banner, and without the fonts that it would load from another host. */
+const ownPage = (html: string): string =>
+  html.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + boardHeader() + banner);
 
 const readOnly: Middleware = (ctx, next) => {
   ctx.state.route = queueBoardPath;
@@ -93,20 +93,81 @@ const readOnly: Middleware = (ctx, next) => {
   return next();
 };
 
+/** What the board serves, as `createBullBoard` hands it to its adapter of an HTTP server. */
+interface Board {
+  queues: Parameters<IServerAdapter['setQueues']>[0];
+  uiConfig: Parameters<IServerAdapter['setUIConfig']>[0];
+  /** The folder of the template, and that of the scripts and styles. */
+  views: string;
+  files: string;
+  page: AppViewRoute;
+  api: AppControllerRoute[];
+}
+
+/** An adapter of our own, because the board's adapter for Koa would bring 90 more packages. */
+function keepIn(board: Partial<Board>): IServerAdapter {
+  const keep = (given: Partial<Board>) => {
+    Object.assign(board, given);
+    return adapter;
+  };
+  const adapter: IServerAdapter = {
+    setQueues: (queues) => keep({ queues }),
+    setUIConfig: (uiConfig) => keep({ uiConfig }),
+    setViewsPath: (views) => keep({ views }),
+    setStaticPath: (_route, files) => keep({ files }),
+    setEntryRoute: (page) => keep({ page }),
+    setApiRoutes: (api) => keep({ api }),
+    setErrorHandler: () => adapter,
+  };
+  return adapter;
+}
+
+type Render = (file: string, params: Record<string, string>) => Promise<string>;
+
+/** The board's routes that read. */
+function routesOf({ queues, uiConfig, views, files, page, api }: Board, render: Render): PageRoute[] {
+  const get = (route: string | string[], handle: Middleware): PageRoute[] =>
+    [route].flat().map((path) => ({ method: 'GET', path, handle }));
+  const names = new Set(readdirSync(files, { recursive: true, encoding: 'utf8' }).filter(path.extname));
+  return [
+    ...get(page.route, async (ctx) => {
+      const { name, params } = page.handler({ basePath: queueBoardPath, uiConfig });
+      ctx.type = 'html';
+      ctx.body = ownPage(await render(path.join(views, name), params));
+    }),
+    ...get('/static/*file', async (ctx) => {
+      const name = paramOf(ctx, 'file');
+      if (!names.has(name)) throw new AppError('not_found');
+      ctx.type = path.extname(name);
+      ctx.body = await readFile(path.join(files, name));
+    }),
+    ...api
+      .filter(({ method }) => [method].flat().includes('get'))
+      .flatMap(({ route, handler }) =>
+        get(route, async (ctx) => {
+          const { query, params } = ctx as RequestContext & { params: Record<string, string> };
+          const { status = 200, body } = await handler({ queues, uiConfig, query, params, body: {}, headers: {} });
+          ctx.status = status;
+          ctx.body = body;
+        }),
+      ),
+  ];
+}
+
 /**
  * The read-only pages that show every queue and its jobs, for requests that `admit` permits. The packages are imported
  * here, so that an API process without the board starts faster and uses 10 MB less memory.
  */
 export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
-  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+  const [{ createBullBoard }, { BullMQAdapter }, { default: ejs }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
-    import('@bull-board/koa'),
+    import('ejs'),
   ]);
-  const adapter = new KoaAdapter().setBasePath(queueBoardPath);
+  const board: Partial<Board> = {};
   createBullBoard({
     queues: poolNames.map((pool) => readOnlyQueue(BullMQAdapter, queues[pool], descriptions[pool])),
-    serverAdapter: adapter,
+    serverAdapter: keepIn(board),
     options: {
       uiConfig: {
         boardTitle: 'Queues',
@@ -125,7 +186,11 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
     owns: isBelow(queueBoardPath),
     headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
     routes: () => ['', '/api/queues'].map((page) => ({ method: 'GET', path: queueBoardPath + page })),
-    handle: compose<RequestContext>([admit, readOnly, ownPage, adapter.registerPlugin() as unknown as Middleware]),
+    handle: compose<RequestContext>([
+      admit,
+      readOnly,
+      routerOf(queueBoardPath, routesOf(board as Board, ejs.renderFile)),
+    ]),
     renderError: jsonError,
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Point } from '../../shared/base/great-circle.ts';
 
 /** A ride that a driver may bid on: only the fields that the fleet reads. */
@@ -95,27 +96,8 @@ export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
     async *stream(signal) {
       const { body } = await ask('GET', '/stream', signal);
       if (!body) return;
-      for await (const { event, data } of eventsOf(body)) yield { event, data: JSON.parse(data) } as DriverNews;
+      const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+      for await (const { event, data } of events) yield { event, data: JSON.parse(data) } as DriverNews;
     },
   };
-}
-
-interface ServerEvent {
-  event: string;
-  data: string;
-}
-
-/** The server-sent events of a response's body, without comments. */
-async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
-  const decoder = new TextDecoder();
-  let unread = '';
-  for await (const chunk of body) {
-    unread += decoder.decode(chunk, { stream: true });
-    const texts = unread.split('\n\n');
-    unread = texts.pop() ?? '';
-    for (const text of texts) {
-      const data = /^data: (.*)$/m.exec(text)?.[1];
-      if (data !== undefined) yield { event: /^event: (.*)$/m.exec(text)?.[1] ?? 'message', data };
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import leven from 'leven';
 import { settings } from './settings.ts';
 
 /** A variable of the environment that is not a setting, and the setting that it resembles. */
@@ -29,21 +30,7 @@ function resembles(name: string, setting: string): boolean {
   if (!name.startsWith('OTEL_') && name.includes('_') && setting.startsWith(`${name}_`)) return true;
   const length = Math.max(name.length, setting.length);
   if (length < shortName || Math.abs(name.length - setting.length) > 2) return false;
-  return distance(name.toUpperCase(), setting) <= (length < longName ? 1 : 2);
+  return leven(name.toUpperCase(), setting) <= (length < longName ? 1 : 2);
 }
 
 const plain = (name: string): string => name.replaceAll('_', '').toUpperCase();
-
-/** The Levenshtein distance: how many letters must be added, removed or replaced. */
-function distance(one: string, other: string): number {
-  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = (before[column - 1] ?? 0) + (one[row - 1] === other[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (before[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    before = current;
-  }
-  return before[other.length] ?? 0;
-}

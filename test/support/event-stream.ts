@@ -1,3 +1,5 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+
 /** A stream of server-sent events, read one by one. */
 export interface EventStream {
   status: number;
@@ -10,24 +12,14 @@ export interface EventStream {
 
 export async function openEventStream(url: string, headers: Record<string, string> = {}): Promise<EventStream> {
   const response = await fetch(url, { headers });
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let unread = '';
+  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const reader = events?.getReader();
   return {
     status: response.status,
     headers: response.headers,
     async next() {
-      for (;;) {
-        const end = unread.indexOf('\n\n');
-        const event = end < 0 ? '' : unread.slice(0, end);
-        if (end >= 0) unread = unread.slice(end + 2);
-        const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data) return JSON.parse(data);
-        if (end >= 0) continue;
-        const piece = await reader?.read();
-        if (!piece || piece.done) return null;
-        unread += decoder.decode(piece.value, { stream: true });
-      }
+      const event = await reader?.read();
+      return !event || event.done ? null : JSON.parse(event.value.data);
     },
     close: async () => reader?.cancel(),
   };

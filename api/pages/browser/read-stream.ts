@@ -1,3 +1,5 @@
+import { createParser } from 'eventsource-parser';
+
 /** The server sends a comment every 10 s, so a stream that is silent for this long is dead, even if it looks open. */
 const silenceMs = 25_000;
 
@@ -23,17 +25,12 @@ export async function readStream(
     if ([204, 401, 404].includes(response.status)) return 'over';
     if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
     onOpen(response);
-    let unread = '';
+    const parser = createParser({ onEvent: ({ event = '', data }) => onEvent(event, data) });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), silenceMs);
-      const events = (unread + piece.value).split('\n\n');
-      unread = events.pop() ?? '';
-      for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data) onEvent(/^event: (.*)$/m.exec(event)?.[1] ?? '', data);
-      }
+      parser.feed(piece.value);
     }
     return 'broken';
   } catch {

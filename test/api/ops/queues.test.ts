@@ -157,6 +157,20 @@ describe('queue board at the operators’ port', () => {
     expect(page.headers.get('cache-control')).to.equal('no-store');
   });
 
+  it('the queue board serves its scripts and styles, and no other file', async () => {
+    const html = await (await board()).text();
+    const names = [...html.matchAll(/="(static\/[^"]+\.(?:js|css))"/g)].map(([, name]) => `/${name}`);
+    expect(names.length).to.be.greaterThan(2);
+    for (const name of names) {
+      const answer = await board(name);
+      const type = name.endsWith('.js') ? 'text/javascript' : 'text/css';
+      expect([answer.status, answer.headers.get('content-type')?.split(';')[0]], name).to.deep.equal([200, type]);
+    }
+    for (const name of ['', '/', '/js', '/..%2Findex.ejs', '/%2E%2E%2Findex.ejs', '/js/unknown.js']) {
+      expect((await board(`/static${name}`)).status, name).to.equal(404);
+    }
+  });
+
   it('the queue board shows the ride of a job, and no data of Redis', async () => {
     const rideId = await newRide(operators.ctx, { mode: 'test' });
     const answer = await board('/api/queues?activeQueue=simulator&status=latest');

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
 import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
@@ -151,15 +152,8 @@ function note(seen: Set<string>, arrivals: Map<string, number[]>, revision: stri
 }
 
 function readStates(response: http.IncomingMessage, onState: (state: BoardState) => void): void {
-  let unread = '';
-  response.setEncoding('utf8').on('data', (chunk: string) => {
-    const events = (unread + chunk).split('\n\n');
-    unread = events.pop() ?? '';
-    for (const event of events) {
-      const data = /^data: (.*)$/m.exec(event)?.[1];
-      if (data) onState(JSON.parse(data) as BoardState);
-    }
-  });
+  const parser = createParser({ onEvent: ({ data }) => onState(JSON.parse(data)) });
+  response.setEncoding('utf8').on('data', (chunk: string) => parser.feed(chunk));
 }
 
 /**

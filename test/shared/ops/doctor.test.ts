@@ -349,8 +349,9 @@ describe('ops doctor', () => {
       const file = path.join(folder.path, 'any.tar.gz');
       await fs.writeFile(file, tarGz(files, new Date(0)));
       for (const [name, text] of Object.entries(files)) {
-        const { stdout } = await promisify(execFile)('tar', ['-xzOf', file, name], { maxBuffer: 10_000_000 });
+        const { stdout, stderr } = await promisify(execFile)('tar', ['-xzOf', file, name], { maxBuffer: 10_000_000 });
         expect(stdout === text, name).to.equal(true);
+        expect(stderr, name).to.equal('');
       }
     });
   });

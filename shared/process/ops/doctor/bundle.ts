@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import { gzipSync } from 'node:zlib';
+import { createTar } from 'nanotar';
 import { describeError } from '../../../base/errors.ts';
 import { onlyAllowed } from '../../../base/logger.ts';
 import type { Finding } from './findings.ts';
@@ -155,30 +156,13 @@ export async function orError(read: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-const blockSize = 512;
-
-/** A gzipped tar archive of text files (ustar). Names have at most 99 characters. */
+/** A gzipped tar archive of text files. Names have at most 99 characters. */
 export function tarGz(files: Readonly<Record<string, string>>, at: Date): Buffer {
-  const blocks = Object.entries(files).flatMap(([name, text]) => {
-    const content = Buffer.from(text);
-    const padding = Buffer.alloc((blockSize - (content.length % blockSize)) % blockSize);
-    return [tarHead(name, content.length, at), content, padding];
-  });
-  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]));
-}
-
-function tarHead(name: string, size: number, at: Date): Buffer {
-  const head = Buffer.alloc(blockSize);
-  const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`;
-  head.write(name, 0, 99);
-  head.write(octal(0o600, 8), 100);
-  head.write(octal(0, 8), 108);
-  head.write(octal(0, 8), 116);
-  head.write(octal(size, 12), 124);
-  head.write(octal(Math.floor(at.getTime() / 1_000), 12), 136);
-  head.write('        0', 148);
-  head.write('ustar\x0000', 257);
-  const sum = head.reduce((all, byte) => all + byte, 0);
-  head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return head;
+  const attrs = { mode: '600', uid: 0, gid: 0, mtime: at.getTime() };
+  const archive = createTar(
+    Object.entries(files).map(([name, data]) => ({ name, data })),
+    { attrs },
+  );
+  // `createTar` leaves out the two empty blocks at the end if the files fill its last record.
+  return gzipSync(Buffer.concat([archive, Buffer.alloc(1_024)]));
 }
