@@ -146,7 +146,7 @@ export const fields = {
 
 type Fields = typeof fields;
 export type FieldName = keyof Fields;
-type FieldIn<P extends Place> = {
+export type FieldIn<P extends Place> = {
   [Name in FieldName]: P extends Fields[Name]['in'][number] ? Name : never;
 }[FieldName];
 
@@ -159,13 +159,13 @@ export type GivenFields = {
 
 export const fieldNames = Object.keys(fields) as FieldName[];
 
-const row = (name: FieldName): Row => fields[name];
+export const rowOf = (name: FieldName): Row => fields[name];
 
-export const erasedFields = fieldNames.filter((name) => row(name).isErased);
+export const erasedFields = fieldNames.filter((name) => rowOf(name).isErased);
 
 /** The names of the fields that appear in a place. Pure, like the functions below. */
 export const fieldsIn = <P extends Place>(place: P): FieldIn<P>[] =>
-  fieldNames.filter((name) => row(name).in.includes(place)) as FieldIn<P>[];
+  fieldNames.filter((name) => rowOf(name).in.includes(place)) as FieldIn<P>[];
 
 /** The MongoDB projection of the fields that appear in a place. */
 export const projectionOf = <Name extends FieldName>(names: readonly Name[]) =>
@@ -175,7 +175,7 @@ export const projectionOf = <Name extends FieldName>(names: readonly Name[]) =>
 export function schemasIn<P extends Place>(place: P) {
   const isForDrivers = place === 'request' || place === 'ownRide';
   const schemas = fieldsIn(place).map((name) => {
-    const { schema, driver } = row(name);
+    const { schema, driver } = rowOf(name);
     return [name, isForDrivers && driver ? { ...schema, description: driver } : schema];
   });
   return Object.fromEntries(schemas) as { [Name in FieldIn<P>]: Fields[Name]['schema'] };
