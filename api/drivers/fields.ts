@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import {
   agreedPrice,
   cancelledBy,
@@ -6,13 +7,11 @@ import {
   lat,
   lng,
   movingStatus,
-  needs,
   offerSchema,
   rideId,
   rideType,
   unixMs,
 } from '../../shared/rides/public-schemas.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** JSON Schemas of fields that several operations return or the driver's page reads. */
 
@@ -28,18 +27,8 @@ const wish = {
   rideType,
   passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
-  pickupAt: {
-    type: 'integer',
-    description: 'When to be at the pickup, as Unix time in milliseconds. Present on a ride for later.',
-  },
-  needs: {
-    ...needs,
-    description: 'The needs of the ride. Present if it has any; then your equipment includes all of them.',
-  },
+  ...schemasIn('request'),
 } as const;
-
-export const presentPickupTime = ({ pickupAt }: Pick<Ride, 'pickupAt'>) =>
-  pickupAt ? { pickupAt: pickupAt.getTime() } : {};
 
 export const request = objectSchema(
   {
@@ -61,11 +50,12 @@ export const request = objectSchema(
   {
     title: 'DriverRequest',
     description: 'A ride that is open to you.',
-    optional: ['pickupAt', 'needs', 'offer'],
+    optional: [...fieldsIn('request'), 'offer'],
   },
 );
 
 const address = { type: 'string', description: 'The address as the partner gave it.' } as const;
+const { passenger, ...given } = schemasIn('ownRide');
 const place = (description: string) => objectSchema({ lat, lng, address }, { description, optional: ['address'] });
 
 export const ride = objectSchema(
@@ -79,22 +69,21 @@ export const ride = objectSchema(
     destination: place('The end of the ride.'),
     passenger: objectSchema(
       {
-        name: { type: 'string', description: 'Their name.' },
-        phone: { type: 'string', description: 'Their phone number, as the partner typed it.' },
+        ...passenger.properties,
         callUrl: {
           type: 'string',
           description:
             'The `tel:` URL that calls the first number in `phone`: its country and digits, and its extension after a comma. Absent if no number can be dialled with certainty.',
         },
       },
-      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone', 'callUrl'] },
+      { description: passenger.description, optional: ['name', 'phone', 'callUrl'] },
     ),
-    notes: { type: 'string', description: 'A note from the partner. Present if the partner gave one.' },
+    ...given,
   },
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['pickupAt', 'needs', 'passenger', 'notes'],
+    optional: fieldsIn('ownRide'),
   },
 );
 

@@ -1,8 +1,9 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
+import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, presentPickupTime, request, type ShownRequest } from './fields.ts';
+import { exampleRideId, exampleWish, request, type ShownRequest } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -59,7 +60,8 @@ export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer>
 });
 
 function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
-  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, needs, biddingEndsAt } = ride;
+  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
+  const { needs, ...given } = shownFields(ride, fieldsIn('request'));
   return {
     rideId: _id,
     fare,
@@ -72,7 +74,7 @@ function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest 
     ...(needs && { needs }),
     pickupKm,
     biddingEndsAt: biddingEndsAt.getTime(),
-    ...presentPickupTime(ride),
+    ...given,
     ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
   };
 }

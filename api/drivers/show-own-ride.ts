@@ -1,9 +1,10 @@
 import { callUrl } from '../../shared/base/call-url.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRides, RideOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, presentPickupTime, ride, type ShownRide } from './fields.ts';
+import { exampleRideId, exampleWish, ride, type ShownRide } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -62,10 +63,8 @@ function presentRide(ride: RideOfDriver): ShownRide {
     distanceKm,
     pickup,
     destination,
-    ...presentPickupTime(ride),
-    ...(ride.needs && { needs: ride.needs }),
+    ...shownFields(ride, fieldsIn('ownRide')),
     ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
-    ...(ride.notes !== undefined && { notes: ride.notes }),
   };
 }
 

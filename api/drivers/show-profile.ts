@@ -2,7 +2,8 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import { carType, lat, lng, needs, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
+import { fields } from '../../shared/rides/fields.ts';
+import { carType, lat, lng, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
 import { available } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
@@ -17,7 +18,7 @@ const answer = objectSchema(
     carType: { ...carType, description: 'The kind of your car.' },
     seats: { type: 'integer', minimum: 1, description: 'The number of passengers that fit in your car.' },
     equipment: {
-      ...needs,
+      ...fields.needs.schema,
       description: 'The needs of rides that you and your car can serve. Present if there are any.',
     },
     available,

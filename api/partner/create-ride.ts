@@ -4,19 +4,9 @@ import { AppError } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
-import { partnerFields, plannedFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
-import {
-  biddingOpensAt,
-  carType,
-  fare,
-  metadata,
-  onDriverCancel,
-  pickupAt,
-  reference,
-  rideId,
-  testMode,
-  trackUrl,
-} from '../../shared/rides/public-schemas.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
+import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
@@ -25,21 +15,12 @@ import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
-import {
-  autoAccept,
-  distanceKm,
-  exampleRideId,
-  exampleTrackUrl,
-  needs,
-  presentAutoAccept,
-  presentDriverCancel,
-  presentNeeds,
-  presentTestMode,
-} from './fields.ts';
+import { distanceKm, exampleRideId, exampleTrackUrl } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './operation.ts';
-import { optionalTerms } from './ride-fields.ts';
 import { warnOfRide } from './warnings.ts';
+
+const { pickupAt, ...given } = schemasIn('creation');
 
 const scenarioSchema = Joi.valid(...testScenarios)
   .meta({ openapi: { title: 'TestScenario' } })
@@ -53,7 +34,7 @@ const idempotencyKeySchema = Joi.string()
   .pattern(/^[\x21-\x7e]+$/, 'printable ASCII')
   .messages({ 'string.pattern.name': '{{#label}} must be {{#name}} without spaces' })
   .label('Idempotency-Key')
-  .example(reference.examples[0])
+  .example(given.reference.examples[0])
   .description(
     'Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces.',
   );
@@ -68,14 +49,10 @@ const answer = objectSchema(
     trackUrl,
     pickupAt,
     biddingOpensAt,
-    onDriverCancel,
-    autoAccept,
-    needs,
-    reference,
-    metadata,
+    ...given,
     testMode,
   },
-  { title: 'RideCreated', optional: optionalTerms },
+  { title: 'RideCreated', optional: [...fieldsIn('creation'), 'biddingOpensAt', 'testMode'] },
 );
 
 /** Contract, section 4.1. */
@@ -178,11 +155,6 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     carType: ride.carType,
     distanceKm: ride.distanceKm,
     trackUrl: trackUrlOf(trackBaseUrl, ride),
-    ...plannedFields(ride),
-    ...presentDriverCancel(ride),
-    ...presentAutoAccept(ride),
-    ...presentNeeds(ride),
-    ...partnerFields(ride),
-    ...presentTestMode(ride),
+    ...partnerFields('creation', ride),
   };
 }

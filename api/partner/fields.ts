@@ -1,8 +1,6 @@
 import Joi from 'joi';
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { maxPrice } from '../../shared/base/terms.ts';
-import { needs as needList, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { Shape } from '../../shared/base/json-schema.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import { bodySchema } from '../http/operation.ts';
 
 /** The fields that several operations share: Joi validates requests, JSON Schema describes responses. */
@@ -22,44 +20,6 @@ export const distanceKm = {
   minimum: 0,
   description: 'Length of the trip, in km: your value, or the great-circle distance.',
 } as const;
-
-export const autoAccept = objectSchema(
-  {
-    maxPrice: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: maxPrice,
-      description: 'The highest price to accept, in USD.',
-    },
-    maxEtaMinutes: {
-      type: 'number',
-      minimum: 0,
-      description: 'The longest time to the pickup, in minutes. Present if you gave it.',
-    },
-    waitSeconds: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 600,
-      description: 'The time to wait for better offers, in seconds. Present if you gave it.',
-    },
-  },
-  {
-    description: 'Your limits for automatic acceptance. Present if you gave them.',
-    optional: ['maxEtaMinutes', 'waitSeconds'],
-  },
-);
-
-export const needs = { ...needList, description: 'The needs of the ride. Present if you gave any.' } as const;
-
-export const presentNeeds = (ride: Pick<Ride, 'needs'>) => (ride.needs ? { needs: ride.needs } : {});
-
-export const presentAutoAccept = (ride: Pick<Ride, 'autoAccept'>) =>
-  ride.autoAccept ? { autoAccept: ride.autoAccept } : {};
-
-export const presentDriverCancel = (ride: Pick<Ride, 'onDriverCancel'>) =>
-  ride.onDriverCancel ? { onDriverCancel: ride.onDriverCancel } : {};
-
-export const presentTestMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true as const } : {});
 
 export const success = {
   const: true,

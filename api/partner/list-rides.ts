@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
-import { metadata } from '../../shared/rides/public-schemas.ts';
 import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -73,7 +73,7 @@ export const listRides: PartnerOperation<'GET'> = {
     description: 'A page of rides.',
     schema: answer,
     example: {
-      rides: [{ ...exampleRide, metadata: metadata.examples[0], testMode: true }],
+      rides: [{ ...exampleRide, metadata: fields.metadata.schema.examples[0], testMode: true }],
       nextCursor: exampleRideId,
     } satisfies Shape<typeof answer>,
   },

@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { partnerFields, plannedFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { fieldsIn, projectionOf, schemasIn } from '../../shared/rides/fields.ts';
 import {
   agreedPrice,
   biddingOpensAt,
@@ -11,14 +12,10 @@ import {
   fare,
   lat,
   lng,
-  metadata,
   offersCount,
-  onDriverCancel,
   phone,
-  pickupAt,
   plate,
   rating,
-  reference,
   replacedBy,
   replaces,
   rideId,
@@ -30,18 +27,7 @@ import {
 } from '../../shared/rides/public-schemas.ts';
 import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
-import {
-  autoAccept,
-  distanceKm,
-  exampleOffer,
-  exampleRideId,
-  exampleTrackUrl,
-  needs,
-  presentAutoAccept,
-  presentDriverCancel,
-  presentNeeds,
-  presentTestMode,
-} from './fields.ts';
+import { distanceKm, exampleOffer, exampleRideId, exampleTrackUrl } from './fields.ts';
 
 /** The fields of a ride that `GET /rides/:rideId` and `GET /rides` share: schema, example, projection and presenter. */
 
@@ -50,6 +36,8 @@ const location = (description: string) =>
     { lat, lng, address: { type: 'string', description: 'The address as you gave it.' } },
     { description, optional: ['address'] },
   );
+
+const { pickupAt, ...given } = schemasIn('ride');
 
 export const rideFields = {
   rideId,
@@ -79,11 +67,7 @@ export const rideFields = {
   replaces,
   pickupAt,
   biddingOpensAt,
-  onDriverCancel,
-  autoAccept,
-  needs,
-  reference,
-  metadata,
+  ...given,
   testMode,
   createdAt: unixMs('The time of creation'),
   biddingEndsAt: unixMs('The end of the bidding time, also after an offer was accepted'),
@@ -98,18 +82,6 @@ export const rideFields = {
   },
 } as const;
 
-/** The optional terms of a ride. A ride shows only those that the partner set. */
-export const optionalTerms = [
-  'pickupAt',
-  'biddingOpensAt',
-  'onDriverCancel',
-  'autoAccept',
-  'needs',
-  'reference',
-  'metadata',
-  'testMode',
-] as const;
-
 export const optionalFields = [
   'driversAsked',
   'driver',
@@ -118,7 +90,9 @@ export const optionalFields = [
   'cancelReason',
   'replacedBy',
   'replaces',
-  ...optionalTerms,
+  ...fieldsIn('ride'),
+  'biddingOpensAt',
+  'testMode',
 ] as const;
 
 const exampleSteps: Shape<typeof rideFields.steps> = [
@@ -140,7 +114,7 @@ export const exampleRide = {
   driver: { ...exampleOffer.driver, phone: '+12025550143' },
   agreedPrice: 24.5,
   trackUrl: exampleTrackUrl,
-  reference: reference.examples[0],
+  reference: given.reference.examples[0],
   createdAt: 1_795_269_600_031,
   biddingEndsAt: 1_795_270_200_031,
   statusAt: 1_795_269_605_127,
@@ -164,14 +138,9 @@ export const readFields = {
   cancelReason: 1,
   replacedBy: 1,
   replaces: 1,
-  pickupAt: 1,
+  ...projectionOf(fieldsIn('ride')),
   biddingOpensAt: 1,
   openedAt: 1,
-  onDriverCancel: 1,
-  reference: 1,
-  metadata: 1,
-  autoAccept: 1,
-  needs: 1,
   biddingEndsAt: 1,
   statusAt: 1,
   ...stepFields,
@@ -203,12 +172,7 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
     ...(ride.cancelReason && { cancelReason: ride.cancelReason }),
     ...(ride.replacedBy && { replacedBy: ride.replacedBy }),
-    ...plannedFields(ride),
-    ...presentDriverCancel(ride),
-    ...presentAutoAccept(ride),
-    ...presentNeeds(ride),
-    ...partnerFields(ride),
-    ...presentTestMode(ride),
+    ...partnerFields('ride', ride),
     createdAt: ride.createdAt.getTime(),
     biddingEndsAt: ride.biddingEndsAt.getTime(),
     statusAt: ride.statusAt.getTime(),

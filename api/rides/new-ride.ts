@@ -1,7 +1,9 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import { needs as allNeeds, carTypes, type Need } from '../../shared/base/terms.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { carTypes } from '../../shared/base/terms.ts';
+import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
 import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
@@ -29,6 +31,64 @@ const metadata = Joi.object()
       'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
   });
 
+const autoAccept = Joi.object<AutoAccept>({
+  maxPrice: money.required().description('The highest price to accept, in USD.'),
+  maxEtaMinutes: etaMinutes.description('The longest time to the pickup, in minutes. Default: no limit.'),
+  waitSeconds: Joi.number()
+    .integer()
+    .min(1)
+    .max(600)
+    .empty(null)
+    .description(
+      'The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once.',
+    ),
+}).empty(null);
+
+const webhookUrl = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>) =>
+  Joi.string()
+    .empty(null)
+    .custom((value: string, helpers) => {
+      const refusal = value.isWellFormed() ? checkGivenTarget(config, value) : 'must be well-formed Unicode';
+      return refusal ? helpers.error('target.refused', { refusal }) : value;
+    })
+    .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
+    .messages({ 'target.refused': '{{#label}} {{#refusal}}' });
+
+/** The schemas of the optional fields with rules that their rows (fields.ts) do not say. */
+const ownSchemas = {
+  passenger: Joi.object({
+    name: text.description('Their name.'),
+    phone: text.description('Their phone number.'),
+  }).empty(null),
+  notes: textUpTo(200),
+  reference,
+  metadata,
+  autoAccept,
+  pickupAt: pickupTime,
+};
+
+/** The optional fields that their rows describe completely. */
+const plainNames = fieldNames.filter((name) => !(name in ownSchemas) && name !== 'webhookUrl');
+
+/** The schema of a choice, of a list of choices, or of an integer, from the row of the field. */
+function plainSchema(name: FieldName): Joi.Schema {
+  const { schema } = rowOf(name);
+  const { items, type, minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (schema.enum) return choice(schema).empty(null);
+  if (items?.enum) return Joi.array().items(choice(items)).unique().empty(null);
+  if (type === 'integer') return Joi.number().integer().min(minimum).max(maximum).empty(null);
+  throw new Error(`${name} needs a schema of its own`);
+}
+
+const choice = ({ title, enum: values = [] }: JsonSchema) => Joi.valid(...values).meta({ openapi: { title } });
+
+const plainSchemas = Object.fromEntries(plainNames.map((name) => [name, plainSchema(name)]));
+
+const described = (schemas: Partial<Record<FieldName, Joi.Schema>>): Joi.SchemaMap =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, schema.description(rowOf(name as FieldName).request)]),
+  );
+
 /** The body of a creation (contract, section 4.1). Other fields are ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   return Joi.object({
@@ -50,53 +110,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
       .min(0)
       .empty(null)
       .description('Length of the trip. Default: the great-circle distance, rounded to two decimals.'),
-    passenger: Joi.object({ name: text.description('Their name.'), phone: text.description('Their phone number.') })
-      .empty(null)
-      .description('The passenger, shown to the chosen driver.'),
-    notes: textUpTo(200).description('A note to the driver.'),
-    reference: reference.description(
-      'Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique.',
-    ),
-    metadata: metadata.description(
-      'Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes.',
-    ),
-    autoAccept: Joi.object<AutoAccept>({
-      maxPrice: money.required().description('The highest price to accept, in USD.'),
-      maxEtaMinutes: etaMinutes.description('The longest time to the pickup, in minutes. Default: no limit.'),
-      waitSeconds: Joi.number()
-        .integer()
-        .min(1)
-        .max(600)
-        .empty(null)
-        .description(
-          'The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once.',
-        ),
-    })
-      .empty(null)
-      .description('An offer within these limits is accepted automatically.'),
-    pickupAt: pickupTime.description(
-      'The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible.',
-    ),
-    onDriverCancel: Joi.valid('rebid')
-      .empty(null)
-      .meta({ openapi: { title: 'OnDriverCancel' } })
-      .description('`rebid`: if the driver cancels, a new ride with the same request replaces this one.'),
-    needs: Joi.array()
-      .items(Joi.valid(...allNeeds).meta({ openapi: { title: 'Need' } }))
-      .unique()
-      .empty(null)
-      .description(
-        `What the car and its driver must be able to serve: ${allNeeds.map((need) => `\`${need}\``).join(', ')}. Only such drivers are asked.`,
-      ),
-    webhookUrl: Joi.string()
-      .empty(null)
-      .custom((value: string, helpers) => {
-        const refusal = value.isWellFormed() ? checkGivenTarget(config, value) : 'must be well-formed Unicode';
-        return refusal ? helpers.error('target.refused', { refusal }) : value;
-      })
-      .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
-      .messages({ 'target.refused': '{{#label}} {{#refusal}}' })
-      .description("The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."),
+    ...described({ ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) }),
   })
     .required()
     .meta({ openapi: { title: 'NewRide' } })
@@ -110,7 +124,7 @@ type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?
  * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: GivenRequest): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept, needs = [] } = given;
+  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
@@ -126,15 +140,24 @@ export function rideRequest(given: GivenRequest): RideRequest {
     ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
     ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
     ...(given.pickupAt !== undefined && { pickupAt: new Date(given.pickupAt) }),
-    ...(given.onDriverCancel && { onDriverCancel: given.onDriverCancel }),
-    ...(needs.length > 0 && { needs: inFixedOrder(needs) }),
+    ...plainFields(given),
   };
 }
 
+/** The fields that need no conversion. An empty list counts as absent. */
+const plainFields = (given: GivenRequest): GivenFields =>
+  Object.fromEntries(
+    plainNames.flatMap((name) => {
+      const value = Array.isArray(given[name]) ? inFixedOrder(name, given[name]) : given[name];
+      return value === undefined || (Array.isArray(value) && value.length === 0) ? [] : [[name, value]];
+    }),
+  );
+
 const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
 
-/** Two requests with the same needs in another order are the same request. */
-const inFixedOrder = (needs: readonly Need[]): Need[] => allNeeds.filter((need) => needs.includes(need));
+/** Two requests with the same list in another order are the same request. */
+const inFixedOrder = (name: FieldName, list: readonly unknown[]) =>
+  rowOf(name).schema.items?.enum?.filter((each) => list.includes(each));
 
 const toLimits = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept) =>
   omitUndefined({ maxPrice, maxEtaMinutes, waitSeconds });

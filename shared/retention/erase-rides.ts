@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { erasedIdempotencyKey } from '../rides/create-ride.ts';
+import { erasedFields } from '../rides/fields.ts';
 import { erasable, erasedWithNames, erasedWithTerms, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
@@ -33,10 +34,7 @@ const keptEvents = {
 };
 const keptOffers = { $filter: { input: '$offers', cond: { $eq: ['$$this.offerId', '$acceptedOfferId'] } } };
 
-/**
- * `reference` and `metadata` are erased too, because the partner's own text may name a person. `needs` may describe a
- * person's health. A ride can have 50 offers, which are about drivers who had nothing to do with the trip.
- */
+/** A ride can have 50 offers, which are about drivers who had nothing to do with the trip. */
 const erasure = [
   {
     $set: {
@@ -60,12 +58,7 @@ const erasure = [
     $unset: [
       'pickup.address',
       'destination.address',
-      'passenger',
-      'notes',
-      'needs',
-      'reference',
-      'metadata',
-      'webhookUrl',
+      ...erasedFields,
       'events.delivery.url',
       'events.sender',
       'events.requestId',
@@ -84,9 +77,9 @@ const erasure = [
 
 /**
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
- * passenger, notes, needs, addresses, drivers' names, phones and cars, the drivers who were asked, all offers except the
- * accepted one with their events, the partner's reference and metadata, the ids of clients' requests, the Idempotency-Key (a
- * hash stays until it expires), search terms, webhook URL, track token, last
+ * the fields of the request that fields.ts marks, addresses, drivers' names, phones and cars, the drivers who were asked, all
+ * offers except the accepted one with their events, the ids of clients' requests, the Idempotency-Key (a
+ * hash stays until it expires), search terms, track token, last
  * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
  * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *

@@ -2,6 +2,7 @@ import type mongoose from 'mongoose';
 import type { Config } from '../base/config.ts';
 import { firstRideId } from '../base/ids.ts';
 import { committedReads } from '../base/mongo/durability.ts';
+import { fieldsIn, projectionOf } from './fields.ts';
 import { waitsToOpen } from './opening.ts';
 import { lostIndex, lostRides, plannedIndex, plannedRides, rides, statusIndex } from './ride.ts';
 import { movingStatuses, type Ride } from './ride-types.ts';
@@ -31,10 +32,7 @@ const boardFields = {
   pickup: 1,
   destination: 1,
   distanceKm: 1,
-  passenger: 1,
-  reference: 1,
-  autoAccept: 1,
-  pickupAt: 1,
+  ...projectionOf(fieldsIn('lists')),
   offers: 1,
   'asked.driverId': 1,
   acceptedOfferId: 1,

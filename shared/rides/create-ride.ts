@@ -10,6 +10,7 @@ import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import { publishNewRide } from '../base/wake.ts';
 import type { Caller } from '../keys/api-key.ts';
+import { fieldsIn, projectionOf } from './fields.ts';
 import { newDocument } from './new-document.ts';
 import { rides } from './ride.ts';
 import { enqueueNextTimer } from './ride-jobs.ts';
@@ -30,13 +31,8 @@ const creationFields = {
   distanceKm: 1,
   trackToken: 1,
   mode: 1,
-  reference: 1,
-  metadata: 1,
-  autoAccept: 1,
-  needs: 1,
-  pickupAt: 1,
+  ...projectionOf(fieldsIn('creation')),
   biddingOpensAt: 1,
-  onDriverCancel: 1,
   idempotency: 1,
   erasedAt: 1,
   timers: 1,

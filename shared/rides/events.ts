@@ -1,5 +1,6 @@
 import { eventId } from '../base/ids.ts';
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
+import { type FieldIn, fieldsIn, type GivenFields, schemasIn, shownFields } from './fields.ts';
 import { shownOpening } from './opening.ts';
 import * as field from './public-schemas.ts';
 import type { EventName, Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
@@ -12,6 +13,12 @@ const at = {
 /** Optional, because the feed also shows bodies that were written before these fields existed. */
 const identity = { eventId: field.eventId, sequence: field.sequence };
 
+const { pickupAt, ...given } = schemasIn('event');
+const optionalInEvents = [
+  ...fieldsIn('event'),
+  ...(['biddingOpensAt', 'replaces', 'testMode', 'eventId', 'sequence'] as const),
+] as const;
+
 const offerReceivedSchema = objectSchema(
   {
     event: { const: 'offer.received', type: 'string', description: 'The name of the event.' },
@@ -21,18 +28,17 @@ const offerReceivedSchema = objectSchema(
     fare: field.fare,
     trackUrl: field.trackUrl,
     at,
-    pickupAt: field.pickupAt,
+    pickupAt,
     biddingOpensAt: field.biddingOpensAt,
     replaces: field.replaces,
-    reference: field.reference,
-    metadata: field.metadata,
+    ...given,
     testMode: field.testMode,
     ...identity,
   },
   {
     title: 'OfferReceivedEvent',
     description: 'A driver made an offer on a bidding ride.',
-    optional: ['pickupAt', 'biddingOpensAt', 'replaces', 'reference', 'metadata', 'testMode', 'eventId', 'sequence'],
+    optional: optionalInEvents,
   },
 );
 
@@ -60,31 +66,17 @@ const rideStatusSchema = objectSchema(
     cancelledBy: field.cancelledBy,
     cancelReason: field.cancelReason,
     replacedBy: field.replacedBy,
-    pickupAt: field.pickupAt,
+    pickupAt,
     biddingOpensAt: field.biddingOpensAt,
     replaces: field.replaces,
-    reference: field.reference,
-    metadata: field.metadata,
+    ...given,
     testMode: field.testMode,
     ...identity,
   },
   {
     title: 'RideStatusEvent',
     description: 'The status of a ride changed.',
-    optional: [
-      'agreedPrice',
-      'cancelledBy',
-      'cancelReason',
-      'replacedBy',
-      'pickupAt',
-      'biddingOpensAt',
-      'replaces',
-      'reference',
-      'metadata',
-      'testMode',
-      'eventId',
-      'sequence',
-    ],
+    optional: ['agreedPrice', 'cancelledBy', 'cancelReason', 'replacedBy', ...optionalInEvents],
   },
 );
 
@@ -113,7 +105,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     fare: 24.5,
     trackUrl: trackUrlExample,
     at: 1_795_269_602_118,
-    reference: field.reference.examples[0],
+    reference: given.reference.examples[0],
     testMode: true,
     ...{ eventId: eventId(field.rideId.examples[0], 1), sequence: 1 },
   },
@@ -126,7 +118,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     trackUrl: trackUrlExample,
     at: 1_795_269_605_127,
     agreedPrice: 24.5,
-    reference: field.reference.examples[0],
+    reference: given.reference.examples[0],
     testMode: true,
     ...{ eventId: eventId(field.rideId.examples[0], 2), sequence: 2 },
   },
@@ -138,18 +130,19 @@ export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shap
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
 
-/** The fields of a ride that only the partner uses (contract, "Beyond the contract"). */
-export function partnerFields({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
-  return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
-}
-
-/** The fields of a ride for later, and of a ride that replaces another one. */
-export function plannedFields(ride: Pick<RideState, 'pickupAt' | 'biddingOpensAt' | 'openedAt' | 'replaces'>) {
+/** The optional fields that a partner sees in a place, in the order that clients have always seen. */
+export function partnerFields<P extends 'creation' | 'ride' | 'event'>(
+  place: P,
+  ride: Pick<RideState, 'mode' | 'pickupAt' | 'biddingOpensAt' | 'openedAt' | 'replaces'> &
+    Pick<GivenFields, FieldIn<P>>,
+) {
   const opensAt = shownOpening(ride);
   return {
     ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
     ...(opensAt && { biddingOpensAt: opensAt.getTime() }),
     ...(ride.replaces && { replaces: ride.replaces }),
+    ...shownFields(ride, fieldsIn(place)),
+    ...(ride.mode === 'test' && { testMode: true as const }),
   };
 }
 
@@ -198,9 +191,7 @@ function offerReceived({ ride, offer, trackUrl, at, eventId, sequence }: NewEven
     fare: ride.fare,
     trackUrl,
     at,
-    ...plannedFields(ride),
-    ...partnerFields(ride),
-    ...testMode(ride),
+    ...partnerFields('event', ride),
     ...{ eventId, sequence },
   };
 }
@@ -220,14 +211,10 @@ function rideStatus({ ride, trackUrl, at, eventId, sequence }: NewEvent): EventB
     ...(ride.cancelReason && { cancelReason: ride.cancelReason }),
     // The event is sent once the successor exists (rebid.ts).
     ...(ride.nextRideId && { replacedBy: ride.nextRideId }),
-    ...plannedFields(ride),
-    ...partnerFields(ride),
-    ...testMode(ride),
+    ...partnerFields('event', ride),
     ...{ eventId, sequence },
   };
 }
-
-const testMode = ({ mode }: RideState) => (mode === 'test' ? { testMode: true as const } : {});
 
 function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
   return { name, phone, plate, vehicle };

@@ -3,6 +3,7 @@ import { firstRideId } from '../base/ids.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { keys } from '../keys/api-key.ts';
+import { fieldsIn, projectionOf } from './fields.ts';
 import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
@@ -36,15 +37,12 @@ export const listedFields = {
   biddingEndsAt: 1,
   cancelledBy: 1,
   replacedBy: 1,
-  pickupAt: 1,
   biddingOpensAt: 1,
   openedAt: 1,
   erasedAt: 1,
-  reference: 1,
-  passenger: 1,
+  ...projectionOf(fieldsIn('lists')),
   pickup: 1,
   destination: 1,
-  autoAccept: 1,
   // A missing field sorts before null.
   liveOffers: { $size: { $filter: { input: '$offers', cond: { $lte: ['$$this.withdrawnAt', null] } } } },
   missed: {

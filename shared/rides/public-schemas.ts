@@ -1,5 +1,5 @@
 import { objectSchema } from '../base/json-schema.ts';
-import { needs as allNeeds, carTypes } from '../base/terms.ts';
+import { carTypes } from '../base/terms.ts';
 import { cancellers, cancelReasons, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
 
 /** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
@@ -44,11 +44,6 @@ export const rideType = {
   description: 'Within a city, or between cities.',
 } as const;
 
-export const needs = {
-  type: 'array',
-  items: { title: 'Need', type: 'string', enum: allNeeds },
-} as const;
-
 export const fare = { type: 'number', exclusiveMinimum: 0, description: 'The fare that you offer, in USD.' } as const;
 
 export const agreedPrice = {
@@ -77,21 +72,9 @@ export const cancelReason = {
     'Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled.',
 } as const;
 
-export const pickupAt = {
-  type: 'integer',
-  description: 'The time of the pickup, as Unix time in milliseconds. Present if you gave one.',
-} as const;
-
 export const biddingOpensAt = {
   type: 'integer',
   description: 'From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`.',
-} as const;
-
-export const onDriverCancel = {
-  title: 'OnDriverCancel',
-  type: 'string',
-  enum: ['rebid'],
-  description: 'If the driver cancels, a new ride replaces this one. Present if you asked for it.',
 } as const;
 
 export const replaces = {
@@ -114,20 +97,6 @@ export const offersCount = {
   type: 'integer',
   minimum: 0,
   description: 'Number of offers that the ride has received, including withdrawn ones.',
-} as const;
-
-export const reference = {
-  type: 'string',
-  maxLength: 64,
-  description: 'Your own name for the ride. Present if you gave one.',
-  examples: ['booking-70133'],
-} as const;
-
-export const metadata = {
-  type: 'object',
-  additionalProperties: { type: 'string' },
-  description: 'Your own entries, sorted by name. Present if you gave any.',
-  examples: [{ desk: 'lobby', room: '1204' }],
 } as const;
 
 export const eventId = {

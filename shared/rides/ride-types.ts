@@ -1,4 +1,5 @@
-import type { CarType, Mode, Need, TimerName } from '../base/terms.ts';
+import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { GivenFields } from './fields.ts';
 
 /**
  * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
@@ -74,8 +75,8 @@ export interface Offer {
   withdrawnAt?: Date;
 }
 
-/** A partner's request (contract, section 4.1), with the defaults filled in. */
-export interface RideRequest {
+/** A partner's request (contract, section 4.1), with the defaults filled in. Its optional fields are in fields.ts. */
+export interface RideRequest extends GivenFields {
   pickup: Location;
   destination: Location;
   fare: number;
@@ -83,28 +84,9 @@ export interface RideRequest {
   rideType: (typeof rideTypes)[number];
   passengerCount: number;
   distanceKm: number;
-  notes?: string;
-  passenger?: { name?: string; phone?: string };
-  webhookUrl?: string;
-  /** The partner's own name for the ride. Never logged, because it may name a person. */
-  reference?: string;
-  metadata?: Record<string, string>;
-  autoAccept?: AutoAccept;
-  /** In the order of `needs`. Missing if there are none. */
-  needs?: Need[];
-  /** The time of the pickup of a ride for later. */
-  pickupAt?: Date;
-  /** When the driver cancels, the ride gets a successor (rebid.ts). */
-  onDriverCancel?: 'rebid';
 }
 
-/** The service accepts an offer within these limits automatically. Drivers never see the limits. */
-export interface AutoAccept {
-  maxPrice: number;
-  maxEtaMinutes?: number;
-  /** The time from the first offer within the limits until the best one is accepted. Missing: the first one, at once. */
-  waitSeconds?: number;
-}
+export type AutoAccept = NonNullable<GivenFields['autoAccept']>;
 
 export interface Timer {
   name: TimerName;

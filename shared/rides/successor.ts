@@ -1,3 +1,4 @@
+import { type FieldName, fields } from './fields.ts';
 import type { CancelledBy, RideRequest, RideState, TestScenario } from './ride-types.ts';
 
 /** A ride has at most this many successors in a row. */
@@ -10,7 +11,7 @@ export const getsSuccessor = (
 ): boolean => by === 'driver' && driver !== undefined && onDriverCancel === 'rebid' && rebids < maxRebids;
 
 /** The compiler checks that no field is missing. */
-const requestFields = {
+const requiredFields = {
   pickup: 1,
   destination: 1,
   fare: 1,
@@ -18,20 +19,13 @@ const requestFields = {
   rideType: 1,
   passengerCount: 1,
   distanceKm: 1,
-  notes: 1,
-  passenger: 1,
-  webhookUrl: 1,
-  reference: 1,
-  metadata: 1,
-  autoAccept: 1,
-  needs: 1,
-  pickupAt: 1,
-  onDriverCancel: 1,
-} satisfies Record<keyof RideRequest, 1>;
+} satisfies Record<Exclude<keyof RideRequest, FieldName>, 1>;
 
 /** The request of a ride, with its present fare. Pure. */
 export const requestOf = (ride: RideState): RideRequest =>
-  Object.fromEntries(Object.entries(ride).filter(([field]) => field in requestFields)) as unknown as RideRequest;
+  Object.fromEntries(
+    Object.entries(ride).filter(([field]) => field in requiredFields || field in fields),
+  ) as unknown as RideRequest;
 
 /**
  * The scenario of a successor in test mode. After `driver_cancels` the successor runs the default scenario, so that a

@@ -61,9 +61,17 @@ const foldersOfShared = [
 /** Files that do no I/O, and that must not load files or packages which do. */
 const pureFiles = [
   ...['call-url', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map((name) => `shared/base/${name}.ts`),
-  ...['ride-types', 'transitions', 'decide', 'events', 'offers', 'position', 'public-schemas', 'simulation'].map(
-    (name) => `shared/rides/${name}.ts`,
-  ),
+  ...[
+    'ride-types',
+    'fields',
+    'transitions',
+    'decide',
+    'events',
+    'offers',
+    'position',
+    'public-schemas',
+    'simulation',
+  ].map((name) => `shared/rides/${name}.ts`),
   'shared/rides/search-terms.ts',
   'shared/drivers/cells.ts',
   'shared/keys/key-format.ts',

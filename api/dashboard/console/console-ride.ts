@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/base/errors.ts';
 import { batchedFind } from '../../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { fieldNames, projectionOf } from '../../../shared/rides/fields.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type TrackedRide, trackFields } from '../../track/track-state.ts';
@@ -17,14 +18,7 @@ const ownFields = {
   carType: 1,
   rideType: 1,
   passengerCount: 1,
-  notes: 1,
-  passenger: 1,
-  reference: 1,
-  metadata: 1,
-  webhookUrl: 1,
-  autoAccept: 1,
-  needs: 1,
-  onDriverCancel: 1,
+  ...projectionOf(fieldNames),
   cancelReason: 1,
   idempotency: 1,
   rev: 1,

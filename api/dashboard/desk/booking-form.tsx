@@ -1,5 +1,6 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { carTypes, needs, needWords } from '../../../shared/base/terms.ts';
+import { labelledFields } from '../../../shared/rides/fields.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, FormId, TextField } from '../forms.tsx';
 import { deskPath } from '../paths.ts';
@@ -59,6 +60,9 @@ export function BookingForm(props: FormProps) {
         <TextField name="phone" label="Phone" type="tel" {...textOf('phone', shown)} />
       </div>
       <TextField name="notes" label="Notes" {...textOf('notes', shown)} />
+      {labelledFields.map(({ name, label }) => (
+        <TextField key={name} name={name} label={label} {...textOf(name, shown)} />
+      ))}
       <div class="booking-pair">
         <ChoiceField name="car" label="Car" value={values.car} options={namesOf(carTypes)} faults={faults} />
         <ChoiceField name="passengers" label="Seats" value={values.passengers} options={seats} faults={faults} />

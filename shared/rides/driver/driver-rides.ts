@@ -2,6 +2,7 @@ import type mongoose from 'mongoose';
 import { batch } from '../../base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
+import { fieldsIn, projectionOf } from '../fields.ts';
 import { rides } from '../ride.ts';
 import { movingStatuses, type Offer, type Ride } from '../ride-types.ts';
 
@@ -13,17 +14,14 @@ const shownFields = {
   carType: 1,
   rideType: 1,
   passengerCount: 1,
-  needs: 1,
   distanceKm: 1,
   pickup: 1,
   destination: 1,
   biddingEndsAt: 1,
-  pickupAt: 1,
   asked: 1,
   offers: 1,
   'driver.driverId': 1,
-  notes: 1,
-  passenger: 1,
+  ...projectionOf(fieldsIn('ownRide')),
 } as const;
 
 /** The fields of a ride that are read for drivers. The presenter selects the fields that a driver may see. */
