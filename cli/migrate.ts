@@ -8,8 +8,8 @@ const usage = `Usage: npm run migrate
        node dist/cli/migrate.js
 
 Creates the indexes and the check value of SECRETS_KEY in
-the database of MONGO_URL, and makes rides of earlier
-versions searchable. Requires only these two settings.
+the database of MONGO_URL, and completes the data of the
+version before. Requires only these two settings.
 Run it for each new version, and again when no process of
 the old version runs any more. Repeating it is harmless.
 

@@ -1,5 +1,4 @@
-import { founderIdOf } from '../../shared/accounts/account.ts';
-import { type AuditAction, type AuditEntry, auditOf, commandLine } from '../../shared/accounts/audit.ts';
+import { type AuditAction, type AuditEntry, auditOf } from '../../shared/accounts/audit.ts';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { sessionsOf } from '../../shared/accounts/session.ts';
 import type { Session } from '../../shared/accounts/session-store.ts';
@@ -172,11 +171,7 @@ function Activity(props: AccountPageProps) {
   );
 }
 
-/** Entries of earlier versions do not name the member: only the founder could sign in. */
-const founderName = ({ _id, members }: CurrentAccount): string =>
-  members.find(({ id }) => id === founderIdOf(_id))?.email ?? 'the founder';
-
-function AuditTable({ account, entries, keyNames }: AccountPageProps) {
+function AuditTable({ entries, keyNames }: AccountPageProps) {
   return (
     <table class="table audit cards" aria-labelledby="audit">
       <TableHead columns={['When', 'What', 'Key', 'Who', 'From']} />
@@ -194,7 +189,7 @@ function AuditTable({ account, entries, keyNames }: AccountPageProps) {
               {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <None />}
             </td>
             <td data-label="Who" class="who breakable">
-              {from === commandLine ? 'the operator' : (member ?? founderName(account))}
+              {member ?? 'the operator'}
             </td>
             <td data-label="From" class="from">
               <code>{from}</code>

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { founderIdOf } from '../../shared/accounts/account.ts';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
@@ -188,7 +187,7 @@ export function signedInRoutes(service: Context) {
           const { account } = request;
           if (account.suspendedAt && !ofPerson) return suspended;
           const of = form.text(accountField);
-          if (!ofPerson && !isForAccount(of, account)) return { html: otherAccountPage(account, of), status: 409 };
+          if (!ofPerson && of !== account._id) return { html: otherAccountPage(account, of), status: 409 };
           const sent = sentForm(account._id, formIdOf(form), cookie.read(ctx));
           return act({ ...request, form, sent, arrivedAt });
         };
@@ -225,10 +224,6 @@ export function respond(ctx: RequestContext, answer: Answer): void {
     ctx.body = answer.html;
   }
 }
-
-/** The pages of the previous version have no account in their forms. Only the founder can have such a page. */
-const isForAccount = (of: string, { _id, member }: CurrentAccount): boolean =>
-  of === '' ? member.id === founderIdOf(_id) : of === _id;
 
 /** Reads the form id. Throws `invalid_request` if it is missing or malformed. */
 export function formIdOf(form: Form): string {

@@ -20,7 +20,7 @@ export type TestKey = { keyId: string; key: string; signingSecret: string; webho
 export async function testKey(env: StackEnv, dataDir: string, url: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
     const { _id: accountId } = await accountOf(devEmail);
-    const kept = await readIfValid(env, dataDir, { accountId });
+    const kept = await readIfValid(env, dataDir);
     if (kept) return kept;
     const config = readConfig(env);
     const { keyId, key, signingSecret } = await createKey(config, { accountId, name: 'dev', mode: 'test' });
@@ -36,18 +36,13 @@ export async function currentTestKey(env: StackEnv, dataDir: string): Promise<Te
   return withDatabase(env.MONGO_URL, () => readIfValid(env, dataDir));
 }
 
-/** With `owner`, a key of another account counts as invalid: older versions gave it to the operator's account. */
-async function readIfValid(
-  env: StackEnv,
-  dataDir: string,
-  owner?: { accountId: string },
-): Promise<TestKey | undefined> {
+async function readIfValid(env: StackEnv, dataDir: string): Promise<TestKey | undefined> {
   const kept = await fs
     .readFile(fileOf(env, dataDir), 'utf8')
     .then(JSON.parse)
     .catch(() => undefined);
   const caller = kept && (await findCaller(kept.key, Date.now()));
-  if (!caller || (owner && caller.accountId !== owner.accountId)) return undefined;
+  if (!caller) return undefined;
   return { ...kept, ...(await deliverySettings(readConfig(env), caller.keyId)) };
 }
 

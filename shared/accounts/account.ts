@@ -20,8 +20,6 @@ export interface Member {
   email: string;
   role: Role;
   joinedAt: Date;
-  /** Set for the founder who is no longer an owner, and got a new id with it (team.ts). */
-  wasFounder?: true;
 }
 
 /** An invitation to an account. Its token is only in the mail. */
@@ -44,9 +42,8 @@ export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
   about?: string;
   by: string;
   from: string;
-  /** The member whose sessions end. With `newId`, they continue as those of the member with this id. */
+  /** The member whose sessions end. */
   memberId?: string;
-  newId?: string;
   /** True once all effects are complete. */
   isDone?: true;
 }
@@ -55,8 +52,8 @@ export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
 export interface Place {
   id: string;
   name: string;
-  /** The name by which the account's names are unique (place-name.ts). Missing in places that earlier versions saved. */
-  foldedName?: string;
+  /** The name by which the account's names are unique (place-name.ts). */
+  foldedName: string;
   address?: string;
   lat: number;
   lng: number;
@@ -65,15 +62,14 @@ export interface Place {
 export interface Account {
   _id: string;
   /**
-   * The address of the founder, by which processes of the previous version find the account. Once the founder has left
-   * or is no longer an owner, it is the account's id, so these processes find the account for nobody.
+   * The address of the founder. Once the founder has left or is no longer an owner, it is the account's id, so that the
+   * address can found another account.
    */
   email: string;
   createdAt: Date;
   /** Without a name, the account is shown with the address of its first owner. */
   name?: string;
-  /** Missing in an account that a process of the previous version has created: its founder is the only member. */
-  members?: Member[];
+  members: Member[];
   invitations?: Invitation[];
   /** The number of changes of the team (team.ts). */
   teamRev?: number;
@@ -104,7 +100,7 @@ const accountSchema = new mongoose.Schema<Account>(
     email: { type: String, required: true },
     createdAt: { type: Date, required: true },
     name: String,
-    members: { type: [{ _id: false, ...person, joinedAt: Date, wasFounder: Boolean }], default: undefined },
+    members: { type: [{ _id: false, ...person, joinedAt: Date }], required: true },
     invitations: {
       type: [{ _id: false, ...person, invitedBy: String, at: Date, expiresAt: Date, hash: String }],
       default: undefined,
@@ -114,7 +110,7 @@ const accountSchema = new mongoose.Schema<Account>(
       type: [
         {
           ...{ _id: false, id: String, at: Date, action: String, about: String, by: String, from: String },
-          ...{ memberId: String, newId: String, isDone: Boolean },
+          ...{ memberId: String, isDone: Boolean },
         },
       ],
       default: undefined,
@@ -141,10 +137,7 @@ export const accounts = collection<Account>(AccountModel);
 /** The address of the account that owns the keys created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
 
-/**
- * The member id of the account's founder. It is derived, because sessions of the previous version name only the
- * account: they belong to this member.
- */
+/** The member id of the account's founder. */
 export const founderIdOf = (accountId: string): string => accountId.replace('acct_', 'member_');
 
 export const founderOf = ({ _id, email, createdAt }: Pick<Account, '_id' | 'email' | 'createdAt'>): Member => ({
@@ -189,12 +182,11 @@ export async function accountOf(address: string): Promise<Account> {
 }
 
 /** An account with only one of its members. */
-export type Membership = Pick<Account, '_id' | 'email'> & { members: Member[] };
+export type Membership = Pick<Account, '_id' | 'email' | 'members'>;
 
 /** The accounts of which an e-mail address is a member, each with only this member. */
 export async function accountsWith(address: string): Promise<Membership[]> {
   const email = emailForm(address);
-  await fillMembers({ email });
   return accounts
     .find({ 'members.email': email })
     .project<Membership>({ email: 1, members: { $elemMatch: { email } } })
@@ -204,15 +196,7 @@ export async function accountsWith(address: string): Promise<Membership[]> {
 /** The present role of a member; undefined if there is no such member. */
 export async function roleIn(accountId: string, memberId: string): Promise<Role | undefined> {
   const account = await accounts.findOne({ _id: accountId });
-  const members = account && (account.members ?? [founderOf(account)]);
-  return members?.find(({ id }) => id === memberId)?.role;
-}
-
-/** Adds the founder as the only member to accounts that a process of the previous version has created. Idempotent. */
-export async function fillMembers(filter: { email?: string } = {}): Promise<void> {
-  const id = { $replaceOne: { input: '$_id', find: 'acct_', replacement: 'member_' } };
-  const founder = { id, email: '$email', role: 'owner', joinedAt: '$createdAt' };
-  await accounts.updateMany({ ...filter, members: { $exists: false } }, [{ $set: { members: [founder] } }]);
+  return account?.members.find(({ id }) => id === memberId)?.role;
 }
 
 /** Records that the account has opened the test console, which is a step of the onboarding checklist. */

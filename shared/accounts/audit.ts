@@ -63,7 +63,7 @@ export interface AuditEntry {
    * the new name, for a change of the team.
    */
   about?: string;
-  /** The address of the member who did it, at that time. Missing in entries of the operator and of earlier versions. */
+  /** The address of the member who did it, at that time. Missing in entries of the operator. */
   member?: string;
   /** The operator's employee who did it. Not shown to the account. */
   by?: string;

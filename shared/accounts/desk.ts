@@ -39,16 +39,6 @@ const isFreeName = ({ id, foldedName }: Place) => ({
   places: { $not: { $elemMatch: { id: { $ne: id }, foldedName } } },
 });
 
-/** Adds the folded names that places of earlier versions lack. MongoDB cannot compute them: `$toLower` knows only ASCII. */
-async function foldStoredNames(accountId: string): Promise<void> {
-  const { places } = await readDesk(accountId);
-  if (places.every((place) => place.foldedName !== undefined)) return;
-  const names = places.map(({ name }) => ({ name, foldedName: foldedName(name) }));
-  const ofPlace = { $filter: { input: { $literal: names }, as: 'one', cond: { $eq: ['$$one.name', '$$this.name'] } } };
-  const withName = { $mergeObjects: ['$$this', { $first: ofPlace }] };
-  await accounts.updateOne({ _id: accountId }, [{ $set: { places: { $map: { input: stored, in: withName } } } }]);
-}
-
 /**
  * Adds a place. The first place becomes the default pickup. Resolves with `full` if the account has `mostPlaces`
  * already, and with `taken` if another place has the same name.
@@ -59,7 +49,6 @@ export async function addPlace(
   given: Omit<Place, 'id' | 'foldedName'>,
 ): Promise<'saved' | 'full' | 'taken'> {
   const place = { id: derivedPlaceId(form), ...given, foldedName: foldedName(given.name) };
-  await foldStoredNames(accountId);
   const isSaved = await changeOnce(
     accountId,
     form,
@@ -83,7 +72,6 @@ export async function changePlace(
   given: Omit<Place, 'foldedName'>,
 ): Promise<'saved' | 'taken'> {
   const place = { ...given, foldedName: foldedName(given.name) };
-  await foldStoredNames(accountId);
   const isSaved = await changeOnce(
     accountId,
     form,

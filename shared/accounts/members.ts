@@ -1,20 +1,17 @@
-import { type Account, founderIdOf, founderOf, type Member, operatorEmail, type Role } from './account.ts';
+import { type Account, type Member, operatorEmail, type Role } from './account.ts';
 
 /** The people of an account. Pure. */
 
 /** The name of an account is at most this long. */
 export const maxNameLength = 60;
 
-/** The members of an account. An account that a process of the previous version has created has only its founder. */
-export const membersOf = (account: Account): Member[] => account.members ?? [founderOf(account)];
-
 /** The name of an account; without one, the address of its first owner. */
 export const accountName = (account: Account): string =>
-  account.name ?? membersOf(account).find(({ role }) => role === 'owner')?.email ?? account._id;
+  account.name ?? account.members.find(({ role }) => role === 'owner')?.email ?? account._id;
 
 /** The addresses of the members with these roles, without the operator's, which gets no mail. */
 export const addressesOf = (account: Account, of: readonly Role[]): string[] =>
-  membersOf(account).flatMap(({ email, role }) => (of.includes(role) && email !== operatorEmail ? email : []));
+  account.members.flatMap(({ email, role }) => (of.includes(role) && email !== operatorEmail ? email : []));
 
 /** The roles of the members who get the mails about keys and failing webhooks. */
 export const mailedRoles: readonly Role[] = ['owner', 'developer'];
@@ -22,7 +19,6 @@ export const mailedRoles: readonly Role[] = ['owner', 'developer'];
 /** An account as its signed-in member sees it. */
 export interface CurrentAccount extends Account {
   name: string;
-  members: Member[];
   member: Member;
   /** The other accounts of the same person, by name; at most 100. */
   others: OtherAccount[];
@@ -41,12 +37,10 @@ export function currentAccount(
   memberId: string,
   ofPerson: readonly OtherAccount[],
 ): CurrentAccount | null {
-  const members = membersOf(account);
-  const isFounder = memberId === founderIdOf(account._id);
-  const member = members.find(({ id, wasFounder }) => id === memberId || (isFounder && wasFounder));
+  const member = account.members.find(({ id }) => id === memberId);
   if (!member) return null;
   const others = ofPerson.filter(({ _id }) => _id !== account._id).sort((a, b) => a.name.localeCompare(b.name));
-  return { ...account, name: accountName(account), members, member, others };
+  return { ...account, name: accountName(account), member, others };
 }
 
 /**

@@ -12,9 +12,7 @@ export interface Session {
   createdAt: Date;
   lastUsedAt: Date;
   expiresAt: Date;
-  /**
-   * The last time that a sign-in code or link was verified in this browser. Missing in sessions of an earlier version.
-   */
+  /** The last time that a sign-in code or link was verified in this browser. Missing in sessions of drivers. */
   verifiedAt?: Date;
   /** At sign-in: the browser's readable name, and the client's network. */
   browser?: string;
@@ -56,16 +54,13 @@ interface SessionStore<Owner> {
 
 /**
  * Stores the sessions of one kind of owner in their own collection. The first of the owner's fields identifies the
- * owner; `indexed` fields can be searched. A session ends at the latest `longestMs` after its start.
+ * owner. A session ends at the latest `longestMs` after its start.
  */
 export function sessionStore<Owner extends Partial<Record<string, string>>>(
   name: string,
   collectionName: string,
   ownerFields: [keyof Owner & string, ...(keyof Owner & string)[]],
-  {
-    longestMs = Number.POSITIVE_INFINITY,
-    indexed = [ownerFields[0]],
-  }: { longestMs?: number; indexed?: readonly (keyof Owner & string)[] } = {},
+  { longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number } = {},
 ): SessionStore<Owner> {
   const [idField] = ownerFields;
   const schema = new mongoose.Schema<Session>(
@@ -81,16 +76,14 @@ export function sessionStore<Owner extends Partial<Record<string, string>>>(
     },
     { versionKey: false, autoIndex: false },
   );
-  for (const field of indexed) schema.index({ [field]: 1 });
+  schema.index({ [idField]: 1 });
   schema.index({ expiresAt: 1 });
   const model = mongoose.model<Session>(name, schema, collectionName);
   const sessions = collection<Session>(model);
 
   const endAfter = (createdAt: Date, nowMs: number) =>
     new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));
-  /** Checks the start of the session too, because an earlier version stored a later `expiresAt`. */
-  const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
-    expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
+  const hasEnded = ({ expiresAt }: Pick<Session, 'expiresAt'>, nowMs: number) => expiresAt.getTime() <= nowMs;
 
   async function use(session: Session, nowMs: number): Promise<boolean> {
     if (hasEnded(session, nowMs)) return false;
@@ -126,7 +119,7 @@ export function sessionStore<Owner extends Partial<Record<string, string>>>(
       const byId = new Map(tokens.map((token) => [sha256(token), token]));
       const found = sessions.find(
         { _id: { $in: [...byId.keys()] } },
-        { projection: { createdAt: 1, expiresAt: 1 }, batchSize: byId.size + 1 },
+        { projection: { expiresAt: 1 }, batchSize: byId.size + 1 },
       );
       const living = (await found.toArray()).filter((session) => !hasEnded(session, nowMs));
       return new Set(living.flatMap(({ _id }) => byId.get(_id) ?? []));

@@ -12,47 +12,34 @@ const longestSessionMs = 90 * dayMs;
 /** For this long after a code or link was verified in a session, the session may see secrets and create live keys. */
 const recentCodeMs = 12 * 3_600_000;
 
-/**
- * The member whose session it is. A session of the founder has only `accountId`, like every session of the previous
- * version. All other sessions have `teamId`, the id of the account, and `memberId`: processes of the previous version
- * find no account for them, so they give nobody more rights than the member's role.
- */
-type SessionOwner = { accountId?: string; teamId?: string; memberId?: string };
-type StoredSession = Session & SessionOwner;
-
-/** The browsers in which members of an account have signed in to the dashboard. */
-const sessions = sessionStore<SessionOwner>('Session', 'sessions', ['accountId', 'teamId', 'memberId'], {
-  longestMs: longestSessionMs,
-  indexed: ['accountId', 'memberId'],
-});
-
-export const SessionModel = sessions.model;
-export const livingSessions = sessions.living;
-export const endSession = sessions.end;
-const stored = collection<StoredSession>(SessionModel);
-
 /** A member of an account. */
 export interface MemberRef {
   accountId: string;
   memberId: string;
 }
+type StoredSession = Session & MemberRef;
 
-const ownerOf = ({ accountId, memberId }: MemberRef): SessionOwner =>
-  memberId === founderIdOf(accountId) ? { accountId } : { teamId: accountId, memberId };
+/** The browsers in which members of an account have signed in to the dashboard. */
+const sessions = sessionStore<{ memberId: string; accountId: string }>(
+  'Session',
+  'sessions',
+  ['memberId', 'accountId'],
+  {
+    longestMs: longestSessionMs,
+  },
+);
 
-const memberOf = ({ accountId, teamId = '', memberId = '' }: SessionOwner): MemberRef =>
-  accountId ? { accountId, memberId: founderIdOf(accountId) } : { accountId: teamId, memberId };
+export const SessionModel = sessions.model;
+export const livingSessions = sessions.living;
+export const endSession = sessions.end;
+/** Ends every session of a member. */
+export const endSessionsOf = sessions.endAll;
+const stored = collection<StoredSession>(SessionModel);
 
-/** Filters the sessions of a person, who is a member of these accounts. */
-function ofPerson(refs: readonly MemberRef[]): mongoose.mongo.Filter<StoredSession> {
-  const owners = refs.map(ownerOf);
-  return {
-    $or: [
-      { accountId: { $in: owners.flatMap(({ accountId }) => accountId ?? []) } },
-      { memberId: { $in: owners.flatMap(({ memberId }) => memberId ?? []) } },
-    ],
-  };
-}
+/** Filters the sessions of a person, who is these members. */
+const ofPerson = (refs: readonly MemberRef[]): mongoose.mongo.Filter<StoredSession> => ({
+  memberId: { $in: refs.map(({ memberId }) => memberId) },
+});
 
 /** Filters the sessions of the signed-in person in all accounts, also in those that the switch does not list. */
 async function ofSignedIn({ _id, member }: CurrentAccount): Promise<mongoose.mongo.Filter<StoredSession>> {
@@ -73,8 +60,7 @@ export const startSession = (
   accountId: string,
   nowMs: number,
   { memberId = founderIdOf(accountId), ...given }: { token?: string; memberId?: string } & BrowserFacts = {},
-): Promise<string> =>
-  sessions.start(ownerOf({ accountId, memberId }), nowMs, { ...given, verifiedAt: new Date(nowMs) });
+): Promise<string> => sessions.start({ accountId, memberId }, nowMs, { ...given, verifiedAt: new Date(nowMs) });
 
 /** The session of a request. */
 export type CurrentSession = Pick<Session, '_id' | 'verifiedAt'>;
@@ -85,18 +71,12 @@ type FoundSession = StoredSession & { accounts: Account[]; ofPerson: OtherAccoun
 /** The switch lists at most this many accounts. */
 const mostListed = 100;
 
-const accountIds = { $ifNull: ['$accountId', '$teamId'] };
 const from = AccountModel.collection.name;
 const ownEntry = {
   $filter: { input: { $first: '$accounts.members' }, cond: { $eq: ['$$this.id', '$memberId'] } },
 };
-/**
- * Only the founder's session has `accountId`, and the account's `email` is the founder's. Never null, which would match
- * every account without members.
- */
-const ownEmail = {
-  $ifNull: [{ $cond: ['$accountId', { $first: '$accounts.email' }, { $first: '$own.email' }] }, ''],
-};
+/** Never null, which would match every account without members. */
+const ownEmail = { $ifNull: [{ $first: '$own.email' }, ''] };
 /** A field of the first of an account's members who meets a condition. */
 const firstWith = (cond: object, field: 'id' | 'email') => ({
   $let: {
@@ -105,11 +85,10 @@ const firstWith = (cond: object, field: 'id' | 'email') => ({
   },
 });
 const withAccounts = [
-  { $set: { inAccount: accountIds } },
   {
     $lookup: {
       from,
-      localField: 'inAccount',
+      localField: 'accountId',
       foreignField: '_id',
       // Only the desk needs these, and they can be long.
       pipeline: [{ $unset: ['places', 'deskForms'] }],
@@ -152,7 +131,7 @@ export async function accountOfSession(
     .aggregate<FoundSession>([{ $match: { _id: sha256(token) } }, ...withAccounts], timeLimit())
     .toArray();
   const [account] = found?.accounts ?? [];
-  const current = found && account && currentAccount(account, memberOf(found).memberId, found.ofPerson);
+  const current = found && account && currentAccount(account, found.memberId, found.ofPerson);
   if (!current || !(await sessions.use(found, nowMs))) return null;
   return { account: current, session: { _id: found._id, ...(found.verifiedAt && { verifiedAt: found.verifiedAt }) } };
 }
@@ -166,7 +145,7 @@ export async function membersOfSessions(
     sessions.living(tokens, nowMs),
     stored
       .aggregate<FoundSession>(
-        [{ $match: { _id: { $in: tokens.map(sha256) } } }, ...withAccounts.slice(0, 2)],
+        [{ $match: { _id: { $in: tokens.map(sha256) } } }, ...withAccounts.slice(0, 1)],
         timeLimit(),
       )
       .toArray(),
@@ -176,31 +155,17 @@ export async function membersOfSessions(
     [...living].flatMap((token) => {
       const session = byId.get(sha256(token));
       const [account] = session?.accounts ?? [];
-      const ref = session && memberOf(session);
-      const member = ref && account && currentAccount(account, ref.memberId, [])?.member;
-      return member ? [[token, { ...ref, role: member.role, deskKeyId: account.deskKeyId }]] : [];
+      const member = session && account && currentAccount(account, session.memberId, [])?.member;
+      if (!member) return [];
+      const { accountId, memberId } = session;
+      return [[token, { accountId, memberId, role: member.role, deskKeyId: account.deskKeyId }]];
     }),
   );
 }
 
 /** Makes another account the current one of a session. */
-export async function switchSession({ _id }: CurrentSession, to: MemberRef): Promise<void> {
-  const owner = ownerOf(to);
-  const absent = owner.accountId ? { teamId: '', memberId: '' } : { accountId: '' };
-  await stored.updateOne({ _id }, { $set: owner, $unset: absent } as mongoose.mongo.UpdateFilter<StoredSession>);
-}
-
-/** Ends the sessions of a former member. With `newId`, they continue as sessions of the member with this id. */
-export async function moveSessions(accountId: string, memberId: string, newId?: string): Promise<void> {
-  const owner = ownerOf({ accountId, memberId });
-  if (!newId) await stored.deleteMany(owner as mongoose.mongo.Filter<StoredSession>);
-  else {
-    const change = { $set: ownerOf({ accountId, memberId: newId }), $unset: { accountId: '' } };
-    await stored.updateMany(
-      owner as mongoose.mongo.Filter<StoredSession>,
-      change as mongoose.mongo.UpdateFilter<StoredSession>,
-    );
-  }
+export async function switchSession({ _id }: CurrentSession, { accountId, memberId }: MemberRef): Promise<void> {
+  await stored.updateOne({ _id }, { $set: { accountId, memberId } });
 }
 
 /** True if a code or link was verified in this session within the last 12 hours. */
@@ -212,16 +177,11 @@ export async function confirmSession({ _id }: CurrentSession, nowMs: number): Pr
   await SessionModel.updateOne({ _id }, { $max: { verifiedAt: new Date(nowMs) } });
 }
 
-const isLiving = (nowMs: number) => ({
-  createdAt: { $gt: new Date(nowMs - longestSessionMs) },
-  expiresAt: { $gt: new Date(nowMs) },
-});
-
 /** The browsers in which the person is signed in, last used first, at most `limit`. */
 export async function sessionsOf(account: CurrentAccount, limit: number, nowMs: number): Promise<Session[]> {
   const filter = await ofSignedIn(account);
   return stored
-    .find({ ...filter, ...isLiving(nowMs) })
+    .find({ ...filter, expiresAt: { $gt: new Date(nowMs) } })
     .sort({ lastUsedAt: -1, _id: 1 })
     .limit(limit)
     .toArray();
@@ -230,18 +190,18 @@ export async function sessionsOf(account: CurrentAccount, limit: number, nowMs: 
 /** Of these memberships of one person, the one that was used last in a session. */
 export async function lastUsed(refs: readonly MemberRef[]): Promise<MemberRef | undefined> {
   const found = await stored.findOne(ofPerson(refs), { sort: { lastUsedAt: -1 } });
-  return found ? memberOf(found) : undefined;
+  return found ?? undefined;
 }
 
 /** When each of these members was last seen in a session, by member id. */
 export async function lastSeen(refs: readonly MemberRef[]): Promise<Map<string, Date>> {
   const found = await stored
-    .aggregate<{ _id: SessionOwner; at: Date }>([
+    .aggregate<{ _id: string; at: Date }>([
       { $match: ofPerson(refs) },
-      { $group: { _id: { accountId: '$accountId', memberId: '$memberId' }, at: { $max: '$lastUsedAt' } } },
+      { $group: { _id: '$memberId', at: { $max: '$lastUsedAt' } } },
     ])
     .toArray();
-  return new Map(found.map(({ _id, at }) => [memberOf(_id).memberId, at]));
+  return new Map(found.map(({ _id, at }) => [_id, at]));
 }
 
 /** True if the person has a session with this id. */
@@ -260,3 +220,16 @@ export async function endOtherSessions(account: CurrentAccount, { _id }: Current
 
 /** The lifetime of the session cookie in a browser. */
 export const cookieLifetimeMs = longestSessionMs;
+
+/**
+ * Gives the sessions of version 1.11 both ids: a founder's session had only the account's id, and the session of any
+ * other member had it as `teamId`. Idempotent.
+ */
+export async function completeSessions(): Promise<void> {
+  const founderId = { $replaceOne: { input: '$accountId', find: 'acct_', replacement: 'member_' } };
+  await stored.updateMany({ teamId: { $exists: true } } as object, [
+    { $set: { accountId: '$teamId' } },
+    { $unset: 'teamId' },
+  ]);
+  await stored.updateMany({ memberId: { $exists: false } } as object, [{ $set: { memberId: founderId } }]);
+}

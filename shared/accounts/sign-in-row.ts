@@ -6,16 +6,16 @@ export interface SignIn {
   /** SHA-256 of the browser's token. */
   _id: string;
   email: string;
-  /** The code, as the only entry. Earlier versions stored several codes, of which only the last one is valid. */
-  codes: { mac: string; tries: number; expiresAt: Date }[];
+  /** Removed when the code or the link is used. */
+  code?: { mac: string; tries: number; expiresAt: Date };
   /**
    * The code and the link are derived from these seeds, the browser's token and SECRETS_KEY, so a repeated mail
    * contains the same code and link.
    */
-  codeSeed?: string;
-  linkSeed?: string;
+  codeSeed: string;
+  linkSeed: string;
   /** The ids of the counted tries of this code. */
-  tried?: string[];
+  tried: string[];
   /** The page to show after sign-in. */
   next?: string;
   /** The hash of the invitation that the person accepts with this sign-in. */
@@ -32,10 +32,10 @@ const signInSchema = new mongoose.Schema<SignIn>(
   {
     _id: String,
     email: { type: String, required: true },
-    codes: { type: [{ _id: false, mac: String, tries: Number, expiresAt: Date }], required: true },
-    codeSeed: String,
-    linkSeed: String,
-    tried: { type: [String], default: undefined },
+    code: { type: { _id: false, mac: String, tries: Number, expiresAt: Date }, required: false },
+    codeSeed: { type: String, required: true },
+    linkSeed: { type: String, required: true },
+    tried: { type: [String], required: true },
     next: String,
     invitation: String,
     used: { type: { _id: false, formId: String, mac: String, at: Date, isDone: Boolean }, required: false },

@@ -62,31 +62,20 @@ export async function newCode(
   const isOpen = {
     $and: [{ $eq: ['$email', email] }, { $gt: ['$expiresAt', now] }, { $eq: [{ $type: '$used' }, 'missing'] }],
   };
-  const newest = { $last: { $ifNull: ['$codes', []] } };
-  // A code without a seed comes from a process of the previous version; it is replaced.
-  const isLive = {
-    $and: [
-      isOpen,
-      { $ne: [{ $type: '$codeSeed' }, 'missing'] },
-      { $eq: [{ $size: '$codes' }, 1] },
-      { $lt: ['$$newest.tries', triesOfCode] },
-      { $gt: ['$$newest.expiresAt', now] },
-    ],
-  };
+  const isLive = { $and: [isOpen, { $lt: ['$code.tries', triesOfCode] }, { $gt: ['$code.expiresAt', now] }] };
   const [fresh = ''] = codesOf(secrets, browser, email, formId);
   const freshCode = { mac: macOf(secrets, 'sign-in codes', macText(browser, email, fresh)), tries: 0, expiresAt };
-  const live = { $let: { vars: { newest }, in: isLive } };
-  const kept = { $let: { vars: { newest }, in: [{ mac: '$$newest.mac', tries: '$$newest.tries', expiresAt }] } };
-  const ifLive = (then: unknown, otherwise: unknown) => ({ $cond: [live, then, otherwise] });
+  const kept = { mac: '$code.mac', tries: '$code.tries', expiresAt };
+  const ifLive = (then: unknown, otherwise: unknown) => ({ $cond: [isLive, then, otherwise] });
   const change = [
     {
       $replaceWith: {
         _id: '$_id',
         email: { $literal: email },
-        codes: ifLive(kept, [freshCode]),
+        code: ifLive(kept, freshCode),
         codeSeed: ifLive('$codeSeed', { $literal: formId }),
-        tried: ifLive({ $ifNull: ['$tried', []] }, []),
-        linkSeed: { $cond: [isOpen, { $ifNull: ['$linkSeed', { $literal: formId }] }, { $literal: formId }] },
+        tried: ifLive('$tried', []),
+        linkSeed: { $cond: [isOpen, '$linkSeed', { $literal: formId }] },
         next: { $literal: next },
         invitation: { $literal: invitation },
         expiresAt: new Date(nowMs + signInLifetimeMs),
@@ -96,11 +85,11 @@ export async function newCode(
   const _id = sha256(browser.token);
   const options = { upsert: true, returnDocument: 'after' } as const;
   const row = (await signIns.findOneAndUpdate({ _id }, change, options)) as SignIn;
-  const mac = row.codes.at(-1)?.mac ?? '';
-  const candidates = codesOf(secrets, browser, email, row.codeSeed ?? '');
+  const mac = row.code?.mac ?? '';
+  const candidates = codesOf(secrets, browser, email, row.codeSeed);
   // The first SECRETS_KEY may have changed since the code was stored, so every listed key is tried.
   const code = candidates.find((one) => isMacOf(secrets, 'sign-in codes', macText(browser, email, one), mac)) ?? fresh;
-  const [link = ''] = linksOf(secrets, browser, email, row.linkSeed ?? '');
+  const [link = ''] = linksOf(secrets, browser, email, row.linkSeed);
   return { code, link };
 }
 
@@ -140,10 +129,8 @@ export const requestedEmail = async (token: string, nowMs: number): Promise<stri
 const findSignIn = (token: string, nowMs: number): Promise<SignIn | null> =>
   signIns.findOne({ _id: sha256(token), expiresAt: { $gt: new Date(nowMs) } });
 
-function liveCodeOf({ codes }: SignIn, nowMs: number): SignIn['codes'][number] | undefined {
-  const newest = codes.at(-1);
-  return newest && newest.tries < triesOfCode && newest.expiresAt.getTime() > nowMs ? newest : undefined;
-}
+const liveCodeOf = ({ code }: SignIn, nowMs: number): SignIn['code'] =>
+  code && code.tries < triesOfCode && code.expiresAt.getTime() > nowMs ? code : undefined;
 
 /** The result of a verified code or link. `isDone`: the same form has already completed the sign-in. */
 export interface Proof {
@@ -217,14 +204,18 @@ async function countTryOfCode(
   tryId: string,
   nowMs: number,
 ): Promise<number | null> {
-  const isLive = { mac, tries: { $lt: triesOfCode }, expiresAt: { $gt: new Date(nowMs) } };
+  const isLive = {
+    'code.mac': mac,
+    'code.tries': { $lt: triesOfCode },
+    'code.expiresAt': { $gt: new Date(nowMs) },
+  };
   const counted = await signIns.findOneAndUpdate(
-    { _id, email, tried: { $ne: tryId }, codes: { $elemMatch: isLive } },
-    { $inc: { 'codes.$[one].tries': 1 }, $push: { tried: tryId } },
-    { arrayFilters: [{ 'one.mac': mac }], returnDocument: 'after' },
+    { _id, email, tried: { $ne: tryId }, ...isLive },
+    { $inc: { 'code.tries': 1 }, $push: { tried: tryId } },
+    { returnDocument: 'after' },
   );
-  const row = counted ?? (await signIns.findOne({ _id, email, tried: tryId }));
-  return row?.codes.find((code) => code.mac === mac)?.tries ?? null;
+  const row = counted ?? (await signIns.findOne({ _id, email, tried: tryId, 'code.mac': mac }));
+  return row?.code?.tries ?? null;
 }
 
 /**
@@ -237,7 +228,7 @@ export async function openLink(
   nowMs: number,
 ): Promise<Omit<PendingSignIn, 'hasCode'> | null> {
   const open = await findSignIn(browser.token, nowMs);
-  if (!open?.linkSeed || (open.used && open.used.formId !== formId)) return null;
+  if (!open || (open.used && open.used.formId !== formId)) return null;
   const { email, linkSeed, next = '', invitation = '' } = open;
   return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next, invitation } : null;
 }
@@ -259,8 +250,8 @@ export async function enterLink(
 /** Marks the code and the link as used by a form. Resolves with null if another form used them first. */
 async function consume({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
   const used = { formId, mac, at: new Date(nowMs) };
-  const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'codes.mac': mac }) };
-  await signIns.updateOne(isOpen, { $set: { used, codes: [] } });
+  const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'code.mac': mac }) };
+  await signIns.updateOne(isOpen, { $set: { used }, $unset: { code: '' } });
   const row = await signIns.findOne({ _id, email, 'used.formId': formId, 'used.mac': mac });
   if (!row?.used) return null;
   const { next = '', invitation = '', used: by } = row;

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { derivedAuditId, derivedMemberId } from '../base/ids.ts';
+import { derivedAuditId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import {
   type Account,
@@ -11,9 +11,8 @@ import {
   type TeamForm,
 } from './account.ts';
 import { audit } from './audit.ts';
-import { membersOf } from './members.ts';
 import { keptForms, mayAddMissingRecords } from './sent-form.ts';
-import { moveSessions } from './session.ts';
+import { endSessionsOf } from './session.ts';
 
 /** The part of an account that its owners change. A change without a name keeps the name. */
 interface Team {
@@ -64,14 +63,14 @@ export async function changeTeam(
       return { account };
     }
     if (account.suspendedAt) return { refused: 'suspended' };
-    const { invitations = [] } = account;
-    const decided = decide({ members: membersOf(account), invitations }, now);
+    const { members, invitations = [] } = account;
+    const decided = decide({ members, invitations }, now);
     if (typeof decided === 'string') return { refused: decided };
     const { team, ...record } = decided;
     if (!team.members.some(({ role }) => role === 'owner')) return { refused: 'last_owner' };
-    const { set, newId } = withoutFormerFounder(accountId, team, form);
-    const moved = newId && { memberId: founderIdOf(accountId), newId };
-    const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record, ...moved };
+    const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record };
+    const isOwnedByFounder = team.members.some(({ id, role }) => id === founderIdOf(accountId) && role === 'owner');
+    const set = { ...team, ...(!isOwnedByFounder && { email: accountId }) };
     const changed = await accounts.findOneAndUpdate(
       { _id: accountId, teamRev: account.teamRev ?? { $exists: false }, suspendedAt: { $exists: false } },
       { $set: set, $inc: { teamRev: 1 }, $push: { teamForms: { $each: [applied], $slice: -keptForms } } },
@@ -97,29 +96,14 @@ export async function completeTeam({ _id, teamForms = [] }: Account): Promise<vo
 }
 
 async function complete(accountId: string, form: TeamForm, now: Date): Promise<void> {
-  const { id, action, about, by: member, from, memberId, newId, at, isDone } = form;
+  const { id, action, about, by: member, from, memberId, at, isDone } = form;
   if (isDone) return;
-  if (memberId) await moveSessions(accountId, memberId, newId);
+  if (memberId) await endSessionsOf(memberId);
   if (mayAddMissingRecords(at, now.getTime())) {
     const entry = { accountId, action, ...(about && { about }), member, from };
     await audit({ _id: derivedAuditId(action, id), ...entry }, at.getTime());
   }
   await accounts.updateOne({ _id: accountId, 'teamForms.id': id }, { $set: { 'teamForms.$.isDone': true } });
-}
-
-/**
- * Processes of the previous version give every session of the founder, and everybody who signs in with the account's
- * `email`, all rights. So a founder who is no longer an owner gets a new id, and the account loses this address.
- */
-function withoutFormerFounder(accountId: string, team: Team, form: string) {
-  const founderId = founderIdOf(accountId);
-  const founder = team.members.find(({ id }) => id === founderId);
-  if (founder?.role === 'owner') return { set: team };
-  const newId = founder && derivedMemberId(form);
-  const members = team.members.map((member) =>
-    newId && member === founder ? { ...member, id: newId, wasFounder: true as const } : member,
-  );
-  return { set: { ...team, members, email: accountId }, newId };
 }
 
 /** Lets only an owner decide. */

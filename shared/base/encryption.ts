@@ -24,8 +24,8 @@ export type SecretsKeys = readonly [SecretsKey, ...SecretsKey[]];
 /** Thrown if a ciphertext names a key that this process does not have. */
 export class SecretsKeyMissing extends Error {
   override name = 'SecretsKeyMissing';
-  constructor(id?: string) {
-    super(id ? `SECRETS_KEY lacks the key ${id}` : 'SECRETS_KEY has no key that decrypts this ciphertext');
+  constructor(id: string) {
+    super(`SECRETS_KEY lacks the key ${id}`);
   }
 }
 
@@ -46,7 +46,7 @@ export function secretsKey(bytes: Buffer): SecretsKey {
   return { id, key: createSecretKey(bytes) };
 }
 
-/** Prefix of every ciphertext that names its key. Older ciphertexts are plain base64, which has no colon. */
+/** Prefix of every ciphertext. */
 export const namedPrefix = 'key:';
 /** Prefix of every ciphertext of one key. */
 export const prefixOf = ({ id }: Pick<SecretsKey, 'id'>): string => `${namedPrefix}${id}:`;
@@ -63,28 +63,12 @@ export function encrypt(plain: string, [first]: SecretsKeys, belongsTo: string):
   return prefixOf(first) + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
 }
 
-/**
- * Decrypts a ciphertext of the record `belongsTo`. Throws SecretsKeyMissing or SecretDamaged. A ciphertext that names
- * no key is tried with every key. If none decrypts it, its key may be missing, so SecretsKeyMissing is thrown.
- */
+/** Decrypts a ciphertext of the record `belongsTo`. Throws SecretsKeyMissing or SecretDamaged. */
 export function decrypt(text: string, keys: SecretsKeys, belongsTo: string): string {
-  if (!text.startsWith(namedPrefix)) return decryptUnnamed(text, keys, belongsTo);
-  const [, id = '', sealed = ''] = text.split(':');
+  const [, id = '', sealed = ''] = text.startsWith(namedPrefix) ? text.split(':') : [];
   const named = keys.find((key) => key.id === id);
   if (named) return decryptWith(sealed, named, belongsTo);
   throw /^[0-9a-f]{8}$/.test(id) ? new SecretsKeyMissing(id) : new SecretDamaged();
-}
-
-function decryptUnnamed(text: string, keys: SecretsKeys, belongsTo: string): string {
-  if (Buffer.from(text, 'base64').length < ivBytes + tagBytes) throw new SecretDamaged();
-  for (const key of keys) {
-    try {
-      return decryptWith(text, key, belongsTo);
-    } catch {
-      // Try the next key.
-    }
-  }
-  throw new SecretsKeyMissing();
 }
 
 function decryptWith(sealed: string, { key }: SecretsKey, belongsTo: string): string {

@@ -40,12 +40,8 @@ const cellLevel = 5;
  */
 export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pickup, cellKm, cellLevel)}_${carType}`;
 
-/**
- * The id sorts by place and then by day, so that the days of a place are one range. Earlier versions stored counts of
- * accepted offers, with account ids, under ids that begin with a digit; hints ignore these.
- */
+/** The id sorts by place and then by day, so that the days of a place are one range. */
 export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
-export const countsOfEarlierVersions = { _id: { $lt: ':' } } as const;
 
 /** Prices are counted in steps of 5 %. */
 const stepFactor = Math.log(1.05);
@@ -59,7 +55,6 @@ export const fareDays = collection<FareDay>(FareDayModel);
 
 /** The progress of the counts. One document. */
 interface FareProgress {
-  /** Earlier versions use the id `fares`, which must not be used again. */
   _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;

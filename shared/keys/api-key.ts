@@ -21,7 +21,7 @@ export interface ApiKey {
   createdAt: Date;
   lastUsedAt?: Date;
   rotatedAt?: Date;
-  /** The time of the last roll of the signing secret. Missing if an earlier version rolled it. */
+  /** The time of the last roll of the signing secret. */
   rolledAt?: Date;
   revokedAt?: Date;
   /** When the operator suspended this key, or its account (suspend-account.ts). */
@@ -54,8 +54,8 @@ export const contractLimit: CreationLimit = { perMinute: 30, perHour: 300 };
 export interface FailureStreak {
   inRow: number;
   since: Date;
-  /** When the last delivery failed. Missing in streaks that an earlier version counted. */
-  at?: Date;
+  /** When the last delivery failed. */
+  at: Date;
   /** The reason of the last failure: a code of webhooks/failure-reasons.ts. */
   reason: string;
   /** True if the account got a mail about these failures. */

@@ -2,8 +2,8 @@ import mongoose from 'mongoose';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * Inserts a key with the lowest free slot of its account (field `place`). An account has the slots 1 to `most`, minus
- * one for each active key without a slot. If two concurrent inserts choose the same slot, the unique index refuses one
+ * Inserts a key with the lowest free slot of its account (field `place`), which a revoked key gives up. An account has
+ * the slots 1 to `most`, minus one for each active key without a slot. If two concurrent inserts choose the same slot, the unique index refuses one
  * of them, which then tries the next slot.
  */
 export async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
@@ -21,15 +21,9 @@ export async function insertWithinLimit(record: ApiKey, most: number): Promise<'
 }
 
 async function freeSlot(accountId: string, most: number): Promise<number | null> {
-  const held = await keys
-    .find(
-      { accountId, $or: [{ revokedAt: { $exists: false } }, { place: { $exists: true } }] },
-      { projection: { place: 1, revokedAt: 1 } },
-    )
-    .toArray();
-  const active = held.filter(({ revokedAt }) => !revokedAt);
+  const active = await keys.find({ accountId, revokedAt: { $exists: false } }, { projection: { place: 1 } }).toArray();
   if (active.length >= most) return null;
-  const used = new Set(held.map(({ place }) => place));
+  const used = new Set(active.map(({ place }) => place));
   const withoutSlot = active.filter(({ place }) => place === undefined).length;
   for (let place = 1; place <= most - withoutSlot; place++) if (!used.has(place)) return place;
   return null;

@@ -14,11 +14,8 @@ type Secrets = Pick<Config, 'secrets'>;
 
 /** A form that replaces a secret. */
 export type ReplacingForm = SentForm & {
-  /**
-   * The version of the secret that was current when the form was shown (`secretVersion`). Missing in a form of an
-   * earlier version.
-   */
-  seen?: string;
+  /** The version of the secret that was current when the form was shown (`secretVersion`). */
+  seen: string;
   /** The time at which the request arrived. */
   arrivedAt: Date;
 };
@@ -171,7 +168,7 @@ export function apiKeysOf(
 const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId} ${id} ${session}`;
 
 /** A request to replace a secret: a form (with `id`), or a command from the command line. */
-type ReplaceRequest = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
+type ReplaceRequest = Pick<ReplacingForm, 'arrivedAt'> & Partial<Pick<ReplacingForm, 'seen' | 'id'>>;
 
 /**
  * A replacement whose time is later than the request by more than this is ignored, because MongoDB's clock was set back

@@ -2,8 +2,8 @@ import mongoose from 'mongoose';
 import { ConfigError, NotMigrated } from '../base/config.ts';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { collection } from '../base/mongo/collection.ts';
-import { type SecretStore, secretStores } from './secret-stores.ts';
-import { ciphertextOf, encryptedWithMissingKeys, keyInUse } from './stored-secrets.ts';
+import { secretStores } from './secret-stores.ts';
+import { ciphertextOf, encryptedWithMissingKeys } from './stored-secrets.ts';
 
 /**
  * A ciphertext that decrypts only with the SECRETS_KEY of this database. With it, a process with a wrong SECRETS_KEY
@@ -23,20 +23,14 @@ const checkId = 'secrets';
 const checkText = 'these keys belong to this database';
 
 /**
- * Writes the check value if it does not exist, encrypted with the key that decrypts the stored secrets. `rekeyCheck`
- * re-encrypts it after all secrets, so a process without the key that is still in use cannot start. Throws ConfigError
- * if the stored secrets do not decrypt.
+ * Writes the check value if it does not exist, encrypted with the first key. Throws ConfigError, and writes nothing,
+ * unless these keys include the key of every stored secret. Throws ConfigError also for another check value.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
-  if (!(await checks.findOne({ _id: checkId }))) {
-    const inUse = await keyInUse(secretsKeys);
-    if (inUse === 'none decrypts')
-      throw new ConfigError('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
-    const value = encrypt(checkText, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // If a `migrate` that runs at the same time has written a value first, that value is kept and checked below.
-    await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
-  }
-  await assertSecretsKeys(secretsKeys);
+  await assertStoredSecrets(secretsKeys);
+  const value = encrypt(checkText, secretsKeys, checkId);
+  await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
+  await assertCheck(secretsKeys);
 }
 
 /** Throws a one-line ConfigError unless these keys decrypt the check value. Commands that encrypt call it first. */
@@ -53,17 +47,19 @@ export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
  * Costs one read by `_id` and an index lookup per store, so every start can do it.
  */
 export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void> {
-  const missing = secretStores.map(async (store) => ({ store, found: await underMissingKey(store, secretsKeys) }));
-  const [, ...stores] = await Promise.all([assertCheck(secretsKeys), ...missing]);
-  for (const { store, found } of stores) {
+  await assertCheck(secretsKeys);
+  await assertStoredSecrets(secretsKeys);
+}
+
+async function assertStoredSecrets(secretsKeys: SecretsKeys): Promise<void> {
+  for (const store of secretStores) {
+    const filter = encryptedWithMissingKeys(store, secretsKeys);
+    const found = await store.collection.findOne(filter, { projection: { [store.field]: 1 } });
     if (!found) continue;
     const problem = problemOf(ciphertextOf(store, found), found._id, secretsKeys);
     throw new ConfigError(`Setting SECRETS_KEY does not decrypt the ${store.what} of ${found._id}: ${problem}`);
   }
 }
-
-const underMissingKey = (store: SecretStore, secretsKeys: SecretsKeys) =>
-  store.collection.findOne(encryptedWithMissingKeys(store, secretsKeys), { projection: { [store.field]: 1 } });
 
 /** Re-encrypts the check value with the first key. Call it only when no stored secret needs an older key. */
 export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {

@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose';
-import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } from '../base/encryption.ts';
-import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
+import { namedPrefix, prefixOf, type SecretsKeys } from '../base/encryption.ts';
+import type { SecretStore, StoredSecret } from './secret-stores.ts';
 
 /**
  * A query for the stored ciphertexts of a SECRETS_KEY. A ciphertext starts with its key's id, so a query scans a few
@@ -29,29 +29,3 @@ const endOfPrefix = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /** The ciphertext in a found record. */
 export const ciphertextOf = ({ field }: SecretStore, found: StoredSecret): string => String(found[field]);
-
-/**
- * The key that decrypts the stored ciphertexts, found with the first one that any key decrypts. `none stored` if no
- * ciphertext is stored, `none decrypts` if no key decrypts any of them.
- */
-export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none decrypts'> {
-  let answer: 'none stored' | 'none decrypts' = 'none stored';
-  for (const store of secretStores) {
-    const options = { projection: { [store.field]: 1 }, batchSize: 1_000 };
-    for await (const found of store.collection.find({ [store.field]: { $exists: true } }, options)) {
-      const inUse = secretsKeys.find((key) => decrypts(ciphertextOf(store, found), key, found._id));
-      if (inUse) return inUse;
-      answer = 'none decrypts';
-    }
-  }
-  return answer;
-}
-
-function decrypts(text: string, key: SecretsKey, belongsTo: string): boolean {
-  try {
-    decrypt(text, [key], belongsTo);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,11 +1,10 @@
 import mongoose from 'mongoose';
-import { AccountModel, fillMembers } from '../accounts/account.ts';
+import { AccountModel } from '../accounts/account.ts';
 import { AuditModel } from '../accounts/audit.ts';
 import { LimitModel } from '../accounts/limit.ts';
 import { OperatorTokenModel } from '../accounts/operator-token.ts';
-import { SessionModel } from '../accounts/session.ts';
+import { completeSessions, SessionModel } from '../accounts/session.ts';
 import { SignInModel } from '../accounts/sign-in-row.ts';
-import { SubmissionModel } from '../accounts/submission.ts';
 import { NotMigrated } from '../base/config.ts';
 import type { SecretsKeys } from '../base/encryption.ts';
 import { FenceModel } from '../base/mongo/durable-read.ts';
@@ -18,9 +17,7 @@ import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
 import { RetentionProgressModel } from '../retention/progress.ts';
 import { startFeedMark } from '../rides/feed/feed-mark.ts';
-import { fillPickupCells } from '../rides/open-rides.ts';
 import { RideModel } from '../rides/ride.ts';
-import { fillSearchTerms } from '../rides/search-rides.ts';
 import { UsageProgressModel } from '../usage/progress.ts';
 import { RideSumsModel } from '../usage/ride-sums.ts';
 import { StatementPartModel } from '../usage/statement-parts.ts';
@@ -36,7 +33,6 @@ const models = [
   OperatorTokenModel,
   SessionModel,
   SignInModel,
-  SubmissionModel,
   KeyModel,
   DriverModel,
   driverSessions.model,
@@ -50,40 +46,19 @@ const models = [
   ...usageModels,
 ];
 
-/** Indexes of earlier versions that block writes of this version. Other indexes on the same fields replace them. */
-const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
-
-/**
- * Indexes that only processes of earlier versions use. Each is dropped by the first `migrate` that finds the index that
- * replaces it, because processes of the earlier version still run during an update.
- */
-const unusedIndexes = [
-  { model: RideModel, name: 'keyId_1_createdAt_1', replacedBy: 'keyId_1_createdAt_1_replaces_1' },
-  { model: RideModel, name: 'pickup.lat_1_pickup.lng_1', replacedBy: 'pickupCells_1' },
-];
-
 /** A start waits this long for answers from MongoDB. */
 const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
- * Then adds the founder as a member to accounts, the search terms to rides, and the cells to open rides, that an earlier
- * version has created.
- * This takes longer the more rides there are.
+ * Then completes what version 1.11 has stored. Building an index takes longer the more documents there are.
  * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
-  const unused = await unusedNow();
   for (const model of models) await createMissing(model);
-  // Retired indexes are dropped after the new ones exist, so that every query has an index at all times.
-  for (const { model, name } of [...retiredIndexes, ...unused]) {
-    if (await hasIndex(model, name)) await model.collection.dropIndex(name);
-  }
   await startFeedMark();
   await writeCheck(secretsKeys);
-  await fillMembers();
-  await fillSearchTerms();
-  await fillPickupCells();
+  await completeSessions();
 }
 
 /** Builds all missing indexes of a collection with one command, which reads its documents once. */
@@ -95,11 +70,6 @@ async function createMissing(model: Indexed): Promise<void> {
   else await model.createCollection();
 }
 
-async function unusedNow(): Promise<typeof unusedIndexes> {
-  const isReplaced = await Promise.all(unusedIndexes.map(({ model, replacedBy }) => hasIndex(model, replacedBy)));
-  return unusedIndexes.filter((_, index) => isReplaced[index]);
-}
-
 /**
  * Throws ConfigError with one line unless `migrate` of this version has run in the connected database and these keys,
  * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the others each sweep would
@@ -108,9 +78,6 @@ async function unusedNow(): Promise<typeof unusedIndexes> {
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   const untilMs = performance.now() + startLimitMs;
   for (const model of models) await answered(() => assertIndexes(model), untilMs);
-  for (const { model, name } of retiredIndexes) {
-    if (await answered(() => hasIndex(model, name), untilMs)) throw new NotMigrated(`the index that replaces ${name}`);
-  }
   if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
 }
 
@@ -139,15 +106,8 @@ async function assertIndexes(model: Indexed): Promise<void> {
 
 type Indexed = (typeof models)[number];
 
-const indexesOf = ({ collection }: Pick<Indexed, 'collection'>) =>
-  collection.listIndexes().toArray().catch(emptyWithoutCollection);
-
-async function hasIndex(model: Pick<Indexed, 'collection'>, name: string): Promise<boolean> {
-  return (await indexesOf(model)).some((index) => index.name === name);
-}
-
 async function missingIndexesOf({ schema, collection }: Indexed): Promise<string[]> {
-  const existing = await indexesOf({ collection });
+  const existing = await collection.listIndexes().toArray().catch(emptyWithoutCollection);
   return schema.indexes().flatMap(([fields, { unique = false }]) => {
     const wanted = JSON.stringify(fields);
     const isThere = existing.some(

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { erasedIdempotencyKey } from '../rides/create-ride.ts';
 import { erasedFields } from '../rides/fields.ts';
-import { erasable, erasedWithNames, erasedWithTerms, rides } from '../rides/ride.ts';
+import { erasable, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
 import { attempts } from '../webhooks/attempts.ts';
@@ -48,10 +48,10 @@ const erasure = [
           in: { $mergeObjects: ['$$offer', { driver: withoutPerson('$$offer.driver') }] },
         },
       },
-      offersCount: { $ifNull: ['$offersCount', { $size: '$offers' }] },
+      offersCount: { $size: '$offers' },
       events: { $map: { input: keptEvents, as: 'event', in: { $mergeObjects: ['$$event', { body: '' }] } } },
       rev: { $add: ['$rev', 1] },
-      erasedAt: { $ifNull: ['$erasedAt', '$$NOW'] },
+      erasedAt: '$$NOW',
     },
   },
   {
@@ -113,25 +113,6 @@ async function hashIdempotencyKeys(found: readonly Pick<Ride, '_id' | 'keyId' | 
     const options = { writeConcern: durableWrites(), ...timeLimit() };
     await rides.updateOne({ _id, 'idempotency.key': idempotency.key }, { $set }, options);
   }
-}
-
-/**
- * Erases rides again that an earlier version has erased: it kept names and cars of drivers, and all offers. Resolves
- * with the number of these rides. Idempotent.
- */
-export async function eraseAgain(rideIds: readonly string[]): Promise<number> {
-  const options = { writeConcern: durableWrites(), ...timeLimit() };
-  const earlier = { _id: { $in: [...rideIds] }, ...erasedWithNames };
-  return (await rides.updateMany(earlier, erasure, options)).modifiedCount;
-}
-
-/**
- * Erases the search terms of rides that a process of an earlier version has erased, for example during an upgrade: it
- * does not know this field.
- */
-export async function eraseLeftTerms(): Promise<void> {
-  const options = { hint: { erasedAt: 1 } as const, writeConcern: durableWrites(), ...timeLimit() };
-  await rides.updateMany(erasedWithTerms, { $unset: { searchTerms: '' } }, options);
 }
 
 type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt'>;

@@ -1,6 +1,4 @@
-import { updateDocuments } from '../base/mongo/batch.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { wideCellsAt } from '../drivers/cells.ts';
 import { openRides, pickupIndex, rides } from './ride.ts';
 import type { Ride } from './ride-types.ts';
 
@@ -58,28 +56,4 @@ export async function countOpenRides(): Promise<{ asked: number; unasked: number
     )
     .toArray();
   return found ?? { asked: 0, unasked: 0 };
-}
-
-const filledAtOnce = 500;
-
-/** Adds the cells to open rides that a process of an earlier version has created or opened. Idempotent. */
-export async function fillPickupCells(): Promise<void> {
-  // Only rides that have opened have a `nextDueAt`.
-  const unfilled = { ...openRides, pickupCells: { $exists: false }, nextDueAt: { $exists: true } } as const;
-  for (;;) {
-    const found = await rides
-      .find<Pick<Ride, '_id' | 'pickup'>>(unfilled, {
-        projection: { pickup: 1 },
-        hint: { nextDueAt: 1, _id: 1 },
-        limit: filledAtOnce,
-        batchSize: filledAtOnce + 1,
-      })
-      .toArray();
-    if (found.length === 0) return;
-    const outcomes = await updateDocuments(
-      rides,
-      found.map(({ _id, pickup }) => ({ filter: { _id }, change: { $set: { pickupCells: wideCellsAt(pickup) } } })),
-    );
-    for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
-  }
 }

@@ -33,12 +33,6 @@ rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exis
 /** The dashboard's search, newest first (search-rides.ts). Partial, because a ride without texts has no terms. */
 export const searchIndex = { accountId: 1, searchTerms: 1, _id: -1 } as const;
 rideSchema.index(searchIndex, { partialFilterExpression: { searchTerms: { $exists: true } } });
-/** Erased rides with search terms: a process of an earlier version erased them. Normally there are none. */
-export const erasedWithTerms = { erasedAt: { $exists: true }, searchTerms: { $exists: true } };
-rideSchema.index({ erasedAt: 1 }, { partialFilterExpression: erasedWithTerms });
-/** Erased rides with drivers' names: an earlier version erased them. The retention erases them again. */
-export const erasedWithNames = { erasedAt: { $exists: true }, 'offers.driver.name': { $gt: '' } };
-rideSchema.index({ erasedAt: 1, _id: 1 }, { partialFilterExpression: erasedWithNames });
 // The sweeper walks these two indexes, oldest first. They are partial, so they contain only rides with pending work.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });

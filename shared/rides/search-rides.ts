@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import { updateDocuments } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import {
   idsWithin,
@@ -11,7 +9,6 @@ import {
 } from './list-rides.ts';
 import { rides, searchIndex } from './ride.ts';
 import type { Ride } from './ride-types.ts';
-import { searchTermsOf } from './search-terms.ts';
 
 /** The most ids that are read for one word of a search. */
 const mostRead = 500;
@@ -93,31 +90,3 @@ const matching = (
       },
     )
     .toArray();
-
-const filledAtOnce = 200;
-type Unfilled = Pick<Ride, '_id' | 'trackToken' | 'searchTerms' | 'reference' | 'passenger' | 'pickup' | 'destination'>;
-
-/**
- * Adds or replaces the search terms of rides that a process of an earlier version has created. Reads every ride that is not erased,
- * in the order of the track tokens, because only these rides have one. The erasure removes the token, so no erased ride
- * gets terms. Idempotent, and safe while the service runs.
- */
-export async function fillSearchTerms(): Promise<void> {
-  const order = { trackToken: 1 } as const;
-  const projection = { trackToken: 1, searchTerms: 1, reference: 1, passenger: 1, pickup: 1, destination: 1 };
-  const page = { projection, sort: order, hint: order, limit: filledAtOnce, batchSize: filledAtOnce + 1 };
-  for (let after = ''; ; ) {
-    const found = await rides.find<Unfilled>({ trackToken: { $gt: after } }, page).toArray();
-    const updates = found.flatMap((ride) => {
-      const searchTerms = searchTermsOf(ride);
-      if (isDeepStrictEqual(searchTerms, ride.searchTerms ?? [])) return [];
-      const filter = { _id: ride._id, trackToken: { $exists: true } };
-      return { filter, change: { $set: { searchTerms } } };
-    });
-    const outcomes = updates.length > 0 ? await updateDocuments(rides, updates) : [];
-    for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
-    const last = found.at(-1)?.trackToken;
-    if (!last || found.length < filledAtOnce) return;
-    after = last;
-  }
-}

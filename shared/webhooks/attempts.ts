@@ -33,7 +33,7 @@ export interface AttemptRecord {
   mode: Mode;
   kind: AttemptKind;
   event: EventName;
-  /** The status that a `ride.status` event reports. Missing in attempts of earlier versions. */
+  /** The status that a `ride.status` event reports. */
   rideStatus?: RideStatus;
   /** The ride and the number of its event; a test event has neither. */
   rideId?: string;
@@ -68,7 +68,7 @@ export interface AttemptRecord {
   requestId?: string;
   /** For a resend: the id of the dashboard form that requested it (SentForm). */
   form?: string;
-  /** For a redelivery: set because its event has no other pending one. Missing in redeliveries of earlier versions. */
+  /** For a redelivery: its event has no other pending one (the unique index below). */
   isOnlyResend?: true;
   /** For a resend: the state of its job. */
   state?: 'waiting' | 'claimed' | 'done';
@@ -96,8 +96,7 @@ attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true
 const isPending = { dueAt: { $exists: true } };
 attemptSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
 attemptSchema.index({ rideId: 1, dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
-// At most one pending redelivery per event, even if two people request it at the same time. Pending redeliveries of
-// earlier versions may be duplicates: they lack `isOnlyResend`, so they do not prevent the creation of this index.
+// At most one pending redelivery per event, even if two people request it at the same time.
 attemptSchema.index(
   { rideId: 1, seq: 1 },
   { unique: true, partialFilterExpression: { isOnlyResend: true, dueAt: { $exists: true } } },

@@ -52,8 +52,8 @@ export interface FailingKey {
   name: string;
   failuresInRow: number;
   since: Date;
-  /** When the last delivery failed. Null if an earlier version counted it. */
-  at: Date | null;
+  /** When the last delivery failed. */
+  at: Date;
   reason: string;
   /** The notification of the account. `operator`: the key belongs to the operator, who gets no mail. */
   mail: 'sent' | 'waiting' | 'failed' | 'none' | 'operator';
@@ -76,7 +76,7 @@ export async function listFailingKeys(): Promise<FailingKey[]> {
   ]);
   return found.flatMap(({ _id: keyId, accountId, name, failing }) => {
     if (!failing) return [];
-    const { inRow: failuresInRow, since, at = null, reason, isTold = false, mailIds: own = [] } = failing;
+    const { inRow: failuresInRow, since, at, reason, isTold = false, mailIds: own = [] } = failing;
     const rows = sent.filter(({ _id }) => own.includes(_id));
     const notice = accountId === operator?._id ? 'operator' : noticeOf(isTold, rows);
     const times = rows.flatMap(({ state, finishedAt }) => (state === 'sent' && finishedAt) || []);

@@ -76,11 +76,11 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
     // An offer is added, or the status changed, in the same write as its event. Therefore offers and statuses have the
     // order of their events.
     if (event.event === 'offer.received') {
-      return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
+      return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by };
     }
     const next = statusesOfTrip[statusesSeen++];
     const status = next && event !== lastStatus ? next : ride.status;
-    return { ...common, kind: 'status', status, by: by ?? actorOf(ride, status) };
+    return { ...common, kind: 'status', status, by };
   });
 }
 
@@ -101,15 +101,6 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
   at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
-
-/**
- * Derives who caused a status, for events of an earlier version, which did not store the actor. Undefined if the ride
- * does not show it.
- */
-function actorOf(ride: RideWithHistory, status: RideStatus): Actor | undefined {
-  if (status === 'cancelled') return ride.cancelledBy === 'driver' ? driverOf(ride) : ride.cancelledBy;
-  return status === 'driver_arriving' ? undefined : driverOf(ride);
-}
 
 /**
  * An outcome counts as fresh for this long: the record of the attempt is inserted shortly after the outcome is recorded

@@ -87,7 +87,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
 
   it('the pages of an account with all its keys, one of which fails, pass layout and accessibility checks', async () => {
     const { keyId } = await fullAccount();
-    const failing = { inRow: 12, since: new Date(api.ctx.now() - 7_000_000), reason: 'refused' };
+    const failing = { inRow: 12, since: new Date(api.ctx.now() - 7_000_000), at: new Date(), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
     for (const status of ['bidding', 'arrived', 'completed'] as const) {
       await rideIn(api.ctx, status, { ...realisticRide(), accountId: visitor.account._id, keyId });

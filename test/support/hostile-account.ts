@@ -47,7 +47,7 @@ export async function hostileAccount(api: TestApi, text = markup): Promise<Hosti
     mode: 'test',
     webhookUrl: markupUrl,
   });
-  // Forms and commands refuse such names, but earlier versions stored them.
+  // Forms and commands refuse such names. Pages and mails are safe even so.
   await keys.updateOne({ _id: keyId }, { $set: { name: text } });
   await AccountModel.updateOne({ _id: account._id }, { $set: { deskKeyId: keyId, name: text } });
   const place = { lat: 40.7128, lng: -74.006, address: text };

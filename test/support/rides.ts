@@ -67,7 +67,8 @@ export async function rideIn(ctx: Context, status: RideStatus, { by, offers: wan
   for (const offer of wanted) offers.push(await offerOn(ctx, rideId, offer));
   const [offer] = offers as [Offer];
   for (const action of pathTo[status]) {
-    await applyAction(ctx, rideId, { action, offerId: offer.offerId, by: 'partner' } as Command, 'anyone');
+    const by = action === 'accept' || action === 'cancel' ? 'partner' : 'driver';
+    await applyAction(ctx, rideId, { action, offerId: offer.offerId, by: 'partner' } as Command, 'anyone', { by });
   }
   return { rideId, trackUrl: created?.trackUrl as string, offer, offerId: offer.offerId, offers };
 }
@@ -105,6 +106,8 @@ export async function offerOn(
   rideId: string,
   { driver = newDriver(), price = 20, etaMinutes = 5 }: OfferWish = {},
 ): Promise<Offer> {
-  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, price, etaMinutes }, 'anyone');
+  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, price, etaMinutes }, 'anyone', {
+    by: 'driver',
+  });
   return ride.offers.at(-1) as Offer;
 }

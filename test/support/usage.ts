@@ -1,4 +1,4 @@
-import { AccountModel } from '../../shared/accounts/account.ts';
+import { accountOf } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { newAccountId, newRideId, newTrackToken } from '../../shared/base/ids.ts';
 import { createLogger } from '../../shared/base/logger.ts';
@@ -37,8 +37,7 @@ export async function newKey({
   mode?: Mode;
   name?: string;
 } = {}): Promise<UsageKey> {
-  const owner = accountId ?? newAccountId();
-  if (!accountId) await AccountModel.create({ _id: owner, email: `${owner}@partner.example`, createdAt: new Date() });
+  const owner = accountId ?? (await accountOf(`${newAccountId()}@partner.example`))._id;
   const { keyId } = await createKey(testConfig(), { accountId: owner, name, mode });
   return { accountId: owner, keyId, mode };
 }

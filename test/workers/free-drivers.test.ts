@@ -14,7 +14,7 @@ import {
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { declineRequest } from '../../shared/rides/driver/driver-actions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { fillPickupCells, findOpenRides } from '../../shared/rides/open-rides.ts';
+import { findOpenRides } from '../../shared/rides/open-rides.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Offer } from '../../shared/rides/ride-types.ts';
@@ -372,20 +372,6 @@ describe('drivers who become available between two dispatch rounds', () => {
     await until(async () => round > outcomes.length);
     await loop.stop();
     expect(lines.filter(({ msg }) => msg === 'the turn failed')).to.have.length(2);
-  });
-
-  it('an open ride of an earlier version is found once its cells are added', async () => {
-    const [place, driverId] = [somewhere(), newDriverId()];
-    const rideId = await dispatchedRide(ctx, place);
-    await rides.updateOne({ _id: rideId }, { $unset: { pickupCells: '' } });
-    await online(driverId, place);
-    await serve();
-    expect(await askedFor(rideId)).to.deep.equal([]);
-    await fillPickupCells();
-    await fillPickupCells();
-    await online(driverId, place);
-    await serve();
-    expect(await askedFor(rideId)).to.deep.equal([driverId]);
   });
 
   it('a driver whom a running round may have missed keeps the mark until the round has widened the radius', async () => {

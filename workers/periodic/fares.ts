@@ -3,7 +3,6 @@ import { firstRideId } from '../../shared/base/ids.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import {
   accountCode,
-  countsOfEarlierVersions,
   fareDayId,
   fareDays,
   fareProgress,
@@ -47,7 +46,7 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
     await fareProgress.updateOne({ _id: 'completed' }, { $max: { through: day } }, { upsert: true });
   }
   await pace();
-  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, countsOfEarlierVersions] });
+  await fareDays.deleteMany({ day: { $lt: dayOf(first) } });
   return trips;
 }
 

@@ -17,7 +17,7 @@ export type WalkCursor = 'front' | 'end' | { key: unknown; id: string };
 /** A walk along an index whose first field is a time, the oldest document first. */
 export interface Walk<D extends { _id: string }> {
   collection: ReadableCollection;
-  by: 'nextDueAt' | 'biddingOpensAt' | 'unsettledSince' | 'dueAt' | 'statusAt' | 'erasedAt';
+  by: 'nextDueAt' | 'biddingOpensAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
   /**

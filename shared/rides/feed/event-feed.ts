@@ -15,8 +15,6 @@ import type { Ride, RideEvent } from '../ride-types.ts';
  *   after the process requested the copy. MongoDB writes it within a second, and only while its clock is at most 2 s
  *   ahead of, and at most 0.5 s behind, the clock of the event's decision (write-change.ts);
  * - a page is shown only after a later write is durable (durable-read.ts).
- *
- * The feed time of an event that the previous version of the service wrote is the event's time.
  */
 export interface FeedCursor {
   /** The feed time (Unix ms). */

@@ -52,9 +52,7 @@ async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   return stored;
 }
 
-/**
- * Stores the first mark. Up to 3 s ago, all events are shown: the previous version of the service adds no older event.
- */
+/** Stores the first mark. Up to 3 s ago, all events are shown, because no process runs yet that could add one. */
 export async function startFeedMark(): Promise<void> {
   const first = {
     mark: { $ifNull: ['$mark', followed] },

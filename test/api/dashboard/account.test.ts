@@ -67,7 +67,7 @@ describe('the dashboard: account', () => {
       const { html } = await browser.get('/dashboard/account');
       expect(rows(html)).to.have.deep.members([
         ['Firefox on Windows this browser', '2001:db8:1:2::/64'],
-        // A session from the previous version has neither name nor network.
+        // The session of the visitor, which a test has started without them.
         ['An unknown browser', 'not known'],
       ]);
       expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
@@ -75,12 +75,9 @@ describe('the dashboard: account', () => {
 
     it('a browser whose session has ended is not listed', async () => {
       const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
-      const used = { accountId: visitor.account._id, lastUsedAt: ago(1) };
-      await SessionModel.collection.insertMany([
-        // A session as an earlier version stored it.
-        { ...used, _id: `91 days ${used.accountId}`, createdAt: ago(91), expiresAt: ago(-1) },
-        { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) },
-      ] as never);
+      const used = { accountId: visitor.account._id, memberId: visitor.account.member.id, lastUsedAt: ago(1) };
+      const unused = { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) };
+      await SessionModel.collection.insertOne(unused as never);
       expect(rows((await account()).html)).to.have.length(1);
     });
 

@@ -88,14 +88,6 @@ describe('the saved places of a desk', () => {
     }
   });
 
-  it('a name that a place of an earlier version has is refused in any case, in every script', async () => {
-    const places = [{ id: 'place_1', name: 'Вокзал', lat: 40, lng: -74 }];
-    await AccountModel.updateOne({ _id: visitor.account._id }, { $set: { places } });
-    for (const name of ['Вокзал', 'ВОКЗАЛ']) expect((await visitor.post(path, { ...pier, name })).status).to.equal(422);
-    expect((await visitor.post(path, { ...pier, id: 'place_1', name: 'ВОКЗАЛ' })).status).to.equal(303);
-    expect(await names()).to.deep.equal(['ВОКЗАЛ']);
-  });
-
   it('an account has at most 200 places, even if forms are sent at the same time', async () => {
     const places = Array.from({ length: mostPlaces - 1 }, (_, index) => ({
       ...{ id: `place_${index}`, name: `Place ${index}` },

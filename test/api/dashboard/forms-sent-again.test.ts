@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
-import { accountOf, accountsWith } from '../../../shared/accounts/account.ts';
+import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
@@ -188,14 +188,18 @@ describe('a repeated form of the dashboard', () => {
   async function teamOf({ _id, email }: Visitor['account']) {
     // The pages of owners complete what a person who has left cannot complete.
     await completeTeam(await storedAccount(_id));
-    const { name, members = [], invitations = [] } = await storedAccount(_id);
+    const { name, members, invitations = [] } = await storedAccount(_id);
     const others = (await accountsWith(email)).filter((account) => account._id !== _id);
+    const accountIds = [_id, ...others.map((other) => other._id)];
     const all = await mails.find({ sealed: { $exists: true } }).toArray();
     const invited = invitations.map((invitation) => invitation.email);
     return {
       ...{ hasName: name !== undefined, roles: members.map(({ role }) => role), invited: invited.length },
       others: others.flatMap(({ members: of }) => of.flatMap((member) => (member.email === email ? member.role : []))),
-      sessions: await SessionModel.countDocuments({ teamId: { $in: [_id, ...others.map((other) => other._id)] } }),
+      sessions: await SessionModel.countDocuments({
+        accountId: { $in: accountIds },
+        memberId: { $ne: founderIdOf(_id) },
+      }),
       mails: all.filter((row) => invited.includes(openMail(api.ctx.config, row).to)).length,
     };
   }

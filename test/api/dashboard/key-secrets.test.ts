@@ -70,6 +70,7 @@ describe('the dashboard: the secrets of a key', () => {
       const config = (value: string) => testConfig({ SECRETS_KEY: value });
       const form = {
         ...sentForm(visitor.account._id, formId, visitor.cookie.replace('session=', '')),
+        seen: '',
         arrivedAt: new Date(),
       };
       const repeated = await rotateByForm(config(`${newer},${old}`), keyId, owner(), form);

@@ -1,93 +1,20 @@
 import { expect } from 'chai';
-import { type Account, accountOf, accounts, founderIdOf } from '../../../shared/accounts/account.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
-import { newAccountId, randomBase62, sha256 } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { signedIn, useVisitor, type Visitor, visitorOf } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { openEventStream } from '../../support/event-stream.ts';
-import { codeSentTo, someone } from '../../support/mails.ts';
+import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
-import { memberOf, newMember, storedAccount } from '../../support/team.ts';
+import { memberOf, newMember } from '../../support/team.ts';
 
 describe('sessions of members', () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
   const accountId = () => visitor.account._id;
-  const tokenOf = ({ cookie }: Visitor) => cookie.replace('session=', '');
-
-  describe('beside processes of the previous version', () => {
-    /** The account that a process of the previous version finds for a session. */
-    async function accountBefore(token: string): Promise<Account | undefined> {
-      const lookup = { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'accounts' };
-      const [found] = await SessionModel.aggregate([{ $match: { _id: sha256(token) } }, { $lookup: lookup }]);
-      return found?.accounts[0];
-    }
-    /** Signs in as a process of the previous version does. */
-    async function signInBefore(email: string): Promise<string> {
-      const $setOnInsert = { _id: newAccountId(), createdAt: new Date() };
-      const account = await accounts.findOneAndUpdate(
-        { email },
-        { $setOnInsert },
-        { upsert: true, returnDocument: 'after' },
-      );
-      const token = randomBase62(43);
-      const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-      const session = { _id: sha256(token), accountId: account?._id, createdAt: now, lastUsedAt: now, expiresAt };
-      await SessionModel.collection.insertOne({ ...session, verifiedAt: now } as never);
-      return token;
-    }
-
-    it('a session of the previous version is the founder’s, also in an account that it has created', async () => {
-      const email = someone();
-      const token = await signInBefore(email);
-      const account = (await accounts.findOne({ email })) as Account;
-      expect(account.members).to.equal(undefined);
-      const browser = visitorOf(api, { ...visitor.account, _id: account._id }, `session=${token}`);
-      const { status, html } = await browser.get('/dashboard/team');
-      expect(status).to.equal(200);
-      expect(html).to.include(email).and.include('Send invitation');
-      expect((await browser.post('/dashboard/team/invitations', { email: someone(), role: 'desk' })).status).to.equal(
-        303,
-      );
-      expect((await storedAccount(account._id)).members?.map(({ id }) => id)).to.deep.equal([founderIdOf(account._id)]);
-    });
-
-    it('a session of the founder is found by both versions, and a form of the previous version is accepted', async () => {
-      expect((await accountBefore(tokenOf(visitor)))?._id).to.equal(accountId());
-      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'test' });
-      const form = { name: 'Night desk', account: '' };
-      expect((await visitor.post(`/dashboard/keys/${keyId}/name`, form)).status).to.equal(303);
-    });
-
-    it('the previous version finds no account for the session of any other member, whatever the role', async () => {
-      for (const role of ['owner', 'developer', 'desk', 'finance'] as const) {
-        const member = await memberOf(api, accountId(), role);
-        expect((await member.get('/dashboard/team')).status).to.equal(200);
-        expect(await accountBefore(tokenOf(member)), role).to.equal(undefined);
-      }
-    });
-
-    it('the previous version finds no account for a founder who was removed, has left or has another role', async () => {
-      for (const end of ['remove', 'role', 'leave'] as const) {
-        const founder = await signedIn(api);
-        const owner = await memberOf(api, founder.account._id, 'owner');
-        const at = `/dashboard/team/members/${founder.account.member.id}`;
-        if (end === 'leave') await founder.post('/dashboard/team/leave');
-        else await owner.post(`${at}/${end}`, { role: 'desk' });
-        expect(await accountBefore(tokenOf(founder)), end).to.equal(undefined);
-        const before = await signInBefore(founder.account.email);
-        expect((await accountBefore(before))?._id, end).not.to.equal(founder.account._id);
-        // The previous version may still store a session with only the account's id. It has the rights of the role.
-        const late = { _id: sha256(`${end} ${before}`), accountId: founder.account._id };
-        const times = { createdAt: new Date(), lastUsedAt: new Date(), expiresAt: new Date(Date.now() + 60_000) };
-        await SessionModel.collection.insertOne({ ...late, ...times } as never);
-        const lateVisitor = visitorOf(api, founder.account, `session=${end} ${before}`);
-        expect((await lateVisitor.get('/dashboard/keys')).status, end).to.equal(end === 'role' ? 403 : 303);
-      }
-    });
-  });
+  const _tokenOf = ({ cookie }: Visitor) => cookie.replace('session=', '');
 
   describe('several accounts of one person', () => {
     /** A person with an own account, who also is a member of the visitor's account. */

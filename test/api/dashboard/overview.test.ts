@@ -139,7 +139,7 @@ describe('the dashboard: overview', () => {
 
   it('the overview names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
-    const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' };
+    const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), at: new Date(), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
     const html = await overview();
     expect(html).to.include('Deliveries of Airport fail').and.include('1,234 in a row');

@@ -55,13 +55,6 @@ describe("a ride's timeline", () => {
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
   });
 
-  it('the actor of an older event, which names none, is derived from the ride', async () => {
-    const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
-    const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };
-    expect(historyOf(older, [], now).at(-1)?.by).to.equal('driver');
-    expect(historyOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
-  });
-
   it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {
     const ride = await rideWith(['failed', 'delivered']);
     const own = attemptOn(1, { outcome: 'failed' });

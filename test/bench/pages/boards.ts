@@ -2,9 +2,9 @@ import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import { chooseFirstDeskKey } from '../../../shared/accounts/desk.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newAccountId } from '../../../shared/base/ids.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
@@ -88,12 +88,10 @@ interface Desk {
 const newDesks = (): Promise<Desk[]> =>
   Promise.all(
     Array.from({ length: deskCount }, async (_, index) => {
-      const accountId = newAccountId();
-      const createdAt = new Date();
+      const { _id: accountId } = await accountOf(`desk-${index}@rides.example`);
       const [key] = await newKeys(1, 'test', undefined, undefined, accountId);
       if (!key) throw new Error('no key was made');
-      const email = `desk-${index}@rides.example`;
-      await AccountModel.create({ _id: accountId, email, createdAt, deskKeyId: key.keyId });
+      await chooseFirstDeskKey(accountId, key.keyId);
       return { key, cookie: `session=${await startSession(accountId, Date.now())}` };
     }),
   );

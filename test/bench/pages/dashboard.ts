@@ -1,8 +1,8 @@
 import http from 'node:http';
 import mongoose from 'mongoose';
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newAccountId, newAttemptId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
+import { newAttemptId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import type { Bench, Measurement } from '../bench.ts';
@@ -74,8 +74,7 @@ function pages({ keys, rideIds, attemptIds }: FilledAccount): Record<string, (n:
 /** Creates an account with keys and `count` rides and attempts, one each second until now. */
 async function fill({ say }: Bench, count: number): Promise<FilledAccount> {
   const now = Date.now();
-  const accountId = newAccountId();
-  await AccountModel.create({ _id: accountId, email: 'bench@rides.example', createdAt: new Date(now) });
+  const { _id: accountId } = await accountOf('bench@rides.example');
   const keys = [
     ...(await newKeys(liveKeys, 'live', undefined, undefined, accountId)),
     ...(await newKeys(testKeys, 'test', undefined, undefined, accountId)),

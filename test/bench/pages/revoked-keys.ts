@@ -1,8 +1,7 @@
 import http from 'node:http';
 import mongoose from 'mongoose';
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newAccountId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { dayMs, summableUntil } from '../../../shared/usage/days.ts';
 import { noteSummed } from '../../../shared/usage/progress.ts';
@@ -48,8 +47,7 @@ export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
  */
 async function accountWith(revoked: number): Promise<string> {
   const now = Date.now();
-  const accountId = newAccountId();
-  await AccountModel.create({ _id: accountId, email: `${accountId}@rides.example`, createdAt: new Date(now) });
+  const { _id: accountId } = await accountOf(`revoked-${revoked}@rides.example`);
   await newKeys(activeKeys, 'test', undefined, undefined, accountId);
   const made = await newKeys(revoked, 'test', undefined, undefined, accountId);
   await mongoose.connection.collection<ApiKey>(keys.collectionName).bulkWrite(

@@ -1,9 +1,8 @@
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
-import { keys as storedKeys } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, monthOf, previousMonth, summableUntil } from '../../../shared/usage/days.ts';
 import { isSumDue } from '../../../shared/usage/progress.ts';
@@ -11,7 +10,7 @@ import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { monthTotals } from '../../../shared/usage/statements.ts';
 import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
-import { type BenchKey, newKeys } from '../data/keys.ts';
+import { newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
@@ -94,11 +93,9 @@ export const usage: Measurement = async (bench) => {
  * Creates an account with keys and rides. Three of four rides are live, and most are completed trips of half an hour.
  */
 async function fill({ say }: Bench, count: number): Promise<{ accountId: string; trips: number }> {
-  const live = await newKeys((keyCount * 3) / 4, 'live');
-  const accountId = (live[0] as BenchKey).accountId;
-  const test = (await newKeys(keyCount / 4, 'test')).map((key) => ({ ...key, accountId }));
-  await storedKeys.updateMany({}, { $set: { accountId } });
-  await AccountModel.create({ _id: accountId, email: 'bench@rides.example', createdAt: new Date() });
+  const { _id: accountId } = await accountOf('bench@rides.example');
+  const live = await newKeys((keyCount * 3) / 4, 'live', undefined, undefined, accountId);
+  const test = await newKeys(keyCount / 4, 'test', undefined, undefined, accountId);
   const keys = [...live, ...test];
   const templates = keys.map((key) => [tripRide(key, 'completed'), biddingRide(key, 3)] as const);
   const firstMs = Date.now() - daysFilled * dayMs;

@@ -182,7 +182,7 @@ describe('ops commands', () => {
       await rides.deleteMany({});
       const { accountId, key } = await newAccount();
       const [slow, other] = [await key('live'), await key('live')];
-      const failing = { inRow: 7, since: new Date(), reason: 'answer' };
+      const failing = { inRow: 7, since: new Date(), at: new Date(), reason: 'answer' };
       await keys.updateOne({ _id: slow.keyId }, { $set: { failing } });
       for (const { keyId } of [slow, other, slow]) await rideIn(api.ctx, 'bidding', { keyId, accountId });
       const { waitingByKey } = (await ops('queues')).backlog;

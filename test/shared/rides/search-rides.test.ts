@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newAccountId, newKeyId } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { fillSearchTerms, searchRides } from '../../../shared/rides/search-rides.ts';
+import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords } from '../../../shared/rides/search-terms.ts';
 import { plansOf } from '../../support/plans.ts';
 import { newDriver, newRide, type RideWish, rideIn } from '../../support/rides.ts';
@@ -140,17 +140,6 @@ describe('the search for rides', () => {
       expect(seen, text).to.deep.equal(expected);
       expect(pages, text).to.be.at.most(9);
     }
-  });
-
-  it('a ride of an earlier version is found once its terms are filled in, but not an erased one', async () => {
-    const [older, erased] = [await ride({ reference: 'OLD-1' }), await ride({ reference: 'OLD-1' })];
-    await rides.updateMany({ accountId }, { $unset: { searchTerms: '' } });
-    await rides.updateOne({ _id: erased }, { $unset: { trackToken: '' } });
-    expect(await found('OLD-1')).to.deep.equal([]);
-    await fillSearchTerms();
-    await fillSearchTerms();
-    expect(await found('OLD-1')).to.deep.equal([older]);
-    expect(await storedRide(erased)).not.to.have.property('searchTerms');
   });
 
   it('a ride without texts has no terms', async () => {

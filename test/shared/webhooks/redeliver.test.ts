@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { newAccountId, newRideId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { migrate } from '../../../shared/process/migrate.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
@@ -260,21 +259,6 @@ describe('redeliveries', () => {
       await finish(key.keyId);
       expect(await press()).to.equal(5);
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([3, 4, 5]);
-    });
-
-    it('migrate creates the index against duplicates although an earlier version left pending duplicates', async () => {
-      const key = await keyOf();
-      const rideId = await rideWith(key, ['failed']);
-      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, key.owner);
-      const { _id, isOnlyResend, ...old } = (await attempts.findOne({ _id: attemptId })) as AttemptRecord;
-      await attempts.dropIndex('rideId_1_seq_1');
-      await attempts.deleteMany({ keyId: key.keyId });
-      await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
-      await migrate(ctx.config.secrets.keys);
-      expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
-      // A request now finds one of the duplicates, and adds no further resend.
-      expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
-      expect(await events(key.keyId)).to.have.length(2);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
-import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';
+import { FareProgressModel, fareDays } from '../../../shared/fares/fare-days.ts';
 import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -94,19 +94,6 @@ describe('fare counts', () => {
     await count();
     expect(await hint(third)).not.to.equal(null);
     expect(await hint(more)).to.equal(null);
-  });
-
-  it('the hint ignores counts of earlier versions, and the next turn deletes them', async () => {
-    const place = somewhere();
-    const day = '2026-11-05';
-    const old = { day, trips: 40, accounts: ['acct_1'], prices: [{ step: 100, trips: 40 }] };
-    await fareDays.insertOne({ _id: `${placeOf(place, 'regular')}_${day}`, ...old } as never);
-    await fareProgress.insertOne({ _id: 'fares', through: at('2026-11-06 00:00') } as never);
-    await trips(place, prices(20), 10);
-    expect(await hint(place)).to.equal(null);
-    await count();
-    expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
-    expect(await fareDays.countDocuments({ accounts: 'acct_1' } as never)).to.equal(0);
   });
 
   it('a ride that is completed after its day was counted is counted later', async () => {

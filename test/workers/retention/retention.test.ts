@@ -7,7 +7,6 @@ import { accountOfSession, SessionModel, startSession } from '../../../shared/ac
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
-import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import { newDriverId, newMailId } from '../../../shared/base/ids.ts';
 import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
@@ -38,7 +37,6 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 const { BSON } = mongoose.mongo;
-const erasedPerson = { name: '', phone: '', vehicle: '', plate: '' };
 
 describe('retention', () => {
   const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase()).url }));
@@ -101,14 +99,6 @@ describe('retention', () => {
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
     });
 
-    it('the search terms of a ride that an earlier version erased are removed', async () => {
-      const { _id } = await endedRide(ctx, 31);
-      await retain();
-      await rides.updateOne({ _id }, { $set: { searchTerms: ['lovelace'] } });
-      expect(await retain()).to.include({ ridesErased: 0, failed: 0 });
-      expect(await storedRide(_id)).not.to.have.property('searchTerms');
-    });
-
     it('an erased ride that had 50 offers takes less than 2 kB', async () => {
       const offers = Array.from({ length: 50 }, () => ({ driver: newDriver() }));
       const { _id, events } = await endedRide(ctx, 31, { offers });
@@ -125,20 +115,6 @@ describe('retention', () => {
       await retain();
       expect(before).to.be.above(30_000);
       expect(BSON.calculateObjectSize(await storedRide(_id))).to.be.below(2_000);
-    });
-
-    it('a ride that an earlier version erased, with names of drivers and all offers, is erased again', async () => {
-      const { _id, offers, events, driver } = await endedRide(ctx, 31, { offers: [{}, {}, {}] });
-      await retain();
-      const { erasedAt } = await storedRide(_id);
-      await rides.updateOne({ _id }, { $set: { offers, events, driver }, $unset: { offersCount: 1 } });
-      expect(await retain()).to.include({ ridesErased: 1, failed: 0 });
-      const again = await storedRide(_id);
-      expect(again).to.deep.include({ erasedAt, offersCount: 3, driver: { ...driver, ...erasedPerson } });
-      expect(again.offers).to.have.length(1);
-      expect(again.events.map(({ seq }) => seq)).to.deep.equal([1, 4, 5, 6, 7]);
-      expect(await personalIn(_id)).to.deep.equal([]);
-      expect(await retain()).to.include({ ridesErased: 0 });
     });
 
     it('a cancelled ride whose offers were not accepted keeps their number, but none of them', async () => {
@@ -250,7 +226,7 @@ describe('retention', () => {
       await storedRide(unsent);
     });
 
-    it('sign-in codes, sessions, form submissions, limits and sent mails are deleted after they expire', async () => {
+    it('sign-in codes, sessions, limits and sent mails are deleted after they expire', async () => {
       const now = ctx.now();
       const browser = { token: 'of a test', device: null };
       await newCode(
@@ -258,8 +234,6 @@ describe('retention', () => {
         { email: 'ada@partner.example', browser, client: '192.0.2.1', formId: 'of a test' },
         now,
       );
-      const _id = { accountId: 'acct_of_tests', formId: 'form' };
-      await SubmissionModel.create({ _id, about: 'key', expiresAt: new Date(now + 1) });
       await charge({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession((await accountOf('ada@partner.example'))._id, now);
       await driverSessions.start({ driverId: 'drv_of_tests', keyHash: 'of a key' }, now);
@@ -280,7 +254,6 @@ describe('retention', () => {
       expect(await driverSessions.model.countDocuments({})).to.equal(1);
       await accountOfSession(token, now + 2 * 3_600_000);
       await retain(now + sessionLifetimeMs + 1);
-      expect(await SubmissionModel.countDocuments({})).to.equal(0);
       expect(await driverSessions.model.countDocuments({})).to.equal(0);
       expect(await SessionModel.countDocuments({}), 'used in the meantime').to.equal(1);
       await retain(now + sessionLifetimeMs + 3 * 3_600_000);

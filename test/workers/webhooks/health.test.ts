@@ -256,7 +256,7 @@ describe('delivery health', () => {
 
     it('one mail is sent even if many processes find the fifth failure', async () => {
       const key = await keyOf();
-      const failing = { inRow: 5, since: at, reason: 'refused' };
+      const failing = { inRow: 5, since: at, at, reason: 'refused' };
       await keys.updateOne({ _id: key.keyId }, { $set: { failing } });
       await Promise.all(Array.from({ length: 20 }, () => mailFailures(ctx, key.keyId)));
       expect(await mailsTo(key.email)).to.have.length(1);

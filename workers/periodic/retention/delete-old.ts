@@ -2,7 +2,6 @@ import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { LimitModel } from '../../../shared/accounts/limit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
-import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import { firstRideId } from '../../../shared/base/ids.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
@@ -24,13 +23,13 @@ const batchSize = 200;
 const ridesPerBatch = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
-const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel].map(
-  (model) => collection(model),
+const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, LimitModel, MailModel].map((model) =>
+  collection(model),
 );
 
 /**
- * Deletes expired sign-in codes, sessions (of people and drivers), form submissions, rate limits and finished mails.
- * Resolves with how many rows were deleted.
+ * Deletes expired sign-in codes, sessions (of people and drivers), rate limits and finished mails. Resolves with how
+ * many rows were deleted.
  */
 export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
   let deleted = 0;

@@ -1,8 +1,8 @@
 import { firstAttemptId } from '../../../shared/base/ids.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
-import { eraseAgain, eraseLeftTerms, eraseRides } from '../../../shared/retention/erase-rides.ts';
+import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { erasedThrough, noteErased } from '../../../shared/retention/progress.ts';
-import { erasable, erasedWithNames, rides } from '../../../shared/rides/ride.ts';
+import { erasable, rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';
 import type { Pace } from '../turns.ts';
@@ -13,56 +13,45 @@ const ridesPerBatch = 50;
 const attemptsAtOnce = 200;
 
 /**
- * Erases the rides that ended before a time, in the order in which they ended, and then the rides that an earlier
- * version has erased only in part. Retries a failed batch ride by ride, so that one failing ride does not block the
- * others. Resolves with the number of erased rides.
+ * Erases the rides that ended before a time, in the order in which they ended. Retries a failed batch ride by ride, so
+ * that one failing ride does not block the others. Resolves with the number of erased rides.
  */
 export async function eraseOldRides(
   before: Date,
   pace: Pace,
   onError: (part: object, error: unknown) => 0,
 ): Promise<number> {
-  await pace();
-  await eraseLeftTerms();
   let erased = 0;
   const mayContinue = async () => {
     await pace();
     return true;
   };
-  const eraseAlong = async (
-    by: 'statusAt' | 'erasedAt',
-    filter: object,
-    until: Date | null,
-    eraseBatch: (rideIds: readonly string[]) => Promise<number>,
-  ) => {
-    const erase = async (rideIds: readonly string[], onErrorOfBatch: (error: unknown) => unknown) => {
-      await pace();
-      try {
-        erased += await eraseBatch(rideIds);
-      } catch (error) {
-        await onErrorOfBatch(error);
-      }
-    };
-    const eraseOneByOne = async (rideIds: readonly string[]) => {
-      for (const rideId of rideIds) await erase([rideId], (error) => onError({ rideId }, error));
-    };
-    const visit = async (found: readonly { _id: string }[]) => {
-      for (let start = 0; start < found.length; start += ridesPerBatch) {
-        const rideIds = found.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
-        await erase(rideIds, (error) => {
-          onError({}, error);
-          return eraseOneByOne(rideIds);
-        });
-      }
-      return found.length;
-    };
-    await walk<{ _id: string }>({ collection: rides, by, filter, projection: { _id: 1 }, until, visit }, 'front', {
-      maxIdle: Number.POSITIVE_INFINITY,
-      mayContinue,
-    });
+  const erase = async (rideIds: readonly string[], onErrorOfBatch: (error: unknown) => unknown) => {
+    await pace();
+    try {
+      erased += await eraseRides(rideIds);
+    } catch (error) {
+      await onErrorOfBatch(error);
+    }
   };
-  await eraseAlong('statusAt', erasable, before, eraseRides);
-  await eraseAlong('erasedAt', erasedWithNames, null, eraseAgain);
+  const eraseOneByOne = async (rideIds: readonly string[]) => {
+    for (const rideId of rideIds) await erase([rideId], (error) => onError({ rideId }, error));
+  };
+  const visit = async (found: readonly { _id: string }[]) => {
+    for (let start = 0; start < found.length; start += ridesPerBatch) {
+      const rideIds = found.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
+      await erase(rideIds, (error) => {
+        onError({}, error);
+        return eraseOneByOne(rideIds);
+      });
+    }
+    return found.length;
+  };
+  await walk<{ _id: string }>(
+    { collection: rides, by: 'statusAt', filter: erasable, projection: { _id: 1 }, until: before, visit },
+    'front',
+    { maxIdle: Number.POSITIVE_INFINITY, mayContinue },
+  );
   return erased;
 }
 

@@ -30,7 +30,7 @@ export const retention: PacedWork = {
 
 /** The numbers of erased and deleted documents. */
 export interface RetentionResult {
-  /** Sign-in codes, sessions, form submissions, rate limits and mails. */
+  /** Sign-in codes, sessions, rate limits and mails. */
   expired: number;
   idempotencyKeys: number;
   auditEntries: number;
