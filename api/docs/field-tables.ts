@@ -65,8 +65,8 @@ function constraintTexts(schema: JsonSchema, use: Use): string[] {
   }
   if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
   else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
-  else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
   if (exclusiveMinimum !== undefined && use === 'request') texts.push(`Above ${exclusiveMinimum}.`);
+  if (!isBounded(minimum) && isBounded(maximum)) texts.push(`At most ${number(maximum)}.`);
   if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
   if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
   if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
