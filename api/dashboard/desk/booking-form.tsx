@@ -1,8 +1,8 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { carTypes, needs, needWords } from '../../../shared/base/terms.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
-import { ChoiceField, type Faults, FormId, TextField } from '../forms.tsx';
-import { deskPath } from '../paths.ts';
+import { ChoiceField, type Faults, FormId, TextField } from '../../../web/kit/forms.tsx';
+import { deskPath } from '../../../web/kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
