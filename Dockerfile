@@ -6,6 +6,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY api api
+COPY web web
 COPY workers workers
 COPY shared shared
 COPY cli cli

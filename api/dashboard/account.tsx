@@ -5,13 +5,13 @@ import type { Session } from '../../shared/accounts/session-store.ts';
 import { completeTeam } from '../../shared/accounts/team.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
-import { Empty, Fact, TableHead } from './blocks.tsx';
-import { None, RideLink, Time } from './facts.tsx';
-import { ChangeForm } from './forms.tsx';
+import { Empty, Fact, TableHead } from '../../web/kit/blocks.tsx';
+import { None, RideLink, Time } from '../../web/kit/facts.tsx';
+import { ChangeForm } from '../../web/kit/forms.tsx';
+import { keyPath } from '../../web/kit/paths.ts';
+import { roleTexts } from '../../web/kit/roles.ts';
 import { dashboardPage, PageHead } from './frame.tsx';
 import { type DashboardRoute, signedInRoutes } from './page-routes.ts';
-import { keyPath } from './paths.ts';
-import { roleTexts } from './rights.ts';
 
 const entriesAPage = 50;
 const mostBrowsers = 50;

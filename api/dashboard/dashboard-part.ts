@@ -35,10 +35,10 @@ import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { signatureRoutes } from './signature/signature.tsx';
 import { type DashboardStreams, dashboardStreams } from './streams.ts';
-import { switchRoutes } from './team/switch.ts';
-import { teamRoutes } from './team/team.ts';
+import { switchRoutes } from './switch.ts';
 import { statementRoutes } from './usage/statement.tsx';
 import { usageRoutes } from './usage/usage.tsx';
+import { webRoutes } from './web-pages.tsx';
 
 export const dashboardBase = '/dashboard';
 
@@ -128,7 +128,7 @@ export function dashboardRoutes(
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),
-    ...teamRoutes(service),
+    ...webRoutes(service),
     ...switchRoutes(service),
   ];
 }

@@ -1,9 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { pages } from '../../web/dashboard/pages.ts';
+import { ChangeForm } from '../../web/kit/forms.tsx';
+import type { Page } from '../../web/kit/page.tsx';
+import { Viewer } from '../../web/kit/viewer.tsx';
 import { Mark, renderDocument } from '../pages/document.tsx';
-import { ChangeForm } from './forms.tsx';
-import { firstPages, mayUse, type RightsRoute } from './rights.ts';
-import { Viewer } from './viewer.tsx';
+import { firstPages, mayUse } from './rights.ts';
+
+type Entry = readonly [label: string, href: string, route: string | null];
+
+/** The entry of a section whose page is declared (web/dashboard/). */
+function declared(section: Page['section']): Entry {
+  const { entry, path } = pages.find((page) => page.section === section && page.entry) as Page;
+  return [entry as string, `/dashboard${path}`, `GET ${path}`];
+}
 
 /** The sections of the dashboard, in the order of the navigation. The last entry is the route that shows it. */
 const sections = {
@@ -14,10 +24,10 @@ const sections = {
   deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
   usage: ['Usage', '/dashboard/usage', 'GET /usage'],
   console: ['Console', '/dashboard/console', 'GET /console'],
-  team: ['Team', '/dashboard/team', 'GET /team'],
+  team: declared('team'),
   docs: ['Docs', '/docs', null],
-} as const satisfies Record<string, readonly [label: string, href: string, route: RightsRoute | null]>;
-type Section = keyof typeof sections | 'account';
+} as const satisfies Record<string, Entry>;
+export type Section = keyof typeof sections | 'account';
 
 interface FrameProps {
   title: string;
@@ -44,7 +54,7 @@ export function dashboardPage(props: FrameProps): string {
     scripts,
     refreshPath,
     children: (
-      <Viewer.Provider value={account}>
+      <Viewer.Provider value={{ account, may: (route) => mayUse(account.member.role, route) }}>
         <a class="skip-link" href="#main">
           Skip to the content
         </a>

@@ -1,7 +1,8 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
-import { ChangeForm } from './forms.tsx';
+import { ChangeForm } from '../../web/kit/forms.tsx';
+import { roleTexts } from '../../web/kit/roles.ts';
 import { dashboardPage, PageHead } from './frame.tsx';
-import { firstPages, roleTexts } from './rights.ts';
+import { firstPages } from './rights.ts';
 
 /** The page for a member whose role may not use a route. It says who can help. */
 export function refusedPage(account: CurrentAccount): string {

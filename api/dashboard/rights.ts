@@ -1,22 +1,17 @@
 import type { Role } from '../../shared/accounts/account.ts';
+import { pages } from '../../web/dashboard/pages.ts';
+import { accountants, bookers, builders, everyone } from '../../web/kit/roles.ts';
 
 /**
- * The table of rights: the roles that may use each route of the dashboard. A route that is not listed is refused. Pure.
+ * The table of rights: the roles that may use each route of the dashboard. A route that is not listed is refused. The
+ * declared pages (web/dashboard/) bring their own rows.
  */
 
 /** Needs no session: sign-in, and the routes that decide for themselves. */
 // Stryker disable next-line StringLiteral: any word marks these routes
 const anybody = 'anybody';
-const owners = ['owner'] as const;
-/** Who builds and watches the integration. */
-const builders = ['owner', 'developer'] as const;
-/** Who books rides, and sees their passengers. */
-const bookers = ['owner', 'developer', 'desk'] as const;
-/** Who sees usage and prices. */
-const accountants = ['owner', 'developer', 'finance'] as const;
-const everyone = ['owner', 'developer', 'desk', 'finance'] as const;
 
-const rights = {
+const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   // The sign-in page, the overview, or the first page of a role that has no overview.
   'GET /': anybody,
   'GET /sign-in': anybody,
@@ -36,21 +31,6 @@ const rights = {
   'POST /sign-out-everywhere': everyone,
   'GET /switch': everyone,
   'POST /switch': everyone,
-
-  'GET /team': everyone,
-  'GET /team/leave': everyone,
-  'POST /team/leave': everyone,
-  'GET /team/name': owners,
-  'POST /team/name': owners,
-  'GET /team/invitations': owners,
-  'POST /team/invitations': owners,
-  'POST /team/invitations/:invitationId/send-again': owners,
-  'POST /team/invitations/:invitationId/withdraw': owners,
-  'POST /team/members/:memberId/role': owners,
-  'GET /team/members/:memberId/remove': owners,
-  'POST /team/members/:memberId/remove': owners,
-  'GET /team/hand-over': owners,
-  'POST /team/hand-over': owners,
 
   'GET /confirm': builders,
   'POST /confirm': builders,
@@ -116,19 +96,18 @@ const rights = {
   'GET /usage': accountants,
   'GET /usage/:month': accountants,
   'GET /usage/:month/statement.csv': accountants,
-} as const satisfies Record<string, readonly Role[] | typeof anybody>;
-
-/** A route that the table lists, for example `GET /rides/:rideId`. */
-export type RightsRoute = keyof typeof rights;
+  ...Object.fromEntries(
+    pages.flatMap(({ routes }) => routes.map(({ method, path, roles }) => [`${method} ${path}`, roles])),
+  ),
+};
 
 /** All routes of the table. */
-export const routesWithRights = Object.keys(rights) as RightsRoute[];
+export const routesWithRights = Object.keys(rights);
 
 /** True if a role may use a route. */
 export function mayUse(role: Role, route: string): boolean {
-  if (!Object.hasOwn(rights, route)) return false;
-  const allowed: readonly Role[] | typeof anybody = rights[route as RightsRoute];
-  return allowed === anybody || allowed.includes(role);
+  const allowed = Object.hasOwn(rights, route) ? rights[route] : undefined;
+  return allowed === anybody || (allowed?.includes(role) ?? false);
 }
 
 /** The first page that a role sees after it has signed in. */
@@ -137,12 +116,4 @@ export const firstPages: Readonly<Record<Role, string>> = {
   developer: '/dashboard',
   desk: '/dashboard/desk',
   finance: '/dashboard/usage',
-};
-
-/** What each role is for. */
-export const roleTexts: Readonly<Record<Role, { name: string; text: string }>> = {
-  owner: { name: 'Owner', text: 'everything, including the team' },
-  developer: { name: 'Developer', text: 'keys, webhooks, secrets, console, rides and usage' },
-  desk: { name: 'Desk', text: 'books, follows, accepts and cancels rides' },
-  finance: { name: 'Finance', text: 'usage and statements, without passengers' },
 };

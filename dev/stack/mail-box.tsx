@@ -1,6 +1,4 @@
 import compose from 'koa-compose';
-import { CopyButton, Empty } from '../../api/dashboard/blocks.tsx';
-import { Time } from '../../api/dashboard/facts.tsx';
 import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { renderDocument } from '../../api/pages/document.tsx';
@@ -9,6 +7,8 @@ import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
+import { CopyButton, Empty } from '../../web/kit/blocks.tsx';
+import { Time } from '../../web/kit/facts.tsx';
 import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;

@@ -1,8 +1,9 @@
 import type mongoose from 'mongoose';
-import { sha256 } from '../base/ids.ts';
+import { derivedAuditId, sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type Account, AccountModel, accountsWith, founderIdOf, type Role } from './account.ts';
+import { audit } from './audit.ts';
 import { type CurrentAccount, currentAccount, type OtherAccount } from './members.ts';
 import { type Session, sessionStore } from './session-store.ts';
 
@@ -167,6 +168,23 @@ export async function membersOfSessions(
 export async function switchSession({ _id }: CurrentSession, { accountId, memberId }: MemberRef): Promise<void> {
   await stored.updateOne({ _id }, { $set: { accountId, memberId } });
 }
+
+/**
+ * Makes an account of the person the current one of the session. First adds an entry to the account's audit list, once
+ * per form and session, as signing in does.
+ */
+export async function enterAccount(
+  { account, session, formId, from }: Entering,
+  to: MemberRef,
+  nowMs: number,
+): Promise<void> {
+  const _id = derivedAuditId('switched_in', session._id, to.accountId, formId);
+  const entry = { accountId: to.accountId, member: account.member.email, from };
+  await audit({ _id, ...entry, action: 'switched_in' }, nowMs);
+  await switchSession(session, to);
+}
+
+type Entering = { account: CurrentAccount; session: CurrentSession; formId: string; from: string };
 
 /** True if a code or link was verified in this session within the last 12 hours. */
 export const hasRecentCode = ({ verifiedAt }: CurrentSession, nowMs: number): boolean =>

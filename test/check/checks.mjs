@@ -3,7 +3,7 @@
  * `paths` lists the files and folders whose changes concern the check (`--since`); without it, every change does.
  */
 
-const service = ['api/', 'workers/', 'shared/', 'package.json', 'package-lock.json'];
+const service = ['api/', 'web/', 'workers/', 'shared/', 'package.json', 'package-lock.json'];
 const withCommands = [...service, 'cli/', 'dev/'];
 const tests = 'test/support/';
 const mocha =
@@ -41,20 +41,20 @@ export const checks = [
     proves: 'every page opens in Chromium, on a phone and on a desktop, without a complaint, and is accessible',
     // One mocha process loads the list of assets before its setup could build them.
     command: `npm run -s assets && ${mocha} --require ./test/browser/hooks.ts test/browser/walk.test.ts`,
-    paths: ['api/', 'shared/', tests, 'test/browser/'],
+    paths: ['api/', 'web/', 'shared/', tests, 'test/browser/'],
     ci: true,
   },
   {
     name: 'browser',
     proves: 'the scripts, the layout and the accessibility of every page are right',
     command: 'npm run -s test:browser',
-    paths: ['api/', 'shared/', tests, 'test/browser/'],
+    paths: ['api/', 'web/', 'shared/', tests, 'test/browser/'],
   },
   {
     name: 'mutants',
     proves: 'a test fails for at least 90 % of small changes to the pure files',
     command: 'npm run -s mutants',
-    paths: ['shared/', 'api/', 'test/mutants/', 'test/shared/', 'test/api/'],
+    paths: ['shared/', 'api/', 'web/', 'test/mutants/', 'test/shared/', 'test/api/'],
   },
   {
     name: 'live-demo',
@@ -72,7 +72,7 @@ export const checks = [
     name: 'docs',
     proves: "every command and sample of the partners' and drivers' pages runs, and generated clients compile",
     command: 'npm run -s test:docs',
-    paths: ['api/', 'shared/', 'docs/', 'dev/', tests, 'test/docs/'],
+    paths: ['api/', 'web/', 'shared/', 'docs/', 'dev/', tests, 'test/docs/'],
   },
   {
     // The procedures take longest, so they start first.

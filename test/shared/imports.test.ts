@@ -9,7 +9,7 @@ describe('imports', () => {
   const planted = (file: string, statement: string) =>
     new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
 
-  it('imports lead from api, workers and cli to shared, and inside shared only to lower levels', () => {
+  it('imports lead from api to web, from web, workers and cli to shared, and inside shared only to lower levels', () => {
     expect([...imports.keys()]).to.include.members([
       'api/app.ts',
       'shared/rides/decide.ts',
@@ -37,6 +37,9 @@ describe('imports', () => {
     ['shared/mail/mail.ts', "import { accountOf } from '../accounts/account.ts';"],
     ['shared/webhooks/sign.ts', "import { dayMs } from '../usage/days.ts';"],
     ['workers/pools.ts', "import Koa from 'koa';"],
+    ['web/kit/page.tsx', "import Koa from 'koa';"],
+    ['web/kit/page.tsx', "import { respond } from '../../api/dashboard/page-routes.ts';"],
+    ['shared/mail/mail.ts', "import { exactText } from '../../web/kit/facts.tsx';"],
     ['shared/base/errors.ts', "import type { Middleware } from '@koa/router';"],
     ['shared/mail/mail.ts', "import { createTransport } from 'nodemailer';"],
     ['api/app.ts', "import https from 'node:https';"],
@@ -71,7 +74,9 @@ describe('docs/architecture.md', () => {
 
   it('docs/architecture.md names only files and folders that exist', () => {
     const text = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
-    const named = [...text.matchAll(/`((?:api|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(([, name = '']) => name);
+    const named = [...text.matchAll(/`((?:api|web|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(
+      ([, name = '']) => name,
+    );
     expect(named.length).to.be.above(20);
     expect(named.filter((name) => !existsSync(path.join(root, name)))).to.deep.equal([]);
   });

@@ -51,7 +51,7 @@ describe('log fields', () => {
 
 function sources(): string[] {
   const root = path.resolve(import.meta.dirname, '../..');
-  return ['api', 'shared', 'workers'].flatMap((folder) =>
+  return ['api', 'web', 'shared', 'workers'].flatMap((folder) =>
     fs
       .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.tsx?$/.test(file))

@@ -13,7 +13,7 @@ export interface Import {
 export type Imports = ReadonlyMap<string, readonly Import[]>;
 
 const root = path.resolve(import.meta.dirname, '../..');
-const layers = ['api', 'workers', 'shared', 'cli', 'dev', 'test'];
+const layers = ['api', 'web', 'workers', 'shared', 'cli', 'dev', 'test'];
 
 export function readImports(): Imports {
   const files = layers.flatMap((layer) =>
@@ -37,11 +37,12 @@ export const importsIn = (file: string, source: string): Import[] =>
 
 /** The layers that each layer may import. */
 const allowedLayers: Record<string, string[]> = {
-  api: ['api', 'shared'],
+  api: ['api', 'web', 'shared'],
+  web: ['web', 'shared'],
   workers: ['workers', 'shared'],
   cli: ['cli', 'shared'],
   shared: ['shared'],
-  dev: ['api', 'workers', 'cli', 'shared', 'dev'],
+  dev: ['api', 'web', 'workers', 'cli', 'shared', 'dev'],
   test: layers,
 };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { firstValues } from '../../api/dashboard/console/ride-request.ts';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { firstValues } from '../../web/kit/ride-request.ts';
 import { useVisitor, type Visitor } from './dashboard.ts';
 import { newRide } from './rides.ts';
 import { useTestApi } from './service.ts';

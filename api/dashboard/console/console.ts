@@ -6,13 +6,15 @@ import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { NewRide } from '../../../shared/rides/create-ride.ts';
 import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
 import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
+import type { Faults } from '../../../web/kit/forms.tsx';
+import { consoleRidePath } from '../../../web/kit/paths.ts';
+import { firstValues, labelledFaults, type RideField, requestBody } from '../../../web/kit/ride-request.ts';
 import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
 import { refusalWords } from '../creation-refusals.ts';
-import type { Faults } from '../forms.tsx';
 import {
   type Answer,
   type DashboardRoute,
@@ -21,8 +23,6 @@ import {
   originOf,
   signedInRoutes,
 } from '../page-routes.ts';
-import { consoleRidePath } from '../paths.ts';
-import { firstValues, labelledFaults, type RideField, requestBody } from './ride-request.ts';
 import { type StartValues, startPage } from './start-page.tsx';
 
 const shownRides = 5;

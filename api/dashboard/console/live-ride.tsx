@@ -1,11 +1,11 @@
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
+import { moneyText, StatusPill } from '../../../web/kit/facts.tsx';
+import { FormId } from '../../../web/kit/forms.tsx';
+import { consoleRidePath } from '../../../web/kit/paths.ts';
 import { renderHtml } from '../../pages/render.ts';
 import { type TrackState, trackState } from '../../track/track-state.ts';
-import { moneyText, StatusPill } from '../facts.tsx';
-import { FormId } from '../forms.tsx';
-import { consoleRidePath } from '../paths.ts';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';

@@ -6,14 +6,14 @@ import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
+import { moneyText } from '../../../web/kit/facts.tsx';
+import { FormId, TextField } from '../../../web/kit/forms.tsx';
+import { consoleRidePath } from '../../../web/kit/paths.ts';
+import { numberIn } from '../../../web/kit/ride-request.ts';
 import type { Form } from '../../http/body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import { manualOfferSchema } from '../../rides/fields.ts';
-import { moneyText } from '../facts.tsx';
-import { FormId, TextField } from '../forms.tsx';
-import { consoleRidePath } from '../paths.ts';
 import type { ConsoleRide } from './console-ride.ts';
-import { numberIn } from './ride-request.ts';
 
 type Name = ManualStep['step'];
 

@@ -4,16 +4,16 @@ import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
 import { fieldNames, shownFields } from '../../../shared/rides/fields.ts';
-import { CodeBlock, Fact } from '../blocks.tsx';
-import { Id, KeyName } from '../facts.tsx';
+import { CodeBlock, Fact } from '../../../web/kit/blocks.tsx';
+import { Id, KeyName } from '../../../web/kit/facts.tsx';
+import { consoleRidePath, keyPath, ridePath } from '../../../web/kit/paths.ts';
+import { creationAsCurl, firstValues, keyVariable } from '../../../web/kit/ride-request.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { consoleRidePath, keyPath, ridePath } from '../paths.ts';
 import { RequestFacts } from '../rides/entry-detail.tsx';
 import { MapWords, RideMap } from '../rides/ride-map.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { consoleState, LiveRide } from './live-ride.tsx';
-import { creationAsCurl, firstValues, keyVariable } from './ride-request.ts';
 import { scenarioWords } from './start-page.tsx';
 
 interface RidePageProps {

@@ -4,6 +4,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { applyManualStep } from '../../../shared/rides/manual-steps.ts';
+import { consoleRidePath } from '../../../web/kit/paths.ts';
 import {
   type Answer,
   type DashboardRoute,
@@ -12,7 +13,6 @@ import {
   type PageRequest,
   signedInRoutes,
 } from '../page-routes.ts';
-import { consoleRidePath } from '../paths.ts';
 import { changeAsPartner, recordChange, refusalIn } from '../rides/record-change.ts';
 import { type ConsoleRide, consoleRide } from './console-ride.ts';
 import type { ConsoleStreams } from './console-streams.ts';

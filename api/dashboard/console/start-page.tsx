@@ -3,13 +3,13 @@ import type { Config } from '../../../shared/base/config.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
-import { CodeBlock, Empty } from '../blocks.tsx';
-import { ChangeForm, ChoiceField, FaultSummary, type Faults } from '../forms.tsx';
+import { CodeBlock, Empty } from '../../../web/kit/blocks.tsx';
+import { ChangeForm, ChoiceField, FaultSummary, type Faults } from '../../../web/kit/forms.tsx';
+import { consolePath, keysPath } from '../../../web/kit/paths.ts';
+import { creationAsCurl, keyVariable, type RideField, requestBody } from '../../../web/kit/ride-request.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { consolePath, keysPath } from '../paths.ts';
 import { RecentRides } from './recent-rides.tsx';
 import { MoreFields, RideFields } from './ride-fields.tsx';
-import { creationAsCurl, keyVariable, type RideField, requestBody } from './ride-request.ts';
 
 type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
 

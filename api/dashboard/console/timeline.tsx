@@ -2,7 +2,7 @@ import type { TimerName } from '../../../shared/base/terms.ts';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
-import { cancelReasonWords, moneyText, OutcomePill, Time } from '../facts.tsx';
+import { cancelReasonWords, moneyText, OutcomePill, Time } from '../../../web/kit/facts.tsx';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 

@@ -1,10 +1,10 @@
 import type { RideName } from '../../../shared/rides/list-rides.ts';
 import type { AttemptSummary } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
-import { TableHead } from '../blocks.tsx';
-import { eventText, KeyName, KindTag, msText, None, OutcomePill, RideLink, Time } from '../facts.tsx';
-import type { ListedKey } from '../lists.tsx';
-import { attemptPath, ridePath } from '../paths.ts';
+import { TableHead } from '../../../web/kit/blocks.tsx';
+import { eventText, KeyName, KindTag, msText, None, OutcomePill, RideLink, Time } from '../../../web/kit/facts.tsx';
+import type { ListedKey } from '../../../web/kit/lists.tsx';
+import { attemptPath, ridePath } from '../../../web/kit/paths.ts';
 
 export interface DeliveriesTableProps {
   attempts: readonly AttemptSummary[];

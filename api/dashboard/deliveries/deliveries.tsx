@@ -4,10 +4,9 @@ import { rideNames } from '../../../shared/rides/list-rides.ts';
 import type { EventName } from '../../../shared/rides/ride-types.ts';
 import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { Empty } from '../blocks.tsx';
-import { outcomeLabels } from '../facts.tsx';
-import { ChoiceField, FaultSummary } from '../forms.tsx';
-import { dashboardPage, PageHead } from '../frame.tsx';
+import { Empty } from '../../../web/kit/blocks.tsx';
+import { outcomeLabels } from '../../../web/kit/facts.tsx';
+import { ChoiceField, FaultSummary } from '../../../web/kit/forms.tsx';
 import {
   addressOf,
   FilterForm,
@@ -18,9 +17,10 @@ import {
   oneOf,
   Pager,
   readFilters,
-} from '../lists.tsx';
+} from '../../../web/kit/lists.tsx';
+import { deliveriesPath, keysPath } from '../../../web/kit/paths.ts';
+import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
-import { deliveriesPath, keysPath } from '../paths.ts';
 import { DeliveriesTable, type DeliveriesTableProps } from './deliveries-table.tsx';
 import {
   firstPeriod,

@@ -4,10 +4,10 @@ import { statusIn } from '../../../shared/rides/events.ts';
 import { type AttemptSummary, attemptOf, attemptsOfEvent } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { eventText, KindTag, OutcomePill, RideLink, Time } from '../facts.tsx';
+import { eventText, KindTag, OutcomePill, RideLink, Time } from '../../../web/kit/facts.tsx';
+import { attemptPath, entryPath, keyPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { attemptPath, entryPath, keyPath } from '../paths.ts';
 import { AttemptDetail, Resend } from './attempt-detail.tsx';
 
 export function deliveryRoutes(service: Context): DashboardRoute[] {

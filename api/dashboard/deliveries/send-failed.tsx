@@ -1,8 +1,8 @@
+import { countText, exactText } from '../../../web/kit/facts.tsx';
+import { ChangeForm, ChoiceField, type Faults } from '../../../web/kit/forms.tsx';
+import { KeyField, type ListedKey, timeIn } from '../../../web/kit/lists.tsx';
+import { deliveriesPath } from '../../../web/kit/paths.ts';
 import type { Form } from '../../http/body.ts';
-import { countText, exactText } from '../facts.tsx';
-import { ChangeForm, ChoiceField, type Faults } from '../forms.tsx';
-import { KeyField, type ListedKey, timeIn } from '../lists.tsx';
-import { deliveriesPath } from '../paths.ts';
 
 /** The form "Resend failed events" as typed, with its faults. */
 export interface SendFailedForm {

@@ -2,9 +2,9 @@ import type { Mode } from '../../../shared/base/terms.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords } from '../../../shared/rides/search-terms.ts';
-import { counted, placeText, StatusPill, Time } from '../facts.tsx';
+import { counted, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
+import { deskPath, ridePath } from '../../../web/kit/paths.ts';
 import type { PageRequest } from '../page-routes.ts';
-import { deskPath, ridePath } from '../paths.ts';
 import { RideLinks } from '../rides/ride-links.tsx';
 import { nameOf } from '../rides/rides-table.tsx';
 

@@ -2,10 +2,10 @@ import { isolated } from '../../../shared/base/shown-text.ts';
 import type { BoardRide } from '../../../shared/rides/board-rides.ts';
 import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
+import { moneyText, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
+import { FormId } from '../../../web/kit/forms.tsx';
+import { deskPath, ridePath } from '../../../web/kit/paths.ts';
 import { ratingText } from '../../track/words.ts';
-import { moneyText, placeText, StatusPill, Time } from '../facts.tsx';
-import { FormId } from '../forms.tsx';
-import { deskPath, ridePath } from '../paths.ts';
 import { Phone, rideName } from '../rides/ride-facts.tsx';
 import type { PlacedRide } from './board-needs.ts';
 

@@ -1,9 +1,9 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
+import { counted, countText } from '../../../web/kit/facts.tsx';
+import { ridesPath } from '../../../web/kit/paths.ts';
 import { renderHtml } from '../../pages/render.ts';
-import { counted, countText } from '../facts.tsx';
-import { ridesPath } from '../paths.ts';
 import { type Group, groups, placed } from './board-needs.ts';
 import { BoardRow, rowId } from './board-row.tsx';
 import type { BoardState } from './board-state.ts';

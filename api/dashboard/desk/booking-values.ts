@@ -1,12 +1,12 @@
 import { shownText } from '../../../shared/base/shown-text.ts';
 import { type Need, needs } from '../../../shared/base/terms.ts';
 import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
+import type { Faults } from '../../../web/kit/forms.tsx';
+import { timeIn } from '../../../web/kit/lists.tsx';
+import { labelledFaults, labelledTexts, labelledValues, numberIn } from '../../../web/kit/ride-request.ts';
+import { timeOfClock, zoneOf } from '../../../web/kit/zone.ts';
 import type { Form } from '../../http/body.ts';
 import { earliestMs } from '../../rides/pickup-time.ts';
-import { labelledFaults, labelledTexts, labelledValues, numberIn } from '../console/ride-request.ts';
-import type { Faults } from '../forms.tsx';
-import { timeIn } from '../lists.tsx';
-import { timeOfClock, zoneOf } from '../zone.ts';
 import { coordinatesAsText } from './coordinates.ts';
 import { chosenAs, type TripPlace } from './trip-places.ts';
 

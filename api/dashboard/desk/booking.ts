@@ -6,15 +6,15 @@ import { carTypes } from '../../../shared/base/terms.ts';
 import { callerOf } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findCreated, type NewRide } from '../../../shared/rides/create-ride.ts';
+import type { Faults } from '../../../web/kit/forms.tsx';
+import { deskPath } from '../../../web/kit/paths.ts';
 import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
 import { refusalWords } from '../creation-refusals.ts';
-import type { Faults } from '../forms.tsx';
 import { type Answer, type FormRequest, formIdOf, originOf, type PageRequest } from '../page-routes.ts';
-import { deskPath } from '../paths.ts';
 import {
   type BookingValues,
   bodyOf,

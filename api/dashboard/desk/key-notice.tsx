@@ -1,6 +1,6 @@
-import { Empty } from '../blocks.tsx';
-import { deskSettingsPath } from '../paths.ts';
-import { IfMay } from '../viewer.tsx';
+import { Empty } from '../../../web/kit/blocks.tsx';
+import { deskSettingsPath } from '../../../web/kit/paths.ts';
+import { IfMay } from '../../../web/kit/viewer.tsx';
 import type { DeskKey } from './desk-key.ts';
 
 /** Says why the desk cannot book, and what to do. Nothing for an active key. */

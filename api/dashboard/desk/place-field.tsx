@@ -1,5 +1,5 @@
 import type { Desk } from '../../../shared/accounts/desk.ts';
-import { type Faults, TextField } from '../forms.tsx';
+import { type Faults, TextField } from '../../../web/kit/forms.tsx';
 import type { BookingValues } from './booking-values.ts';
 import { chosenAsSaved, type End } from './trip-places.ts';
 

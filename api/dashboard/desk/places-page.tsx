@@ -1,11 +1,11 @@
 import type { Desk } from '../../../shared/accounts/desk.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
-import { Empty, TableHead } from '../blocks.tsx';
-import { coordinatesText } from '../facts.tsx';
-import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { Empty, TableHead } from '../../../web/kit/blocks.tsx';
+import { coordinatesText } from '../../../web/kit/facts.tsx';
+import { ChangeForm, FaultSummary, type Faults, TextField } from '../../../web/kit/forms.tsx';
+import { deskPath, deskPlacesPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { deskPath, deskPlacesPath } from '../paths.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { MapDialog } from './map-dialog.tsx';
 

@@ -11,7 +11,8 @@ import {
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { characterFault } from '../../../shared/base/shown-text.ts';
-import type { Faults } from '../forms.tsx';
+import type { Faults } from '../../../web/kit/forms.tsx';
+import { deskPlacesPath } from '../../../web/kit/paths.ts';
 import {
   type Answer,
   type DashboardRoute,
@@ -19,7 +20,6 @@ import {
   type PageRequest,
   signedInRoutes,
 } from '../page-routes.ts';
-import { deskPlacesPath } from '../paths.ts';
 import { coordinatesAsText, isOnEarth } from './coordinates.ts';
 import { linkFault } from './map-links.ts';
 import { type PlaceValues, placesPage } from './places-page.tsx';

@@ -3,13 +3,13 @@ import type { Context } from '../../../shared/base/context.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { stepsOf } from '../../../shared/rides/steps.ts';
-import { Fact } from '../blocks.tsx';
-import { moneyText, placeText, Time, ZonedTime } from '../facts.tsx';
+import { Fact } from '../../../web/kit/blocks.tsx';
+import { moneyText, placeText, Time, ZonedTime } from '../../../web/kit/facts.tsx';
+import { ridePath } from '../../../web/kit/paths.ts';
+import { zoneAt } from '../../../web/kit/zone.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { ridePath } from '../paths.ts';
 import { ownRide } from '../rides/record-change.ts';
-import { zoneAt } from '../zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
 export function receiptRoutes(service: Context): DashboardRoute[] {

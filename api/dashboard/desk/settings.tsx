@@ -4,13 +4,13 @@ import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { Empty } from '../../../web/kit/blocks.tsx';
+import { ModePill } from '../../../web/kit/facts.tsx';
+import { ChangeForm, FaultSummary, type Faults } from '../../../web/kit/forms.tsx';
+import { deskPath, deskSettingsPath, keysPath } from '../../../web/kit/paths.ts';
 import { clientAddress } from '../../http/forwarded.ts';
-import { Empty } from '../blocks.tsx';
-import { ModePill } from '../facts.tsx';
-import { ChangeForm, FaultSummary, type Faults } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, type DashboardRoute, type FormRequest, signedInRoutes } from '../page-routes.ts';
-import { deskPath, deskSettingsPath, keysPath } from '../paths.ts';
 import { type DeskKey, readDeskKey, usableKeys } from './desk-key.ts';
 import { KeyNotice } from './key-notice.tsx';
 

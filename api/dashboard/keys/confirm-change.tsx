@@ -1,11 +1,11 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { secretVersion } from '../../../shared/keys/replace-secret.ts';
-import { ModePill } from '../facts.tsx';
-import { ChangeForm } from '../forms.tsx';
+import { ModePill } from '../../../web/kit/facts.tsx';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { lastFour } from '../../../web/kit/key-parts.tsx';
+import { keyPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { keyPath } from '../paths.ts';
-import { lastFour } from './key-parts.tsx';
 
 export type Question = keyof typeof questions;
 

@@ -1,11 +1,11 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
-import { CodeBlock, LinkButton, Secret } from '../blocks.tsx';
-import { creationAsCurl, firstValues, type RideField, requestBody } from '../console/ride-request.ts';
-import { ModePill, Time } from '../facts.tsx';
-import { ChangeForm } from '../forms.tsx';
+import { CodeBlock, LinkButton, Secret } from '../../../web/kit/blocks.tsx';
+import { ModePill, Time } from '../../../web/kit/facts.tsx';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { consolePath, keyPath, keysPath } from '../../../web/kit/paths.ts';
+import { creationAsCurl, firstValues, type RideField, requestBody } from '../../../web/kit/ride-request.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { consolePath, keyPath, keysPath } from '../paths.ts';
 
 /** The two actions that create a secret key and show it. */
 type ShownAt = 'creation' | 'rotation';

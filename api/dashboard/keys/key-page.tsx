@@ -1,12 +1,12 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import { type CreationLimit, contractLimit } from '../../../shared/keys/api-key.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import { Fact, LinkButton, Secret } from '../blocks.tsx';
-import { Id, ModePill, Time } from '../facts.tsx';
-import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { Fact, LinkButton, Secret } from '../../../web/kit/blocks.tsx';
+import { Id, ModePill, Time } from '../../../web/kit/facts.tsx';
+import { ChangeForm, FaultSummary, type Faults, TextField } from '../../../web/kit/forms.tsx';
+import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from '../../../web/kit/key-parts.tsx';
+import { deliveriesOfKeyPath, keyPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { deliveriesOfKeyPath, keyPath } from '../paths.ts';
-import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from './key-parts.tsx';
 
 /** The confirmation of the last action, or the reason why it was refused. */
 const doneWords = {

@@ -16,6 +16,8 @@ import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { nameFault } from '../../../web/kit/key-parts.tsx';
+import { attemptPath, keyPath } from '../../../web/kit/paths.ts';
 import {
   type Answer,
   askForCode,
@@ -25,11 +27,9 @@ import {
   requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
-import { attemptPath, keyPath } from '../paths.ts';
 import { confirmChangePage, type Question, secretVersionField } from './confirm-change.tsx';
 import { keyShownPage, notReplacedPage, shownBeforePage } from './key-created-page.tsx';
 import { type DoneName, type KeyPageState, keyPage } from './key-page.tsx';
-import { nameFault } from './key-parts.tsx';
 import { keyRecords } from './key-records.ts';
 
 /** The page of one key, and its actions. */

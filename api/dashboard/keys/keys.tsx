@@ -4,13 +4,20 @@ import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../../shar
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
-import { Empty, TableHead } from '../blocks.tsx';
-import { ModePill, Time } from '../facts.tsx';
+import { Empty, TableHead } from '../../../web/kit/blocks.tsx';
+import { ModePill, Time } from '../../../web/kit/facts.tsx';
+import {
+  FailingPill,
+  type FailureStreak,
+  lastFour,
+  RideCount,
+  revokedText,
+  TimeOrNever,
+} from '../../../web/kit/key-parts.tsx';
+import { Pager } from '../../../web/kit/lists.tsx';
+import { keyPath, keysPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { Pager } from '../lists.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { keyPath, keysPath } from '../paths.ts';
-import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, TimeOrNever } from './key-parts.tsx';
 
 const revokedAPage = 50;
 

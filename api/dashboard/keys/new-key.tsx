@@ -4,13 +4,13 @@ import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { createKeyByForm, isKeyName } from '../../../shared/keys/manage-keys.ts';
-import { counted, Time, waitText } from '../facts.tsx';
-import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { counted, Time, waitText } from '../../../web/kit/facts.tsx';
+import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../../../web/kit/forms.tsx';
+import { nameFault } from '../../../web/kit/key-parts.tsx';
+import { keysPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, askForCode, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
-import { keysPath } from '../paths.ts';
 import { keyShownPage, shownBeforePage } from './key-created-page.tsx';
-import { nameFault } from './key-parts.tsx';
 import { keyRecords } from './key-records.ts';
 
 /** The limit on new keys. Keys that were revoked since count too; the command line is exempt. */

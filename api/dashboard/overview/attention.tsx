@@ -1,8 +1,8 @@
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import { biddingSince, waitsToOpen } from '../../../shared/rides/opening.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { counted, ModePill, Time } from '../facts.tsx';
-import { ridePath } from '../paths.ts';
+import { counted, ModePill, Time } from '../../../web/kit/facts.tsx';
+import { ridePath } from '../../../web/kit/paths.ts';
 import { nameOf } from '../rides/rides-table.tsx';
 
 /** The reason why a ride needs a person now. */

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { UsageSummary } from '../../../shared/usage/usage.ts';
-import { CodeBlock } from '../blocks.tsx';
-import { consolePath, keyPath, keysPath } from '../paths.ts';
+import { CodeBlock } from '../../../web/kit/blocks.tsx';
+import { consolePath, keyPath, keysPath } from '../../../web/kit/paths.ts';
 
 /** The facts that decide which steps are done. */
 interface StepFacts {

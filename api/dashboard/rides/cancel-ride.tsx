@@ -1,9 +1,9 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { StatusPill } from '../facts.tsx';
-import { ChangeForm } from '../forms.tsx';
+import { StatusPill } from '../../../web/kit/facts.tsx';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { ridePath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { ridePath } from '../paths.ts';
 import { rideName, TripText } from './ride-facts.tsx';
 
 /** The section of the page, the address of its form, and the page to which it leads back. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { waitsToOpen } from '../../../shared/rides/opening.ts';
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
+import { TableHead } from '../../../web/kit/blocks.tsx';
+import { counted, limitsText, moneyText, Time } from '../../../web/kit/facts.tsx';
+import { FormId } from '../../../web/kit/forms.tsx';
+import { ridePath } from '../../../web/kit/paths.ts';
 import { ratingText } from '../../track/words.ts';
-import { TableHead } from '../blocks.tsx';
-import { counted, limitsText, moneyText, Time } from '../facts.tsx';
-import { FormId } from '../forms.tsx';
-import { ridePath } from '../paths.ts';
 
 /** The offers of a ride: to compare and accept while it is bidding, folded afterwards. */
 export function Offers({ ride }: { ride: Ride }) {

@@ -2,10 +2,19 @@ import { callUrl } from '../../../shared/base/call-url.ts';
 import { needWords } from '../../../shared/base/terms.ts';
 import { type GivenFields, labelledFields } from '../../../shared/rides/fields.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { Fact } from '../../../web/kit/blocks.tsx';
+import {
+  cancelReasonWords,
+  counted,
+  Id,
+  KeyName,
+  moneyText,
+  placeText,
+  shortId,
+  Time,
+} from '../../../web/kit/facts.tsx';
+import { ridePath } from '../../../web/kit/paths.ts';
 import { ratingText } from '../../track/words.ts';
-import { Fact } from '../blocks.tsx';
-import { cancelReasonWords, counted, Id, KeyName, moneyText, placeText, shortId, Time } from '../facts.tsx';
-import { ridePath } from '../paths.ts';
 
 /** What people call a ride: its passenger, or its reference. A ride without both has only its id. */
 export const rideName = ({ _id, passenger, reference }: Pick<Ride, '_id' | 'passenger' | 'reference'>): string =>

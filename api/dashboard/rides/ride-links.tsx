@@ -1,5 +1,5 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { deskPath, receiptPath } from '../paths.ts';
+import { deskPath, receiptPath } from '../../../web/kit/paths.ts';
 
 /** Books a ride like this one, and prints its receipt. */
 export function RideLinks({ ride, desk = true }: { ride: Pick<Ride, '_id' | 'status' | 'erasedAt'>; desk?: boolean }) {

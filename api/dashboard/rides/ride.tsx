@@ -7,6 +7,7 @@ import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
+import { entryPath, ridePath } from '../../../web/kit/paths.ts';
 import {
   type Answer,
   type DashboardRoute,
@@ -15,7 +16,6 @@ import {
   requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
-import { entryPath, ridePath } from '../paths.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
 import { changeByForm, ownRide } from './record-change.ts';

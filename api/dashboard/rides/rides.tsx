@@ -5,10 +5,9 @@ import { movingStatuses, type RideStatus, rideStatuses } from '../../../shared/r
 import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords, squeezed } from '../../../shared/rides/search-terms.ts';
 import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
-import { Empty } from '../blocks.tsx';
-import { counted, statusLabels } from '../facts.tsx';
-import { ChoiceField, FaultSummary } from '../forms.tsx';
-import { dashboardPage, PageHead } from '../frame.tsx';
+import { Empty } from '../../../web/kit/blocks.tsx';
+import { counted, statusLabels } from '../../../web/kit/facts.tsx';
+import { ChoiceField, FaultSummary } from '../../../web/kit/forms.tsx';
 import {
   FilterForm,
   isFiltered,
@@ -18,10 +17,11 @@ import {
   oneOf,
   Pager,
   readFilters,
-} from '../lists.tsx';
+} from '../../../web/kit/lists.tsx';
+import { keysPath, ridePath, ridesPath } from '../../../web/kit/paths.ts';
+import { IfMay } from '../../../web/kit/viewer.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
-import { keysPath, ridePath, ridesPath } from '../paths.ts';
-import { IfMay } from '../viewer.tsx';
 import { isId, pathOfId } from './path-of-id.ts';
 import { RidesTable } from './rides-table.tsx';
 

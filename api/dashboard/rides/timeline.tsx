@@ -3,8 +3,8 @@ import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../facts.tsx';
-import { entryPath } from '../paths.ts';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../../../web/kit/facts.tsx';
+import { entryPath } from '../../../web/kit/paths.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   created: 'Ride requested',

@@ -10,10 +10,10 @@ import { type Browser, type MailRefusal, reportedWrongCodes } from '../../../sha
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedMailId } from '../../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
+import { waitText } from '../../../web/kit/facts.tsx';
+import { ChangeForm, TextField } from '../../../web/kit/forms.tsx';
 import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
-import { waitText } from '../facts.tsx';
-import { ChangeForm, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
 import { codeMail, wrongCodesMail } from './mails.ts';

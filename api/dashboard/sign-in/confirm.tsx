@@ -4,7 +4,8 @@ import { pendingSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
-import { ChangeForm } from '../forms.tsx';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { nextPage } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import {
   type Answer,
@@ -14,7 +15,6 @@ import {
   type PageRequest,
   signedInRoutes,
 } from '../page-routes.ts';
-import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 

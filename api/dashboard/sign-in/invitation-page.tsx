@@ -1,10 +1,10 @@
 import type { FoundInvitation } from '../../../shared/accounts/invitations.ts';
 import { accountName } from '../../../shared/accounts/members.ts';
-import { ChangeForm } from '../forms.tsx';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { invitationPath } from '../../../web/kit/paths.ts';
+import { roleTexts } from '../../../web/kit/roles.ts';
 import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
-import { invitationPath } from '../paths.ts';
-import { roleTexts } from '../rights.ts';
 
 /** Names the account and the role of an invitation that a person is about to accept. */
 export function Joining({ account, invitation: { role } }: FoundInvitation) {

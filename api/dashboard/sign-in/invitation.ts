@@ -1,4 +1,5 @@
 import { type FoundInvitation, findInvitation, joinAccount } from '../../../shared/accounts/invitations.ts';
+import { enterAccount } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
@@ -15,7 +16,6 @@ import {
   respond,
   suspended,
 } from '../page-routes.ts';
-import { enterAccount } from '../team/switch.ts';
 import { codeSteps, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 import { goneInvitation, invitationPage } from './invitation-page.tsx';
@@ -55,7 +55,8 @@ export function invitationRoutes(service: Context): DashboardRoute[] {
     const joined = await joinAccount(hashOf(ctx), { email, from }, service.now());
     if (!joined) return goneInvitation();
     if (joined === 'suspended') return suspended;
-    if (joined.accountId !== account._id) await enterAccount(service, { ctx, ...person, form }, joined);
+    const entering = { ...person, formId: formIdOf(form), from };
+    if (joined.accountId !== account._id) await enterAccount(entering, joined, service.now());
     return { redirectTo: '/dashboard' };
   }
 

@@ -3,10 +3,11 @@ import { confirmSession } from '../../../shared/accounts/session.ts';
 import { enterLink, openLink } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
+import { ChangeForm } from '../../../web/kit/forms.tsx';
+import { linkPath, nextPage } from '../../../web/kit/paths.ts';
 import { readForm } from '../../http/body.ts';
 import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
-import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import {
   type Answer,
@@ -17,7 +18,6 @@ import {
   respond,
   suspended,
 } from '../page-routes.ts';
-import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
 import { goneInvitation, Joining } from './invitation-page.tsx';
 import { startBrowserSession } from './start-session.ts';

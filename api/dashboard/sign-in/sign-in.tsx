@@ -3,12 +3,12 @@ import { type FoundInvitation, findInvitation } from '../../../shared/accounts/i
 import { pendingSignIn, requestedEmail } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
+import { ChangeForm, FaultSummary, type Faults, TextField } from '../../../web/kit/forms.tsx';
+import { nextPage } from '../../../web/kit/paths.ts';
 import { type Form, readForm } from '../../http/body.ts';
 import type { Middleware, RequestContext } from '../../part.ts';
-import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, suspended } from '../page-routes.ts';
-import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeScript, codeSteps, MailHint, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
 import { goneInvitation, Joining } from './invitation-page.tsx';

@@ -3,11 +3,11 @@ import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { attemptOf } from '../../../shared/webhooks/attempts.ts';
 import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { CodeBlock } from '../blocks.tsx';
+import { CodeBlock } from '../../../web/kit/blocks.tsx';
+import { attemptPath } from '../../../web/kit/paths.ts';
 import { faultWords } from '../browser/fault-words.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { attemptPath } from '../paths.ts';
 
 /**
  * The signature check. It runs in the browser: no request contains a secret. With an attempt in the URL, the page is

@@ -1,6 +1,6 @@
 import type { DayUsage } from '../../../shared/usage/usage.ts';
-import { TableHead } from '../blocks.tsx';
-import { counted, countText } from '../facts.tsx';
+import { TableHead } from '../../../web/kit/blocks.tsx';
+import { counted, countText } from '../../../web/kit/facts.tsx';
 import { dayText, shortDayText } from './periods.tsx';
 
 /** The width of a day in SVG units. The SVG is stretched to the width of the page. */

@@ -9,7 +9,7 @@ import {
   startOfMonth,
 } from '../../../shared/usage/days.ts';
 import type { Period } from '../../../shared/usage/usage.ts';
-import { monthPath, usagePath } from '../paths.ts';
+import { monthPath, usagePath } from '../../../web/kit/paths.ts';
 
 /** Days and months of the usage pages, all in UTC. */
 

@@ -4,13 +4,13 @@ import { countRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import { monthOf } from '../../../shared/usage/days.ts';
 import { type MonthTotal, monthTotals } from '../../../shared/usage/statements.ts';
 import { type KeyUsage, summaryOf, type Usage, usageOf } from '../../../shared/usage/usage.ts';
-import { Empty, Figure, TableHead } from '../blocks.tsx';
-import { counted, countText, ModePill, moneyText } from '../facts.tsx';
+import { Empty, Figure, TableHead } from '../../../web/kit/blocks.tsx';
+import { counted, countText, ModePill, moneyText } from '../../../web/kit/facts.tsx';
+import { revokedText } from '../../../web/kit/key-parts.tsx';
+import { csvPath, keyPath, keysPath, statementPath } from '../../../web/kit/paths.ts';
+import { IfMay, LinkIfMay } from '../../../web/kit/viewer.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { revokedText } from '../keys/key-parts.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { csvPath, keyPath, keysPath, statementPath } from '../paths.ts';
-import { IfMay, LinkIfMay } from '../viewer.tsx';
 import { RidesChart } from './chart.tsx';
 import { chosenMonth, monthsSince, monthText, Periods, periodOf } from './periods.tsx';
 

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { ConsoleRide } from '../../../api/dashboard/console/console-ride.ts';
-import { creationAsCurl, firstValues, requestBody } from '../../../api/dashboard/console/ride-request.ts';
 import { detailOf, nextStepOf, offsetText } from '../../../api/dashboard/console/timeline.tsx';
 import { titleOf } from '../../../api/dashboard/rides/timeline.tsx';
 import type { Delivery, Offer, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { historyOf } from '../../../shared/webhooks/ride-history.ts';
+import { creationAsCurl, firstValues, requestBody } from '../../../web/kit/ride-request.ts';
 
 const start = Date.UTC(2026, 10, 21, 14);
 const at = (ms: number) => new Date(start + ms);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { nextPage } from '../../../api/dashboard/paths.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
+import { nextPage } from '../../../web/kit/paths.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { codeSentTo, mailsTo, someone, wrongCode } from '../../support/mails.ts';
 import { formIn } from '../../support/pages.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { shortId } from '../../../api/dashboard/facts.tsx';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
+import { shortId } from '../../../web/kit/facts.tsx';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';

@@ -1,13 +1,5 @@
 import { expect } from 'chai';
-import {
-  clockChangeAt,
-  offsetMs,
-  startOfDay,
-  timeOfClock,
-  zoneAt,
-  zoneName,
-  zoneOf,
-} from '../../../api/dashboard/zone.ts';
+import { clockChangeAt, offsetMs, startOfDay, timeOfClock, zoneAt, zoneName, zoneOf } from '../../../web/kit/zone.ts';
 
 describe('time zones', () => {
   it('a name that is not a time zone stands for UTC', () => {

@@ -305,7 +305,7 @@ describe('ops doctor', () => {
 
     it('a bundle shows every message of the service word by word', async () => {
       const isCode = (name: string) => /\.tsx?$/.test(name) && !name.includes('browser');
-      const folders = ['api', 'workers', 'shared', 'cli'].map((name) =>
+      const folders = ['api', 'web', 'workers', 'shared', 'cli'].map((name) =>
         path.join(import.meta.dirname, '../../..', name),
       );
       const files = await Promise.all(folders.map((one) => fs.readdir(one, { recursive: true, withFileTypes: true })));

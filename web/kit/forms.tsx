@@ -37,7 +37,7 @@ export function ChangeForm({
 export function FormId({ from, id, account }: { from?: string; id?: string; account?: string }) {
   const viewer = useContext(Viewer);
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
-  const accountId = account ?? viewer?._id;
+  const accountId = account ?? viewer?.account._id;
   return (
     <>
       <input type="hidden" name={formIdField} value={id ?? bytes.toString('base64url')} />

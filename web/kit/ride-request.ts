@@ -1,4 +1,4 @@
-import { type GivenFields, type LabelledName, labelledFields } from '../../../shared/rides/fields.ts';
+import { type GivenFields, type LabelledName, labelledFields } from '../../shared/rides/fields.ts';
 
 /**
  * The request that the console's form describes. Pure: the browser also runs it, to show the request while the form is

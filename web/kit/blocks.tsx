@@ -13,6 +13,43 @@ export function LinkButton({ to, danger, children }: { to: string; danger?: bool
   );
 }
 
+/** The button of a form. `about` is the id of a text that describes it. */
+export function Submit({
+  second,
+  danger,
+  about,
+  children,
+}: {
+  second?: boolean;
+  danger?: boolean;
+  about?: string;
+  children: ComponentChildren;
+}) {
+  const kind = danger ? 'btn danger' : second ? 'btn second' : 'btn';
+  return (
+    <button class={kind} type="submit" aria-describedby={about}>
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export const ButtonLink = ({ to, children }: { to: string; children: ComponentChildren }) => (
+  <a class="btn second" href={to}>
+    {children}
+  </a>
+);
+
+/** A section of a page, with its heading. */
+export function Section({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
+  return (
+    <section class="section" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** A button that copies a text. Hidden until a script shows it. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   return (

@@ -35,10 +35,6 @@ export const csvPath = (month: string): string => `${usagePath}/${month}/stateme
 export const consolePath = '/dashboard/console';
 export const consoleRidePath = (rideId: string): string => `${consolePath}/${rideId}`;
 
-export const teamPath = '/dashboard/team';
-export const memberPath = (memberId: string): string => `${teamPath}/members/${memberId}`;
-export const teamInvitationPath = (invitationId: string): string => `${teamPath}/invitations/${invitationId}`;
-
 /** The page behind the link in an invitation. */
 export const invitationPath = (token: string): string => `/dashboard/sign-in/invitation/${token}`;
 

@@ -1,9 +1,9 @@
-import { characterFault } from '../../../shared/base/shown-text.ts';
-import { maxCountedKeys } from '../../../shared/keys/list-keys.ts';
-import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
-import { countText, Time } from '../facts.tsx';
-import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from '../paths.ts';
+import { characterFault } from '../../shared/base/shown-text.ts';
+import { maxCountedKeys } from '../../shared/keys/list-keys.ts';
+import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
+import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
+import { countText, Time } from './facts.tsx';
+import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from './paths.ts';
 
 export const revokedText = (count: number): string =>
   count > maxCountedKeys ? `over ${countText(maxCountedKeys)}` : countText(count);

@@ -1,16 +1,12 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
-import { mayUse, type RightsRoute } from './rights.ts';
+
+/** A route of the dashboard, for example `GET /rides/:rideId`. */
+type RouteName = `${'GET' | 'POST'} /${string}`;
 
 /** The signed-in person for whom a page is rendered; null for a page without a session. */
-export const Viewer = createContext<CurrentAccount | null>(null);
-
-/** True if the viewer's role may use a route. Call it while a page is rendered. */
-export function useMay(route: RightsRoute): boolean {
-  const viewer = useContext(Viewer);
-  return viewer !== null && mayUse(viewer.member.role, route);
-}
+export const Viewer = createContext<{ account: CurrentAccount; may(route: RouteName): boolean } | null>(null);
 
 /** Shows its children only to roles that may use a route; `otherwise` to all others. */
 export function IfMay({
@@ -18,11 +14,11 @@ export function IfMay({
   otherwise = null,
   children,
 }: {
-  route: RightsRoute;
+  route: RouteName;
   otherwise?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  return <>{useMay(route) ? children : otherwise}</>;
+  return <>{useContext(Viewer)?.may(route) ? children : otherwise}</>;
 }
 
 /** A link for roles that may open its page, and its text for all others. */
@@ -32,7 +28,7 @@ export function LinkIfMay({
   title,
   children,
 }: {
-  route: RightsRoute;
+  route: RouteName;
   href: string;
   title?: string;
   children: ComponentChildren;
@@ -43,5 +39,9 @@ export function LinkIfMay({
       {children}
     </a>
   );
-  return useMay(route) ? link : text;
+  return (
+    <IfMay route={route} otherwise={text}>
+      {link}
+    </IfMay>
+  );
 }

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { keysAmong, listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
+import type { PageRequest } from './answer.ts';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
-import type { PageRequest } from './page-routes.ts';
 import { ridesPath } from './paths.ts';
 import { startOfDay, zoneOf } from './zone.ts';
 
@@ -30,7 +30,10 @@ export interface ListFilters {
  * Reads the filters of a list: key, days in the reader's zone, and those that `more` names. Throws `not_found` for a
  * key that is unknown or belongs to another account.
  */
-export async function readFilters({ owner, query }: PageRequest, more: readonly string[]): Promise<ListFilters> {
+export async function readFilters(
+  { owner, query }: Pick<PageRequest, 'owner' | 'query'>,
+  more: readonly string[],
+): Promise<ListFilters> {
   const names = ['key', 'from', 'to', zoneField, ...more];
   const values = Object.fromEntries(names.map((name) => [name, query(name).trim()]));
   const [active, revoked] = await Promise.all([listActiveKeys(owner), listRevokedKeys(owner, revokedToChoose)]);
@@ -49,7 +52,10 @@ export async function readFilters({ owner, query }: PageRequest, more: readonly 
 }
 
 /** The keys of a list's rows. */
-export const keysOfRows = (rows: readonly { keyId: string }[], { owner }: PageRequest): Promise<ListedKey[]> =>
+export const keysOfRows = (
+  rows: readonly { keyId: string }[],
+  { owner }: Pick<PageRequest, 'owner'>,
+): Promise<ListedKey[]> =>
   keysAmong(
     rows.map(({ keyId }) => keyId),
     owner,

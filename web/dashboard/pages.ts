@@ -1,0 +1,5 @@
+import type { Page } from '../kit/page.tsx';
+import { team } from './team.tsx';
+
+/** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
+export const pages: readonly Page[] = [team];

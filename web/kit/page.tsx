@@ -1,0 +1,113 @@
+import type { ComponentChildren } from 'preact';
+import type { Role } from '../../shared/accounts/account.ts';
+import { hasRecentCode } from '../../shared/accounts/session.ts';
+import type { Answer, Document, PageRequest, SentRequest } from './answer.ts';
+import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
+import { readFields } from './fields.tsx';
+import type { Form } from './form.ts';
+import { FaultSummary } from './forms.tsx';
+
+interface PageDeclaration<Subject, Data> {
+  /** The section in the navigation, and the label of its entry if it leads to this page. */
+  section: 'keys' | 'team';
+  entry?: string;
+  /** The roles that may see the page. */
+  roles: readonly Role[];
+  /** Finds what the page and its forms are about. Throws `not_found`. */
+  find?(request: PageRequest): Promise<Subject>;
+  /** True if the subject does not take this form: it leads back to the page. */
+  isClosed?(subject: Subject, request: SentRequest): unknown;
+  read(request: PageRequest, subject: Subject): Data | Promise<Data>;
+  view(data: Data): Document;
+  /** The title over the faults of a form. */
+  faultTitle?: string;
+  forms?: Readonly<Record<string, Form<Subject>>>;
+}
+
+/** A route of a page, with the roles that may use it. */
+export type PageRoute = { path: string; roles: readonly Role[] } & (
+  | { method: 'GET'; answer(request: PageRequest): Promise<Answer> }
+  | { method: 'POST'; answer(request: SentRequest): Promise<Answer>; ofPerson?: boolean }
+);
+
+export type Page = Pick<PageDeclaration<never, never>, 'section' | 'entry'> & { path: string; routes: PageRoute[] };
+
+/**
+ * Declares a page with its forms. A form is answered in this order: unknown subject (404), closed subject (303), faults
+ * (422), no recent code (303), the change. The session, the rights, the form id and the form's account are checked before.
+ */
+export function page<Data extends object, Subject = void>(
+  path: string,
+  { section, entry, roles, find, isClosed, read, view, faultTitle, forms = {} }: PageDeclaration<Subject, Data>,
+): Page {
+  const pathOf = (name: string) => forms[name]?.path ?? `${path}/${name}`;
+  const home = ({ param }: PageRequest) => addressOf(path, param);
+  const subjectOf = async (request: PageRequest) => (await find?.(request)) as Subject;
+  const doneTexts = new Map(Object.values(forms).flatMap(({ done = {} }) => Object.entries(done)));
+
+  async function show(request: PageRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
+    const { name, faults = {}, refusal, show: replaced } = sent;
+    const { children, actions, ...document } = view({ ...(await read(request, subject)), ...replaced });
+    const done = name ? undefined : doneTexts.get(request.query('done'));
+    const inPage = (part: ComponentChildren) => (
+      <Shown.Provider value={{ request, sent, forms, pathOf }}>{part}</Shown.Provider>
+    );
+    return {
+      ...document,
+      hasErrors: document.hasErrors || refusal !== undefined || Object.keys(faults).length > 0,
+      actions: actions && inPage(actions),
+      children: inPage(
+        <>
+          {done && <Notice>{done}</Notice>}
+          {refusal && <Notice bad>{refusal}</Notice>}
+          <FaultSummary faults={faults} title={faultTitle} />
+          {children}
+        </>,
+      ),
+    };
+  }
+
+  async function ask(name: string, request: PageRequest): Promise<Answer> {
+    const { confirm, anchor = '' } = forms[name] as Form<Subject>;
+    const asked = confirm?.(request, await subjectOf(request));
+    if (!asked) return { redirectTo: home(request) };
+    const action = addressOf(pathOf(name), request.param) + anchor;
+    const children = <Confirm {...asked} action={action} back={home(request)} />;
+    return { document: { title: asked.title, test: asked.test, lead: <p>{asked.about}</p>, children } };
+  }
+
+  async function send(name: string, request: SentRequest): Promise<Answer> {
+    const { fields, recentCode, act, done = {} } = forms[name] as Form<Subject>;
+    const subject = await subjectOf(request);
+    if (isClosed?.(subject, request)) return { redirectTo: home(request) };
+    const { values, faults } = readFields(fields, request.text, request.service);
+    if (Object.keys(faults).length > 0) {
+      return { document: await show(request, subject, { name, faults }), status: 422 };
+    }
+    if (recentCode?.(request, values, subject) && !hasRecentCode(request.session, request.service.now())) {
+      return { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(backFromCode(name, request))}` };
+    }
+    const result = (await act(request, values, subject)) ?? { done: Object.keys(done)[0] };
+    if ('done' in result) return { redirectTo: home(request) + (result.done ? `?done=${result.done}` : '') };
+    if (!('again' in result)) return result;
+    const { again: status, headers, ...more } = result;
+    return { document: await show(request, subject, { ...more, name }), status, headers };
+  }
+
+  /** The page to which the code leads back, with the fields of the form. */
+  function backFromCode(name: string, request: SentRequest): string {
+    const { confirm, fields, anchor = '' } = forms[name] as Form<Subject>;
+    const typed = new URLSearchParams(Object.keys(fields).map((field) => [field, request.text(field)]));
+    const back = confirm ? addressOf(pathOf(name), request.param) : home(request) + anchor;
+    return typed.size > 0 ? `${back}?${typed}` : back;
+  }
+
+  const formRoutes = Object.entries(forms).flatMap(([name, { confirm, ofPerson, ...own }]): PageRoute[] => {
+    const route = { path: pathOf(name), roles: own.roles ?? roles };
+    const post = { ...route, method: 'POST' as const, ofPerson, answer: (request: SentRequest) => send(name, request) };
+    if (own.path && !confirm) return [post];
+    return [post, { ...route, method: 'GET', answer: (request) => ask(name, request) }];
+  });
+  const answer = async (request: PageRequest) => ({ document: await show(request, await subjectOf(request)) });
+  return { section, entry, path, routes: [{ method: 'GET', path, roles, answer }, ...formRoutes] };
+}

@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+import { TableHead } from './blocks.tsx';
+
+/** A column of a table. */
+export interface Column<Row> {
+  head: string;
+  /** The classes of its cells. `line-1 right` is the place on the card of a phone, `small` the look there (table.css). */
+  at: string;
+  cell(row: Row): ComponentChildren;
+  /** The cards name the column. */
+  label?: boolean;
+  number?: boolean;
+  /** Only screen readers read the head. */
+  spoken?: boolean;
+}
+
+/** A table with a row for each of `rows`, and on a phone with a card. A text labels it, or the heading `labelledBy`. */
+export function Table<Row extends { id: string } | { _id: string }>({
+  label,
+  labelledBy,
+  columns,
+  rows,
+}: {
+  label?: string;
+  labelledBy?: string;
+  columns: readonly (Column<Row> | false)[];
+  rows: readonly Row[];
+}) {
+  const shown = columns.filter((column) => column !== false);
+  const heads = shown.map(({ head, spoken }) => (spoken ? <span class="spoken">{head}</span> : head));
+  return (
+    <table class="table list cards" aria-label={label} aria-labelledby={labelledBy}>
+      <TableHead columns={heads} numbers={heads.filter((_, index) => shown[index]?.number)} />
+      <tbody>
+        {rows.map((row) => (
+          <tr key={'id' in row ? row.id : row._id}>
+            {shown.map((column) => (
+              <td
+                key={column.head}
+                class={column.number ? `number ${column.at}` : column.at}
+                data-label={column.label ? column.head : undefined}
+              >
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
