@@ -1,3 +1,4 @@
+import { closestMatch } from 'leven';
 import type { Config } from '../shared/base/config.ts';
 import { parseCommandLine, UsageError } from '../shared/process/command-line.ts';
 import { operatorName, type Recorded } from './operator.ts';
@@ -128,7 +129,10 @@ export function readCommandLine<Ctx>(
   const [name, ...rest] = positionals;
   if (name === undefined) throw new UsageError('a command is missing');
   const command = commandNamed(program, name);
-  if (!command) throw new UsageError(`unknown command ${name}`);
+  if (!command) {
+    const similar = closestMatch(name, Object.keys(program.commands), { maxDistance: 2 });
+    throw new UsageError(`unknown command ${name}${similar ? `: did you mean ${similar}?` : ''}`);
+  }
   const { json = false, ...given } = values;
   const foreign = Object.keys(given).find((option) => !Object.hasOwn(command.options ?? {}, option));
   if (foreign) throw new UsageError(`${name} does not accept --${foreign}`);

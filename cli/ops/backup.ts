@@ -26,7 +26,7 @@ checksums. With --key-file, the files are encrypted. Redis
 and SECRETS_KEY are not part of a backup.`,
     rows: {
       '--to DIR': 'a folder that is empty or does not exist',
-      '--key-file FILE': '32 bytes in base64; encrypts the files\nwith AES-256-GCM',
+      '--key-file FILE': '32 bytes in base64; encrypts the files\nin the format of age',
     },
     examples: [
       `PROGRAM backup \\

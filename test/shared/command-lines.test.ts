@@ -171,3 +171,21 @@ for (const name of ['keys', 'drivers', 'ops'] as const) {
     }
   });
 }
+
+describe('a mistyped command', () => {
+  for (const [line, similar] of [
+    ['rotat key_x', 'rotate'],
+    ['craete --name x', 'create'],
+  ] as const) {
+    it(`"${line}" is refused with the nearest command, ${similar}`, async () => {
+      const { code, err } = await runToEnd(keys, line.split(' '), testSettings());
+      expect(code).to.equal(2);
+      expect(err[0]).to.match(new RegExp(`: did you mean ${similar}\\?$`));
+    });
+  }
+
+  it('a command that resembles none is refused without a guess', async () => {
+    const { err } = await runToEnd(keys, ['nonsense'], testSettings());
+    expect(err[0]).to.equal('keys: unknown command nonsense');
+  });
+});

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { PassThrough, Readable, Transform } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import mongoose from 'mongoose';
@@ -44,7 +44,7 @@ export async function writeDocuments(
   documents: AsyncIterable<StoredDocument>,
   key?: Buffer,
 ): Promise<StoredFile> {
-  const file = `${name}.bson.gz${key ? '.enc' : ''}`;
+  const file = `${name}.bson.gz${key ? '.age' : ''}`;
   const hash = createHash('sha256');
   let [count, bytes] = [0, 0];
   async function* serialized() {
@@ -61,11 +61,10 @@ export async function writeDocuments(
     },
   });
   const target = createWriteStream(path.join(folder, file), { mode: onlyOwner, flags: 'wx', flush: true });
-  const encrypted = key ? encrypting(key, name) : new PassThrough();
   await pipeline(
     Readable.from(serialized(), { objectMode: false }),
     createGzip({ level: 4 }),
-    encrypted,
+    encrypting(key),
     measure,
     target,
   );
@@ -78,9 +77,8 @@ export async function* readDocuments(
   { name, file }: Pick<Manifest['collections'][number], 'name' | 'file'>,
   key?: Buffer,
 ): AsyncGenerator<StoredDocument> {
-  const decrypted = key ? decrypting(key, name) : new PassThrough();
   const plain = createGunzip();
-  const copied = pipeline(createReadStream(path.join(folder, path.basename(file))), decrypted, plain);
+  const copied = pipeline(createReadStream(path.join(folder, path.basename(file))), decrypting(name, key), plain);
   copied.catch(() => {});
   let waiting = Buffer.alloc(0);
   try {

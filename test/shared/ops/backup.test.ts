@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { ops } from '../../../cli/ops/commands.ts';
@@ -9,7 +10,12 @@ import { AppError } from '../../../shared/base/errors.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { storeMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { createBackupFolder, writeDocuments, writeManifest } from '../../../shared/process/backup/backup-files.ts';
+import {
+  createBackupFolder,
+  readDocuments,
+  writeDocuments,
+  writeManifest,
+} from '../../../shared/process/backup/backup-files.ts';
 import { brokenReferences } from '../../../shared/process/backup/check-references.ts';
 import { restoreBackup } from '../../../shared/process/backup/restore-backup.ts';
 import { inCopyOrder, writeBackup } from '../../../shared/process/backup/write-backup.ts';
@@ -83,7 +89,7 @@ describe('backup and restore', () => {
       });
       const files = await fs.readdir(to);
       const stored = Buffer.concat(await Promise.all(files.map((file) => fs.readFile(path.join(to, file)))));
-      expect(files.filter((file) => file.endsWith('.enc')).length > 0).to.equal(key !== undefined);
+      expect(files.filter((file) => file.endsWith('.age')).length > 0).to.equal(key !== undefined);
       expect(stored.includes('Ada Lovelace')).to.equal(false);
       for (const file of files) expect((await fs.stat(path.join(to, file))).mode & 0o777, file).to.equal(0o600);
       await inDatabase(async (api, url) => {
@@ -271,7 +277,30 @@ describe('backup and restore', () => {
 
     it('a changed file is refused before anything is restored', async () => {
       expect(await restoring(flip('rides.bson.gz'), () => plain)()).to.match(/does not have the checksum/);
-      expect(await restoring(flip('rides.bson.gz.enc'), () => encrypted, key)()).to.match(/does not have the checksum/);
+      expect(await restoring(flip('rides.bson.gz.age'), () => encrypted, key)()).to.match(/does not have the checksum/);
+    });
+
+    it('another key, and a change at any place of a file or at its end, stop the decryption of the file', async () => {
+      const folder = newFolder();
+      await fs.mkdir(folder);
+      const written = Array.from({ length: 100 }, (_, _id) => ({ _id, text: randomBytes(2_000) }));
+      const { file } = await writeDocuments(folder, 'some', Readable.from(written), key);
+      const name = path.join(folder, file);
+      const bytes = await fs.readFile(name);
+      const readAll = async (given: Buffer) => {
+        let count = 0;
+        for await (const _ of readDocuments(folder, { name: 'some', file }, given)) count += 1;
+        return count;
+      };
+      expect(await readAll(key)).to.equal(written.length);
+      expect(await refusalOf(readAll(randomBytes(32)))).to.match(/does not decrypt/);
+      const changed = (at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+      const head = bytes.indexOf('\n', bytes.indexOf('\n--- ') + 1) + 17;
+      const shortened = [10, head, head + 65_552, bytes.length - 1].map((length) => bytes.subarray(0, length));
+      for (const damaged of [...[0, 30, head - 1, 100_000, bytes.length - 1].map(changed), ...shortened]) {
+        await fs.writeFile(name, damaged);
+        expect(await refusalOf(readAll(key))).to.match(/does not decrypt/);
+      }
     });
 
     it('a changed manifest of an encrypted backup is refused', async () => {
