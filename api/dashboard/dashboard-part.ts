@@ -17,9 +17,6 @@ import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { boardRoutes } from './desk/board-routes.tsx';
 import { deskRoutes } from './desk/desk-routes.tsx';
 import { type Boards, followBoards } from './desk/desk-streams.ts';
-import { placesRoutes } from './desk/places.tsx';
-import { receiptRoutes } from './desk/receipt.tsx';
-import { deskSettingsRoutes } from './desk/settings.tsx';
 import { keyRoutes } from './keys/key.ts';
 import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
@@ -112,14 +109,11 @@ export function dashboardRoutes(
     ...overviewRoutes(service),
     ...deskRoutes(service, creation, boards),
     ...boardRoutes(service, boards, openStream),
-    ...placesRoutes(service),
-    ...deskSettingsRoutes(service),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
-    ...receiptRoutes(service),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...usageRoutes(service),

@@ -54,18 +54,18 @@ function answerWith({ ctx, account }: PageRequest, section: Section, answer: Pag
 export const renderInFrame = (
   account: CurrentAccount,
   section: Section,
-  { lead, actions, children, ...frame }: Document,
+  { lead, actions, children, around = (page) => page, ...frame }: Document,
 ): string =>
   dashboardPage({
     ...frame,
     account,
     section,
-    children: (
+    children: around(
       <>
         <PageHead title={frame.title} actions={actions}>
           {lead}
         </PageHead>
         {children}
-      </>
+      </>,
     ),
   });

@@ -18,8 +18,6 @@ export const stepWords: Record<RideStatus, string> = {
 /** The steps of a ride that is not cancelled. */
 const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 
-export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
-
 /** `2026-11-21 14:03 UTC`: for readers without scripts, and behind a local time. */
 export const utcText = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

@@ -1,5 +1,8 @@
+import { deskSettings } from '../desk/desk-settings.tsx';
+import { receipt } from '../desk/receipt.tsx';
+import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
 import { team } from './team.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [team];
+export const pages: readonly Page[] = [savedPlaces, deskSettings, receipt, team];

@@ -30,6 +30,9 @@ export interface SentRequest extends PageRequest {
   text(name: string): string;
 }
 
+/** A request for which a page is shown, also again after a form. */
+export type ShownRequest = PageRequest & Partial<SentRequest>;
+
 /** A page of the dashboard, without its frame. */
 export interface Document {
   title: string;
@@ -41,6 +44,8 @@ export interface Document {
   hasErrors?: boolean;
   scripts?: readonly string[];
   children?: ComponentChildren;
+  /** Puts an element around the title and the content. */
+  around?(page: ComponentChildren): ComponentChildren;
 }
 
 /** A page, a redirect (303), or the refusal of a change to a suspended account. */

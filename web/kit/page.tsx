@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import { hasRecentCode } from '../../shared/accounts/session.ts';
-import type { Answer, Document, PageRequest, SentRequest } from './answer.ts';
+import type { Answer, Document, PageRequest, SentRequest, ShownRequest } from './answer.ts';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
 import { readFields } from './fields.tsx';
 import type { Form } from './form.ts';
@@ -9,15 +9,15 @@ import { FaultSummary } from './forms.tsx';
 
 interface PageDeclaration<Subject, Data> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
-  section: 'keys' | 'team';
+  section: 'desk' | 'keys' | 'rides' | 'team';
   entry?: string;
   /** The roles that may see the page. */
   roles: readonly Role[];
   /** Finds what the page and its forms are about. Throws `not_found`. */
-  find?(request: PageRequest): Promise<Subject>;
+  find?(request: ShownRequest): Promise<Subject>;
   /** True if the subject does not take this form: it leads back to the page. */
   isClosed?(subject: Subject, request: SentRequest): unknown;
-  read(request: PageRequest, subject: Subject): Data | Promise<Data>;
+  read(request: ShownRequest, subject: Subject): Data | Promise<Data>;
   view(data: Data): Document;
   /** The title over the faults of a form. */
   faultTitle?: string;
@@ -42,10 +42,10 @@ export function page<Data extends object, Subject = void>(
 ): Page {
   const pathOf = (name: string) => forms[name]?.path ?? `${path}/${name}`;
   const home = ({ param }: PageRequest) => addressOf(path, param);
-  const subjectOf = async (request: PageRequest) => (await find?.(request)) as Subject;
+  const subjectOf = async (request: ShownRequest) => (await find?.(request)) as Subject;
   const doneTexts = new Map(Object.values(forms).flatMap(({ done = {} }) => Object.entries(done)));
 
-  async function show(request: PageRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
+  async function show(request: ShownRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
     const { name, faults = {}, refusal, show: replaced } = sent;
     const { children, actions, ...document } = view({ ...(await read(request, subject)), ...replaced });
     const done = name ? undefined : doneTexts.get(request.query('done'));

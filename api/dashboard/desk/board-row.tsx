@@ -5,8 +5,8 @@ import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { moneyText, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
 import { deskPath, ridePath } from '../../../web/kit/paths.ts';
-import { ratingText } from '../../track/words.ts';
-import { Phone, rideName } from '../rides/ride-facts.tsx';
+import { Phone, rideName } from '../../../web/kit/ride-parts.tsx';
+import { ratingText } from '../../../web/kit/ride-words.ts';
 import type { PlacedRide } from './board-needs.ts';
 
 /** One ride of the board. Everyone who has the board open receives the same HTML. */

@@ -2,15 +2,14 @@ import type { Config } from '../../../shared/base/config.ts';
 import { carTypes, needs, needWords } from '../../../shared/base/terms.ts';
 import { labelledFields } from '../../../shared/rides/fields.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
+import { hasGeocoder } from '../../../web/desk/geocoder.ts';
+import { MapDialog, PlaceField, SavedPlaces } from '../../../web/desk/place-field.tsx';
+import type { Doubt } from '../../../web/desk/trip-places.ts';
 import { ChoiceField, type Faults, FormId, TextField } from '../../../web/kit/forms.tsx';
 import { deskPath } from '../../../web/kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
-import { hasGeocoder } from './geocoder.ts';
-import { MapDialog } from './map-dialog.tsx';
 import { PickupClocks } from './pickup-clocks.tsx';
-import { PlaceField, SavedPlaces } from './place-field.tsx';
-import type { Doubt } from './trip-places.ts';
 
 interface FormProps extends BookingState {
   config: Pick<Config, 'tiles' | 'secrets'>;
@@ -30,7 +29,11 @@ export function BookingForm(props: FormProps) {
   const first = Object.keys(faults)[0] ?? 'from';
   const shown = { values, faults, first };
   const canSearch = hasGeocoder(config);
-  const placeProps = { values, faults, canSearch };
+  const placeOf = (name: 'from' | 'to') => ({
+    ...{ name, faults, list: 'saved-places', value: values[name], point: values[`${name}Point`] },
+    placeholder: canSearch ? 'Place, address or coordinates' : 'Place or coordinates',
+    autofocus: first === name,
+  });
   return (
     <form
       id="book"
@@ -49,8 +52,8 @@ export function BookingForm(props: FormProps) {
       <input type="hidden" name="zone" value={values.zone} />
       <Problems faults={faults} refusal={refusal} isDoubt={Object.keys(props.faults ?? {}).length === 0} />
       <SavedPlaces desk={desk} />
-      <PlaceField name="from" label="From" {...placeProps} autofocus={first === 'from'} about={about} />
-      <PlaceField name="to" label="To" {...placeProps} autofocus={first === 'to'} />
+      <PlaceField label="From" {...placeOf('from')} about={about} />
+      <PlaceField label="To" {...placeOf('to')} />
       <TimeFields {...shown} clockOf={props.clockOf} />
       <p class="hint pickup-clocks" id="pickup-clocks" role="status">
         <PickupClocks values={values} places={desk.places} />

@@ -1,14 +1,14 @@
 import { shownText } from '../../../shared/base/shown-text.ts';
 import { type Need, needs } from '../../../shared/base/terms.ts';
 import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
+import { coordinatesAsText } from '../../../web/desk/coordinates.ts';
+import { chosenAs, type TripPlace } from '../../../web/desk/trip-places.ts';
 import type { Faults } from '../../../web/kit/forms.tsx';
 import { timeIn } from '../../../web/kit/lists.tsx';
 import { labelledFaults, labelledTexts, labelledValues, numberIn } from '../../../web/kit/ride-request.ts';
 import { timeOfClock, zoneOf } from '../../../web/kit/zone.ts';
 import type { Form } from '../../http/body.ts';
 import { earliestMs } from '../../rides/pickup-time.ts';
-import { coordinatesAsText } from './coordinates.ts';
-import { chosenAs, type TripPlace } from './trip-places.ts';
 
 /** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen a place. */
 export const emptyValues = {

@@ -6,6 +6,10 @@ import { carTypes } from '../../../shared/base/terms.ts';
 import { callerOf } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findCreated, type NewRide } from '../../../shared/rides/create-ride.ts';
+import { type DeskKey, readDeskKey } from '../../../web/desk/desk-key.tsx';
+import { hasGeocoder, searchAddresses } from '../../../web/desk/geocoder.ts';
+import { linkFault } from '../../../web/desk/map-links.ts';
+import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from '../../../web/desk/trip-places.ts';
 import type { Faults } from '../../../web/kit/forms.tsx';
 import { deskPath } from '../../../web/kit/paths.ts';
 import type { Form } from '../../http/body.ts';
@@ -24,12 +28,8 @@ import {
   pickupTimeIn,
   valuesIn,
 } from './booking-values.ts';
-import { type DeskKey, readDeskKey } from './desk-key.ts';
 import { doubtAboutFare, type FareWords, fareWords } from './fare-words.ts';
-import { hasGeocoder, searchAddresses } from './geocoder.ts';
-import { linkFault } from './map-links.ts';
 import { pickupClocksHtml } from './pickup-clocks.tsx';
-import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
 
 /** What the booking form shows. */
 export interface BookingState {

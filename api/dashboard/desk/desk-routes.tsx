@@ -2,23 +2,22 @@ import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { rideOf } from '../../../shared/rides/list-rides.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { chooseOnlyKey, type DeskKey, KeyNotice } from '../../../web/desk/desk-key.tsx';
+import { chosenAsSaved } from '../../../web/desk/trip-places.ts';
 import { ModePill, placeText, Time } from '../../../web/kit/facts.tsx';
 import { deskPlacesPath, deskSettingsPath, ridePath } from '../../../web/kit/paths.ts';
+import { rideName } from '../../../web/kit/ride-parts.tsx';
 import { IfMay } from '../../../web/kit/viewer.tsx';
 import type { RideCreation } from '../../rides/creation.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
-import { rideName } from '../rides/ride-facts.tsx';
 import { Board, boardScript, wallPage } from './board.tsx';
 import { findRides } from './board-find.tsx';
 import { readDesk } from './board-routes.tsx';
 import { answerHint, answerSearch, type BookingState, bookRide, type OpenDesk, openDesk } from './booking.ts';
 import { BookingForm } from './booking-form.tsx';
 import { canKeepTime, emptyValues, repeats, timeOfRide, valuesOfRide } from './booking-values.ts';
-import { chooseOnlyKey, type DeskKey } from './desk-key.ts';
 import type { Boards } from './desk-streams.ts';
-import { KeyNotice } from './key-notice.tsx';
-import { chosenAsSaved } from './trip-places.ts';
 
 /** The rides that the form of the desk is about. */
 interface ShownRides {

@@ -1,13 +1,13 @@
 import type { Desk } from '../../../shared/accounts/desk.ts';
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
+import { hasGeocoder } from '../../../web/desk/geocoder.ts';
+import { MapDialog } from '../../../web/desk/place-field.tsx';
 import { Empty, TableHead } from '../../../web/kit/blocks.tsx';
 import { coordinatesText } from '../../../web/kit/facts.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../../../web/kit/forms.tsx';
 import { deskPath, deskPlacesPath } from '../../../web/kit/paths.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { hasGeocoder } from './geocoder.ts';
-import { MapDialog } from './map-dialog.tsx';
 
 /** The fields of a place's form. `id` is empty for a new place. */
 export interface PlaceValues {

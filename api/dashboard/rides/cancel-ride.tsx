@@ -3,8 +3,8 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { StatusPill } from '../../../web/kit/facts.tsx';
 import { ChangeForm } from '../../../web/kit/forms.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
+import { rideName, TripText } from '../../../web/kit/ride-parts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { rideName, TripText } from './ride-facts.tsx';
 
 /** The section of the page, the address of its form, and the page to which it leads back. */
 interface CancelPlaces {

@@ -8,10 +8,10 @@ import { findKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
-import { rideOf } from '../../../shared/rides/list-rides.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { ownRide } from '../../../web/kit/ride-parts.tsx';
 import { clientAddress } from '../../http/forwarded.ts';
-import { type FormRequest, originOf, type PageRequest } from '../page-routes.ts';
+import { type FormRequest, originOf } from '../page-routes.ts';
 
 /**
  * Changes a ride on behalf of its key, as the API does. A suspended key accepts no offer here either; its rides can
@@ -51,13 +51,6 @@ export async function recordChange(
     await audit({ _id: derivedAuditId(what, sent.id), ...by, action: what, keyId, about: _id }, service.now());
   }
   return made !== undefined;
-}
-
-/** The ride of a request's path. Throws `not_found` if the account has no such ride. */
-export async function ownRide({ owner, param }: PageRequest): Promise<Ride> {
-  const ride = await rideOf(param('rideId'), owner);
-  if (!ride) throw new AppError('not_found');
-  return ride;
 }
 
 /**

@@ -1,47 +1,49 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { timeOf } from '../../../shared/rides/events.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { stepsOf } from '../../../shared/rides/steps.ts';
-import { Fact } from '../../../web/kit/blocks.tsx';
-import { moneyText, placeText, Time, ZonedTime } from '../../../web/kit/facts.tsx';
-import { ridePath } from '../../../web/kit/paths.ts';
-import { zoneAt } from '../../../web/kit/zone.ts';
-import { dashboardPage, PageHead } from '../frame.tsx';
-import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { ownRide } from '../rides/record-change.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { timeOf } from '../../shared/rides/events.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { stepsOf } from '../../shared/rides/steps.ts';
+import type { Document } from '../kit/answer.ts';
+import { ButtonLink, Fact } from '../kit/blocks.tsx';
+import { moneyText, placeText, Time, ZonedTime } from '../kit/facts.tsx';
+import { page } from '../kit/page.tsx';
+import { ridePath } from '../kit/paths.ts';
+import { ownRide } from '../kit/ride-parts.tsx';
+import { bookers } from '../kit/roles.ts';
+import { zoneAt } from '../kit/zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
-export function receiptRoutes(service: Context): DashboardRoute[] {
-  const { page } = signedInRoutes(service);
-  return [page('/rides/:rideId/receipt', async (request) => receiptPage(request.account, await ownRide(request)))];
+export const receipt = page('/rides/:rideId/receipt', {
+  section: 'rides',
+  roles: bookers,
+  find: ownRide,
+  read: ({ account }, ride) => ({ account, ride }),
+  view: receiptView,
+});
+
+interface ReceiptData {
+  account: CurrentAccount;
+  ride: Ride;
 }
 
-function receiptPage(account: CurrentAccount, ride: Ride): string {
+function receiptView({ account, ride }: ReceiptData): Document {
   const isPaid = ride.status === 'completed';
-  return dashboardPage({
+  return {
     title: 'Receipt',
-    account,
-    section: 'rides',
     test: ride.mode === 'test',
     scripts: ['statement-page.js'],
+    around: (content) => <article class="receipt">{content}</article>,
+    actions: (
+      <>
+        {isPaid && (
+          <button type="button" class="btn" data-print hidden>
+            Print
+          </button>
+        )}
+        <ButtonLink to={ridePath(ride._id)}>Back to the ride</ButtonLink>
+      </>
+    ),
     children: (
-      <article class="receipt">
-        <PageHead
-          title="Receipt"
-          actions={
-            <>
-              {isPaid && (
-                <button type="button" class="btn" data-print hidden>
-                  Print
-                </button>
-              )}
-              <a class="btn second" href={ridePath(ride._id)}>
-                Back to the ride
-              </a>
-            </>
-          }
-        />
+      <>
         {ride.erasedAt && (
           <p class="notice">
             <span>
@@ -51,9 +53,9 @@ function receiptPage(account: CurrentAccount, ride: Ride): string {
           </p>
         )}
         {isPaid ? <Paid account={account} ride={ride} /> : <p class="notice">{unpaidText(ride)}</p>}
-      </article>
+      </>
     ),
-  });
+  };
 }
 
 const unpaidText = ({ status }: Ride): string =>
@@ -61,7 +63,7 @@ const unpaidText = ({ status }: Ride): string =>
     ? 'This ride was cancelled, so it has no receipt.'
     : 'This ride is not completed yet. Its receipt is here as soon as it is.';
 
-function Paid({ account, ride }: { account: CurrentAccount; ride: Ride }) {
+function Paid({ account, ride }: ReceiptData) {
   const { passenger, reference, pickup, destination, driver, agreedPrice, fare, distanceKm, mode } = ride;
   const startedAt = startOf(ride);
   const zone = zoneAt(pickup);

@@ -1,4 +1,4 @@
-import type { Point } from '../../../shared/base/great-circle.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { pointOfLink } from './map-links.ts';
 
 /** Coordinates as people copy them from map apps. Pure: the browser also runs it. */

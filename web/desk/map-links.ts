@@ -1,4 +1,4 @@
-import type { Point } from '../../../shared/base/great-circle.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 
 /** Links of map apps, as people paste them at the desk. Pure: the browser also runs it. */
 

@@ -1,8 +1,8 @@
-import type { Config } from '../../../shared/base/config.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { describeError } from '../../../shared/base/errors.ts';
-import type { Point } from '../../../shared/base/great-circle.ts';
-import { fetchJson } from '../../../shared/outbound/fetch-json.ts';
+import type { Config } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
+import { fetchJson } from '../../shared/outbound/fetch-json.ts';
 import { isOnEarth } from './coordinates.ts';
 
 /** An address that the operator's geocoder found. */

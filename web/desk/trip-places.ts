@@ -1,7 +1,7 @@
-import type { Place } from '../../../shared/accounts/account.ts';
-import { placeNamed } from '../../../shared/accounts/place-name.ts';
-import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
-import type { Location } from '../../../shared/rides/ride-types.ts';
+import type { Place } from '../../shared/accounts/account.ts';
+import { placeNamed } from '../../shared/accounts/place-name.ts';
+import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
+import type { Location } from '../../shared/rides/ride-types.ts';
 import { coordinatesAsText, coordinatesIn } from './coordinates.ts';
 import { pointOfLink } from './map-links.ts';
 
