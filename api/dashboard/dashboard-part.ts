@@ -14,9 +14,7 @@ import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
-import { boardRoutes } from './desk/board-routes.tsx';
-import { deskRoutes } from './desk/desk-routes.tsx';
-import { type Boards, followBoards } from './desk/desk-streams.ts';
+import { followKeys, type KeyViews } from './key-views.ts';
 import { keyRoutes } from './keys/key.ts';
 import { keysRoutes } from './keys/keys.tsx';
 import { newKeyRoutes } from './keys/new-key.tsx';
@@ -51,10 +49,10 @@ interface SharedParts {
 export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
-  const boards = followBoards(service, wake);
+  const keyViews = followKeys(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
-    boards,
+    keyViews,
     openStream: streams.open,
     streams: streams.of(consoleView),
     rideStreams: streams.of(newsView),
@@ -78,7 +76,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     renderError: pageError,
     endHeld: streams.endAll,
     async close() {
-      boards.close();
+      keyViews.close();
       streams.close();
     },
   };
@@ -86,8 +84,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 
 /** The objects of the process that the routes use. */
 export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
-  /** The boards of the desks. */
-  boards: Boards;
+  keyViews: KeyViews;
   openStream: DashboardStreams['open'];
   /** The streams of the test console. */
   streams: ConsoleStreams;
@@ -98,7 +95,7 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, boards, openStream, streams, rideStreams, mailPage }: ConsoleParts,
+  { creation, keyViews, openStream, streams, rideStreams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -107,8 +104,6 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...deskRoutes(service, creation, boards),
-    ...boardRoutes(service, boards, openStream),
     ...keysRoutes(service),
     ...newKeyRoutes(service),
     ...keyRoutes(service),
@@ -122,7 +117,7 @@ export function dashboardRoutes(
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),
-    ...webRoutes(service),
+    ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];
 }

@@ -67,16 +67,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /console/:rideId/steps/:step': builders,
   'GET /signature': builders,
 
-  'GET /desk': bookers,
-  'POST /desk': bookers,
-  'POST /desk/hint': bookers,
-  'POST /desk/search': bookers,
-  'GET /desk/state': bookers,
-  'GET /desk/events': bookers,
-  'POST /desk/rides/:rideId/accept': bookers,
-  'GET /desk/rides/:rideId/cancel': bookers,
-  'POST /desk/rides/:rideId/cancel': bookers,
-
   'GET /rides': bookers,
   'GET /rides/:rideId': bookers,
   'GET /rides/:rideId/state': bookers,

@@ -1,4 +1,5 @@
 import { haversineKm } from '../../shared/base/great-circle.ts';
+import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
@@ -49,8 +50,6 @@ export const shownDriver = (state: TrackState): TrackState['driver'] =>
 export const oldReportMs = 15_000;
 /** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
-/** A driver is late if the arrival was expected at least this long ago. */
-export const lateMs = 60_000;
 
 interface Words {
   /** The most important fact, and the largest text of the page. */

@@ -1,3 +1,5 @@
+import { desk } from '../desk/desk-page.tsx';
+import { deskRide } from '../desk/desk-ride.tsx';
 import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
@@ -5,4 +7,4 @@ import type { Page } from '../kit/page.tsx';
 import { team } from './team.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [savedPlaces, deskSettings, receipt, team];
+export const pages: readonly Page[] = [desk, deskRide, savedPlaces, deskSettings, receipt, team];

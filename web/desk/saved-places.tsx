@@ -22,9 +22,8 @@ import { page } from '../kit/page.tsx';
 import { deskPath, deskPlacesPath } from '../kit/paths.ts';
 import { bookers } from '../kit/roles.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { coordinatesAsText, isOnEarth } from './coordinates.ts';
+import { coordinatesAsText, isOnEarth, linkFault } from './coordinates.ts';
 import { hasGeocoder } from './geocoder.ts';
-import { linkFault } from './map-links.ts';
 import { MapDialog, PlaceField } from './place-field.tsx';
 import { chosenAs, placeIn, type TripPlace } from './trip-places.ts';
 
@@ -129,7 +128,7 @@ function placesView({ desk, config, values }: PlacesData): Document {
     title: 'Saved places',
     lead: <p>The desk suggests these places first. A new booking starts at the default pickup.</p>,
     actions: <ButtonLink to={deskPath()}>Back to the desk</ButtonLink>,
-    scripts: ['booking-page.js'],
+    scripts: ['booking.browser.js'],
     children: (
       <div class="desk">
         <section class="desk-book" aria-labelledby="place-form-title">

@@ -2,8 +2,7 @@ import type { Place } from '../../shared/accounts/account.ts';
 import { placeNamed } from '../../shared/accounts/place-name.ts';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
-import { coordinatesAsText, coordinatesIn } from './coordinates.ts';
-import { pointOfLink } from './map-links.ts';
+import { coordinatesAsText, coordinatesIn, pointOfLink } from './coordinates.ts';
 
 /** The places of a booking: what a person types, and the doubts about it that are asked once. Pure. */
 

@@ -4,6 +4,7 @@ import { rideOf } from '../../shared/rides/list-rides.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { PageRequest } from './answer.ts';
 import { placeText, shortId } from './facts.tsx';
+import { deskPath, receiptPath } from './paths.ts';
 
 /** What several pages show of a ride. */
 
@@ -31,4 +32,22 @@ export function TripText({ ride: { pickup, destination } }: { ride: Pick<Ride, '
 export function Phone({ phone }: { phone?: string }) {
   const url = phone && callUrl(phone);
   return url ? <a href={url}>{phone}</a> : (phone ?? null);
+}
+
+/** Books a ride like this one, and prints its receipt. */
+export function RideLinks({ ride, desk = true }: { ride: Pick<Ride, '_id' | 'status' | 'erasedAt'>; desk?: boolean }) {
+  const { _id, status, erasedAt } = ride;
+  const isBookable = desk && !erasedAt;
+  if (!isBookable && status !== 'completed') return null;
+  return (
+    <p class="ride-links" id={`links-${_id}`}>
+      {isBookable && (
+        <>
+          <a href={`${deskPath()}?repeat=${_id}`}>Repeat</a> <a href={`${deskPath()}?return=${_id}`}>Return trip</a>{' '}
+          <a href={`${deskPath()}?tomorrow=${_id}`}>Same ride tomorrow</a>{' '}
+        </>
+      )}
+      {status === 'completed' && <a href={receiptPath(_id)}>Receipt</a>}
+    </p>
+  );
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { bodyOf, emptyValues, fareFault } from '../../../api/dashboard/desk/booking-values.ts';
-import { coordinatesIn } from '../../../web/desk/coordinates.ts';
-import { linkFault } from '../../../web/desk/map-links.ts';
+import { bodyOf, emptyValues, fareFault } from '../../../web/desk/booking-values.ts';
+import { coordinatesIn, linkFault } from '../../../web/desk/coordinates.ts';
 import { doubtsAbout, placeIn } from '../../../web/desk/trip-places.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855 };

@@ -1,9 +1,9 @@
-import type { Config } from '../../../shared/base/config.ts';
-import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
-import type { CarType, Mode } from '../../../shared/base/terms.ts';
-import { fareHint, pricesFor } from '../../../shared/fares/fare-hint.ts';
-import type { Doubt } from '../../../web/desk/trip-places.ts';
-import { moneyText } from '../../../web/kit/facts.tsx';
+import type { Config } from '../../shared/base/config.ts';
+import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
+import type { CarType, Mode } from '../../shared/base/terms.ts';
+import { fareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
+import { moneyText } from '../kit/facts.tsx';
+import type { Doubt } from './trip-places.ts';
 
 /** The fare hint of a trip in words, and the fare that it suggests, such as `23.90`; empty without a hint. */
 export interface FareWords {

@@ -1,12 +1,12 @@
-import { isolated } from '../../../shared/base/shown-text.ts';
-import type { BoardRide } from '../../../shared/rides/board-rides.ts';
-import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import type { Offer } from '../../../shared/rides/ride-types.ts';
-import { moneyText, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
-import { FormId } from '../../../web/kit/forms.tsx';
-import { deskPath, ridePath } from '../../../web/kit/paths.ts';
-import { Phone, rideName } from '../../../web/kit/ride-parts.tsx';
-import { ratingText } from '../../../web/kit/ride-words.ts';
+import { isolated } from '../../shared/base/shown-text.ts';
+import type { BoardRide } from '../../shared/rides/board-rides.ts';
+import { waitsToOpen } from '../../shared/rides/opening.ts';
+import type { Offer } from '../../shared/rides/ride-types.ts';
+import { moneyText, placeText, StatusPill, Time } from '../kit/facts.tsx';
+import { FormId } from '../kit/forms.tsx';
+import { deskPath, ridePath } from '../kit/paths.ts';
+import { Phone, rideName } from '../kit/ride-parts.tsx';
+import { ratingText } from '../kit/ride-words.ts';
 import type { PlacedRide } from './board-needs.ts';
 
 /** One ride of the board. Everyone who has the board open receives the same HTML. */
@@ -24,9 +24,7 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
         <StatusPill status={status} />
         <strong class="board-price">{price(ride)}</strong>
       </div>
-      <p class="board-trip">
-        {placeText(ride.pickup)} <span class="quiet">to</span> {placeText(ride.destination)}
-      </p>
+      <Trip ride={ride} />
       {need && (
         <p class="board-need" id={`${id}-need`}>
           <strong>{need.text}</strong>
@@ -46,6 +44,13 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
 }
 
 export const rowId = ({ _id }: Pick<BoardRide, '_id'>): string => `board-${_id}`;
+
+/** Pickup and destination in one line. */
+export const Trip = ({ ride: { pickup, destination } }: { ride: Pick<BoardRide, 'pickup' | 'destination'> }) => (
+  <p class="board-trip">
+    {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)}
+  </p>
+);
 
 /** The offers that can be accepted, in the order of their arrival: a new offer must not move a button. */
 const liveOffers = ({ status, offers }: BoardRide): Offer[] =>

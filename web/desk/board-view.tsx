@@ -1,9 +1,10 @@
-import type { Config } from '../../../shared/base/config.ts';
-import { boardRides } from '../../../shared/rides/board-rides.ts';
-import { trackUrl } from '../../../shared/rides/events.ts';
-import { counted, countText } from '../../../web/kit/facts.tsx';
-import { ridesPath } from '../../../web/kit/paths.ts';
-import { renderHtml } from '../../pages/render.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { boardRides } from '../../shared/rides/board-rides.ts';
+import { trackUrl } from '../../shared/rides/events.ts';
+import type { KeyView, PageRequest } from '../kit/answer.ts';
+import { counted, countText } from '../kit/facts.tsx';
+import { ridesPath } from '../kit/paths.ts';
+import { renderHtml } from '../kit/render.ts';
 import { type Group, groups, placed } from './board-needs.ts';
 import { BoardRow, rowId } from './board-row.tsx';
 import type { BoardState } from './board-state.ts';
@@ -30,13 +31,12 @@ export interface BoardView {
   version: string;
 }
 
+/** The board of a key, which all its readers share. */
+export const boardOfKey: KeyView<BoardView> = { read: readBoard, stateOf };
+
 /** Reads the board of a key. Rows that `known` already has are not rendered again. */
-export async function readBoard(
-  config: Pick<Config, 'trackBaseUrl' | 'biddingTimeoutMs'>,
-  keyId: string,
-  now: number,
-  known?: BoardView,
-): Promise<BoardView> {
+async function readBoard({ config, ...service }: Context, keyId: string, known?: BoardView): Promise<BoardView> {
+  const now = service.now();
   const { rides, isCut, isUrgentCut } = await boardRides(keyId, now, config);
   const all = placed(rides, now);
   const rows = new Map<string, Row>();
@@ -77,8 +77,12 @@ export async function readBoard(
   }
 }
 
+/** The board of an account's desk; an empty one if the account has not chosen a key. */
+export const boardOf = async ({ account: { _id, deskKeyId }, service, latest }: PageRequest): Promise<BoardView> =>
+  deskKeyId ? latest(boardOfKey, deskKeyId) : emptyBoard(_id, service.now());
+
 /** The board of an account without a desk key. */
-export const emptyBoard = (accountId: string, now: number): BoardView => ({
+const emptyBoard = (accountId: string, now: number): BoardView => ({
   ...{ of: accountId, now, needs: 0, summary: renderHtml(<Summary needs={0} />), version: '' },
   rows: new Map([['board-none', { stamp: '', html: renderHtml(<NoKey />) }]]),
 });

@@ -1,4 +1,4 @@
-import { showLocalTimes } from './local-times.ts';
+import { showLocalTimes } from '../../kit/browser/local-times.ts';
 import { askDesk } from './place-options.ts';
 
 /** The answer of the service; empty while it knows no hint. */

@@ -1,4 +1,4 @@
-import { enhance } from './enhance.ts';
+import { enhance } from '../../kit/browser/enhance.ts';
 
 /** Sends the forms of the board in place, so that the page keeps what a person has typed. */
 

@@ -1,5 +1,5 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
-import { coordinatesAsText, coordinatesIn } from '../../../web/desk/coordinates.ts';
+import { coordinatesAsText, coordinatesIn } from '../coordinates.ts';
 import type { PlaceMap } from './place-map.ts';
 import {
   askDesk,

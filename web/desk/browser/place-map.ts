@@ -1,6 +1,6 @@
 import { Map as LeafletMap } from 'leaflet';
-import { coordinatesAsText } from '../../../web/desk/coordinates.ts';
-import { addControls, groundOf } from '../../track/browser/marks.ts';
+import { addControls, groundOf } from '../../kit/browser/map-ground.ts';
+import { coordinatesAsText } from '../coordinates.ts';
 
 interface Point {
   lat: number;

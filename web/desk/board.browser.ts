@@ -1,10 +1,10 @@
-import { followRide } from '../../pages/browser/follow.ts';
-import type { BoardState } from '../desk/board-state.ts';
-import { findInPlace, sendFormsInPlace } from './board-forms.ts';
-import { showBoard } from './board-rows.ts';
-import { isSoundOn, playSound } from './board-sound.ts';
-import { leave, showStop } from './board-stop.ts';
-import { showLocalTimes } from './local-times.ts';
+import { followRide } from '../kit/browser/follow.ts';
+import { showLocalTimes } from '../kit/browser/local-times.ts';
+import type { BoardState } from './board-state.ts';
+import { findInPlace, sendFormsInPlace } from './browser/board-forms.ts';
+import { showBoard } from './browser/board-rows.ts';
+import { isSoundOn, playSound } from './browser/board-sound.ts';
+import { leave, showStop } from './browser/board-stop.ts';
 
 /** The script of a page with a board. */
 

@@ -1,14 +1,14 @@
-import { shownText } from '../../../shared/base/shown-text.ts';
-import { type Need, needs } from '../../../shared/base/terms.ts';
-import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
-import { coordinatesAsText } from '../../../web/desk/coordinates.ts';
-import { chosenAs, type TripPlace } from '../../../web/desk/trip-places.ts';
-import type { Faults } from '../../../web/kit/forms.tsx';
-import { timeIn } from '../../../web/kit/lists.tsx';
-import { labelledFaults, labelledTexts, labelledValues, numberIn } from '../../../web/kit/ride-request.ts';
-import { timeOfClock, zoneOf } from '../../../web/kit/zone.ts';
-import type { Form } from '../../http/body.ts';
-import { earliestMs } from '../../rides/pickup-time.ts';
+import { shownText } from '../../shared/base/shown-text.ts';
+import { type Need, needs } from '../../shared/base/terms.ts';
+import { earliestMs } from '../../shared/rides/opening.ts';
+import type { Location, Ride } from '../../shared/rides/ride-types.ts';
+import type { SentRequest } from '../kit/answer.ts';
+import type { Faults } from '../kit/forms.tsx';
+import { timeIn } from '../kit/lists.tsx';
+import { labelledFaults, labelledTexts, requestBody } from '../kit/ride-request.ts';
+import { timeOfClock, zoneOf } from '../kit/zone.ts';
+import { coordinatesAsText } from './coordinates.ts';
+import { chosenAs, type TripPlace } from './trip-places.ts';
 
 /** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen a place. */
 export const emptyValues = {
@@ -44,9 +44,9 @@ const fields = Object.keys(emptyValues) as Field[];
 /** The name of a need's checkbox. */
 export const needField = (need: Need): string => `need_${need}`;
 
-export function valuesIn(form: Form): BookingValues {
-  const typed = Object.fromEntries(fields.map((name) => [name, form.text(name)])) as BookingValues;
-  return { ...typed, needs: needs.filter((need) => form.text(needField(need))).join(' ') };
+export function valuesIn({ text }: Pick<SentRequest, 'text'>): BookingValues {
+  const typed = Object.fromEntries(fields.map((name) => [name, text(name)])) as BookingValues;
+  return { ...typed, needs: needs.filter((need) => text(needField(need))).join(' ') };
 }
 
 /** The ways to book a ride of the account again, which the links of its page name. */
@@ -129,23 +129,22 @@ export function fareFault(fare: string): string | undefined {
 
 /** The body of the creation (contract, section 4.1), not validated yet. */
 export function bodyOf(values: BookingValues, trip: Record<'from' | 'to', TripPlace>) {
-  const typed = (field: Field) => values[field].trim() || undefined;
-  const passenger = { name: typed('passenger'), phone: typed('phone') };
+  const at = pickupTimeIn(values);
+  const texts: Record<string, string> = {
+    ...values,
+    fare: fareText(values.fare),
+    carType: values.car,
+    passengerCount: values.passengers,
+    passengerName: values.passenger,
+    passengerPhone: values.phone,
+    pickupTime: at ? new Date(at).toISOString().slice(0, -1) : '',
+    onDriverCancel: values.rebid,
+  };
   const place = ({ lat, lng, address }: TripPlace) => ({ lat, lng, address });
   return {
+    ...requestBody((field) => texts[field] ?? ''),
     pickup: place(trip.from),
     destination: place(trip.to),
-    fare: numberIn(fareText(values.fare)),
-    carType: typed('car'),
-    rideType: typed('rideType'),
-    passengerCount: numberIn(values.passengers),
-    passenger: passenger.name || passenger.phone ? passenger : undefined,
-    reference: typed('reference'),
-    notes: typed('notes'),
-    pickupAt: pickupTimeIn(values) ?? undefined,
-    onDriverCancel: typed('rebid'),
-    needs: values.needs ? values.needs.split(' ') : undefined,
-    ...labelledValues((name) => values[name]),
   };
 }
 

@@ -1,9 +1,8 @@
-import type { BoardRide } from '../../../shared/rides/board-rides.ts';
-import { matchingOffer } from '../../../shared/rides/offers.ts';
-import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import { promisedArrival } from '../../track/track-state.ts';
-import { lateMs } from '../../track/words.ts';
-import { concernOfTrip, durationText } from '../overview/attention.tsx';
+import { lateMs, promisedArrival } from '../../shared/rides/arrival.ts';
+import type { BoardRide } from '../../shared/rides/board-rides.ts';
+import { matchingOffer } from '../../shared/rides/offers.ts';
+import { waitsToOpen } from '../../shared/rides/opening.ts';
+import { concernOfTrip, durationText } from '../kit/ride-words.ts';
 
 /** The order of a board: what needs a person first, then what is under way, then what is for later. Pure. */
 

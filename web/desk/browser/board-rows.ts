@@ -1,6 +1,6 @@
-import type { BoardState } from '../desk/board-state.ts';
-import { enhance } from './enhance.ts';
-import { patch } from './patch.ts';
+import { enhance } from '../../kit/browser/enhance.ts';
+import { patch } from '../../kit/browser/patch.ts';
+import type { BoardState } from '../board-state.ts';
 
 /** Shows the states of a board. Rows that stay keep their elements, so the focus and an open text survive. */
 

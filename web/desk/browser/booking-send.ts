@@ -1,4 +1,4 @@
-import { enhance } from './enhance.ts';
+import { enhance } from '../../kit/browser/enhance.ts';
 
 /** Without an answer for this long, the connection counts as lost. */
 const answerMs = 30_000;

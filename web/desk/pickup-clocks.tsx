@@ -1,10 +1,10 @@
-import type { Place } from '../../../shared/accounts/account.ts';
-import { isOnEarth } from '../../../web/desk/coordinates.ts';
-import { placeIn } from '../../../web/desk/trip-places.ts';
-import { ZonedTime } from '../../../web/kit/facts.tsx';
-import { clockChangeAt, offsetMs, timeOfClock, zoneAt, zoneOf } from '../../../web/kit/zone.ts';
-import { renderHtml } from '../../pages/render.ts';
+import type { Place } from '../../shared/accounts/account.ts';
+import { ZonedTime } from '../kit/facts.tsx';
+import { renderHtml } from '../kit/render.ts';
+import { clockChangeAt, offsetMs, timeOfClock, zoneAt, zoneOf } from '../kit/zone.ts';
 import { type BookingValues, pickupClockIn } from './booking-values.ts';
+import { isOnEarth } from './coordinates.ts';
+import { placeIn } from './trip-places.ts';
 
 interface Typed {
   values: BookingValues;

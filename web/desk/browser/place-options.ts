@@ -1,5 +1,5 @@
 import { foldedName, placeNamed } from '../../../shared/accounts/place-name.ts';
-import { coordinatesIn } from '../../../web/desk/coordinates.ts';
+import { coordinatesIn } from '../coordinates.ts';
 
 /** The choices of a place field. */
 export interface PlaceOption {

@@ -1,15 +1,15 @@
-import type { Config } from '../../../shared/base/config.ts';
-import { carTypes, needs, needWords } from '../../../shared/base/terms.ts';
-import { labelledFields } from '../../../shared/rides/fields.ts';
-import { rideTypes } from '../../../shared/rides/ride-types.ts';
-import { hasGeocoder } from '../../../web/desk/geocoder.ts';
-import { MapDialog, PlaceField, SavedPlaces } from '../../../web/desk/place-field.tsx';
-import type { Doubt } from '../../../web/desk/trip-places.ts';
-import { ChoiceField, type Faults, FormId, TextField } from '../../../web/kit/forms.tsx';
-import { deskPath } from '../../../web/kit/paths.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { carTypes, needs, needWords } from '../../shared/base/terms.ts';
+import { labelledFields } from '../../shared/rides/fields.ts';
+import { rideTypes } from '../../shared/rides/ride-types.ts';
+import { ChoiceField, type Faults, FormId, TextField } from '../kit/forms.tsx';
+import { deskPath } from '../kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
+import { hasGeocoder } from './geocoder.ts';
 import { PickupClocks } from './pickup-clocks.tsx';
+import { MapDialog, PlaceField, SavedPlaces } from './place-field.tsx';
+import type { Doubt } from './trip-places.ts';
 
 interface FormProps extends BookingState {
   config: Pick<Config, 'tiles' | 'secrets'>;

@@ -1,8 +1,8 @@
-import { showHints } from './booking-hints.ts';
-import { sendBookingInPlace } from './booking-send.ts';
-import { showPickupTime } from './pickup-time.ts';
-import { createPlaceField } from './place-field.ts';
-import { createPlaceMap } from './place-map.ts';
+import { showHints } from './browser/booking-hints.ts';
+import { sendBookingInPlace } from './browser/booking-send.ts';
+import { showPickupTime } from './browser/pickup-time.ts';
+import { createPlaceField } from './browser/place-field.ts';
+import { createPlaceMap } from './browser/place-map.ts';
 
 /** The booking form of the desk, and the form of a saved place. Both also work without this script. */
 function start(root: ParentNode): void {
