@@ -68,7 +68,7 @@ export function DeclaredForm({ values = {}, ...props }: ButtonProps & { values?:
       class={props.class ?? (fields.length > 0 ? 'form inline' : undefined)}
     >
       {fields.map(([name, { draw }]) =>
-        draw({ name, typed: typedIn(name), initial: values[name], faults: (isSent && sent.faults) || {} }),
+        draw({ name, typed: typedIn(name), initial: values[name], faults: sent.faults ?? {} }),
       )}
       {props.children}
       <Button {...props} />
