@@ -95,7 +95,7 @@ export const key = page('/keys/:keyId', {
     }),
     'signing-secret': form({
       anchor: '#secret',
-      recentCode: () => true,
+      recentCode: () => [],
       async act(request, _, { _id }: KeyFacts) {
         const signingSecret = await viewSigningSecret(request.service.config, _id, request.owner);
         // The record's id contains the session: viewing the secret with the same form in another session is a second view.
@@ -105,7 +105,7 @@ export const key = page('/keys/:keyId', {
     }),
     'roll-secret': form({
       anchor: '#secret',
-      recentCode: () => true,
+      recentCode: () => [],
       confirm: (_, key: KeyFacts) =>
         confirmation(key, {
           title: 'Roll the signing secret?',
@@ -129,7 +129,7 @@ export const key = page('/keys/:keyId', {
       done: { 'rolled-before': 'This form was sent before. “Show signing secret” shows the current secret.' },
     }),
     rotate: form({
-      recentCode: () => true,
+      recentCode: () => [],
       confirm: (_, key: KeyFacts) =>
         confirmation(key, {
           title: 'Rotate this key?',

@@ -37,7 +37,7 @@ export const newKey = page('/keys/new', {
           hint: 'The mode of a key cannot be changed. URLs and answers are the same in both modes.',
         }),
       },
-      recentCode: (_, { mode }) => mode === 'live',
+      recentCode: (_, { mode }) => mode === 'live' && ['mode', 'name'],
       act: create,
     }),
   },

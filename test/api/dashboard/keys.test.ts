@@ -9,7 +9,7 @@ import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
-import { keyPage } from '../../support/key-page.ts';
+import { keyPage } from '../../support/key-page.tsx';
 import { useKeyPages } from '../../support/key-pages.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
