@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../../base/mongo/collection.ts';
+import { collection, recordSchema } from '../../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
 import { FenceModel, topologyChanges } from '../../base/mongo/durable-read.ts';
 import { showingMarks } from './showing-marks.ts';
@@ -23,7 +23,7 @@ interface StoredMark {
   now: Date;
 }
 
-const markSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const markSchema = recordSchema();
 /** In the collection of the fence, which a restored backup keeps: an older mark would let events be skipped. */
 const FeedMarkModel = mongoose.model('FeedMark', markSchema, FenceModel.collection.name);
 const marks = collection<StoredMark>(FeedMarkModel);
