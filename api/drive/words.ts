@@ -1,5 +1,6 @@
 import type { Point } from '../../shared/base/great-circle.ts';
 import { type CarType, needWords } from '../../shared/base/terms.ts';
+import { type LabelledName, labelledFields } from '../../shared/rides/fields.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
@@ -59,9 +60,11 @@ const needsWords = ({ needs }: Conditions): string =>
 export const specialWords = (request: Conditions): string =>
   [pickupWords(request), needsWords(request)].filter(Boolean).join('\n');
 
-/** The needs of the driver's ride, and the partner's notes; empty if there are neither. */
-export const notesOf = (ride: Pick<ShownRide, 'needs' | 'notes'>): string =>
-  [needsWords(ride), ride.notes].filter(Boolean).join('. ');
+/** The needs of the driver's ride, the fields that have only a label, and the partner's notes; empty if there are none. */
+export function notesOf(ride: Pick<ShownRide, 'needs' | 'notes'> & Partial<Record<LabelledName, unknown>>): string {
+  const labelled = labelledFields.map(({ name, label }) => ride[name] !== undefined && `${label}: ${ride[name]}`);
+  return [needsWords(ride), ...labelled, ride.notes].filter(Boolean).join('. ');
+}
 
 /** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {

@@ -25,6 +25,11 @@ interface Row {
   isErased: boolean;
   /** Stored as a date, shown as Unix time in milliseconds. */
   isTime?: true;
+  /**
+   * Pages and forms show the field under this label, as a text or an integer; the desk's form under "More". A field
+   * without a label has a place of its own on each page and in each form.
+   */
+  label?: string;
 }
 
 export const fields = {
@@ -162,6 +167,15 @@ export const fieldNames = Object.keys(fields) as FieldName[];
 export const rowOf = (name: FieldName): Row => fields[name];
 
 export const erasedFields = fieldNames.filter((name) => rowOf(name).isErased);
+
+export type LabelledName = {
+  [Name in FieldName]: Fields[Name] extends { label: string } ? Name : never;
+}[FieldName];
+
+export const labelledFields = fieldNames.flatMap((name) => {
+  const { label, schema } = rowOf(name);
+  return label ? [{ name: name as LabelledName, label, isNumber: schema.type === 'integer' }] : [];
+});
 
 /** The names of the fields that appear in a place. Pure, like the functions below. */
 export const fieldsIn = <P extends Place>(place: P): FieldIn<P>[] =>

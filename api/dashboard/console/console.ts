@@ -22,7 +22,7 @@ import {
   signedInRoutes,
 } from '../page-routes.ts';
 import { consoleRidePath } from '../paths.ts';
-import { firstValues, type RideField, requestBody } from './ride-request.ts';
+import { firstValues, labelledFaults, type RideField, requestBody } from './ride-request.ts';
 import { type StartValues, startPage } from './start-page.tsx';
 
 const shownRides = 5;
@@ -97,7 +97,8 @@ function typedIn(form: Form): StartValues {
 }
 
 /** The fields of the form by the path in the request, and how a fault names them. */
-const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
+const fieldsOfPaths: Record<string, readonly [field: RideField, label: string]> = {
+  ...labelledFaults,
   'pickup.address': ['pickupAddress', 'The address of the pickup'],
   'pickup.lat': ['pickupLat', 'The latitude of the pickup'],
   'pickup.lng': ['pickupLng', 'The longitude of the pickup'],

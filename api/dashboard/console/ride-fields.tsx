@@ -1,4 +1,5 @@
 import { carTypes, needs } from '../../../shared/base/terms.ts';
+import { labelledFields } from '../../../shared/rides/fields.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, TextArea, TextField } from '../forms.tsx';
 import { firstValues, type RideField } from './ride-request.ts';
@@ -49,6 +50,7 @@ const moreFields = [
   'distanceKm',
   'webhookUrl',
   'metadata',
+  ...labelledFields.map(({ name }) => name),
 ] as const satisfies RideField[];
 
 /** All other fields of a ride, folded until one of them is filled in. */
@@ -110,6 +112,7 @@ export function MoreFields({ values, faults }: FieldsProps) {
             faults={faults}
           />
         </div>
+        {labelledFields.map(({ name, label }) => text(name, label))}
         {text('needs', 'Needs', { hint: `Any of ${needs.join(', ')}` })}
         {text('webhookUrl', 'Webhook URL of this ride', { hint: 'Instead of the URL of the key.' })}
         <TextArea

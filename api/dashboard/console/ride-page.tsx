@@ -3,6 +3,7 @@ import type { Config } from '../../../shared/base/config.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
+import { fieldNames, shownFields } from '../../../shared/rides/fields.ts';
 import { CodeBlock, Fact } from '../blocks.tsx';
 import { Id, KeyName } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -140,8 +141,8 @@ function Fields({ ride, apiKey }: Pick<RidePageProps, 'ride' | 'apiKey'>) {
 
 /** The body of the ride's creation, without defaults. */
 function requestOf(ride: ConsoleRide): object {
-  const { pickup, destination, passengerCount, distanceKm, passenger, notes, reference, metadata } = ride;
-  const { carType, rideType, autoAccept, webhookUrl, needs, pickupAt, onDriverCancel } = ride;
+  const { pickup, destination, passengerCount, distanceKm, carType, rideType } = ride;
+  const { passenger, notes, reference, metadata, autoAccept, needs, ...others } = shownFields(ride, fieldNames);
   return {
     pickup,
     destination,
@@ -156,8 +157,6 @@ function requestOf(ride: ConsoleRide): object {
     metadata,
     autoAccept,
     needs,
-    pickupAt: pickupAt?.getTime(),
-    onDriverCancel,
-    webhookUrl,
+    ...others,
   };
 }

@@ -1,10 +1,34 @@
+import { type GivenFields, type LabelledName, labelledFields } from '../../../shared/rides/fields.ts';
+
 /**
  * The request that the console's form describes. Pure: the browser also runs it, to show the request while the form is
  * filled in.
  */
 
+/** The texts of the fields that have only a label (shared/rides/fields.ts), in a form and in a ride. */
+export const labelledTexts = (ride: GivenFields = {}) =>
+  Object.fromEntries(labelledFields.map(({ name }) => [name, String(ride[name] ?? '')])) as Record<
+    LabelledName,
+    string
+  >;
+
+/** Their values in the body of a creation, not validated yet. */
+export const labelledValues = (text: (name: LabelledName) => string): object =>
+  Object.fromEntries(
+    labelledFields.map(({ name, isNumber }) => [
+      name,
+      isNumber ? numberIn(text(name)) : text(name).trim() || undefined,
+    ]),
+  );
+
+/** How a fault names them. */
+export const labelledFaults = Object.fromEntries(
+  labelledFields.map(({ name, label }) => [name, [name, `The ${label.toLowerCase()}`] as const]),
+);
+
 /** The initial values of the form. */
 export const firstValues = {
+  ...labelledTexts(),
   pickupAddress: 'Times Square, New York',
   pickupLat: '40.7580',
   pickupLng: '-73.9855',
@@ -69,6 +93,7 @@ export function requestBody(text: (field: RideField) => string) {
     distanceKm: number('distanceKm'),
     webhookUrl: typed('webhookUrl'),
     metadata: orNone(metadataIn(text('metadata'))),
+    ...labelledValues(text),
   };
 }
 

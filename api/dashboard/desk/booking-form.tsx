@@ -1,5 +1,6 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { carTypes, needs, needWords } from '../../../shared/base/terms.ts';
+import { labelledFields } from '../../../shared/rides/fields.ts';
 import { rideTypes } from '../../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, FormId, TextField } from '../forms.tsx';
 import { deskPath } from '../paths.ts';
@@ -186,10 +187,12 @@ function Needs({ values }: Shown) {
 }
 
 /** What a desk seldom changes. */
-function More({ values, faults }: Shown) {
-  const isChanged = values.rideType !== emptyValues.rideType || values.rebid !== emptyValues.rebid;
+function More(shown: Shown) {
+  const { values, faults } = shown;
+  const names = ['rideType', 'rebid', ...labelledFields.map(({ name }) => name)] as const;
+  const isOpen = names.some((name) => faults[name] !== undefined || values[name] !== emptyValues[name]);
   return (
-    <details class="booking-more" open={isChanged || faults.rideType !== undefined}>
+    <details class="booking-more" open={isOpen}>
       <summary>More</summary>
       <ChoiceField
         name="rideType"
@@ -205,6 +208,9 @@ function More({ values, faults }: Shown) {
           Find another driver if the driver cancels
         </label>
       </fieldset>
+      {labelledFields.map(({ name, label }) => (
+        <TextField key={name} name={name} label={label} {...textOf(name, shown)} />
+      ))}
     </details>
   );
 }

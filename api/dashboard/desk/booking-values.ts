@@ -3,7 +3,7 @@ import { type Need, needs } from '../../../shared/base/terms.ts';
 import type { Location, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Form } from '../../http/body.ts';
 import { earliestMs } from '../../rides/pickup-time.ts';
-import { numberIn } from '../console/ride-request.ts';
+import { labelledFaults, labelledTexts, labelledValues, numberIn } from '../console/ride-request.ts';
 import type { Faults } from '../forms.tsx';
 import { timeIn } from '../lists.tsx';
 import { timeOfClock, zoneOf } from '../zone.ts';
@@ -29,6 +29,7 @@ export const emptyValues = {
   /** Names of needs, separated by spaces. */
   needs: '',
   rebid: 'rebid',
+  ...labelledTexts(),
   reference: '',
   fare: '',
   /** The tokens of the doubts that were asked, separated by `|`. */
@@ -69,6 +70,7 @@ export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Dat
     passenger: passenger?.name ?? '',
     phone: passenger?.phone ?? '',
     notes,
+    ...labelledTexts(ride),
     car: ride.carType,
     passengers: String(ride.passengerCount),
     rideType: ride.rideType,
@@ -143,11 +145,13 @@ export function bodyOf(values: BookingValues, trip: Record<'from' | 'to', TripPl
     pickupAt: pickupTimeIn(values) ?? undefined,
     onDriverCancel: typed('rebid'),
     needs: values.needs ? values.needs.split(' ') : undefined,
+    ...labelledValues((name) => values[name]),
   };
 }
 
 /** The fields of the form by the path in the request, and how a fault names them. */
-const fieldsOfPaths: Record<string, [field: Field, label: string]> = {
+const fieldsOfPaths: Record<string, readonly [field: Field, label: string]> = {
+  ...labelledFaults,
   'pickup.lat': ['from', 'The latitude of “From”'],
   'pickup.lng': ['from', 'The longitude of “From”'],
   'pickup.address': ['from', 'The address of “From”'],

@@ -15,7 +15,7 @@ import {
   Time,
 } from '../facts.tsx';
 import { IfMay } from '../viewer.tsx';
-import { Phone } from './ride-facts.tsx';
+import { LabelledFacts, Phone } from './ride-facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -148,6 +148,7 @@ export function RequestFacts({ ride }: { ride: Requested }) {
       )}
       {riders && <Fact name="Passenger">{riders}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
+      <LabelledFacts ride={ride} />
       {reference && <Fact name="Reference">{reference}</Fact>}
       {Object.entries(metadata ?? {}).map(([name, value]) => (
         <Fact key={name} name={<code>{name}</code>}>

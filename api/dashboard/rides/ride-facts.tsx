@@ -1,5 +1,6 @@
 import { callUrl } from '../../../shared/base/call-url.ts';
 import { needWords } from '../../../shared/base/terms.ts';
+import { type GivenFields, labelledFields } from '../../../shared/rides/fields.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { ratingText } from '../../track/words.ts';
 import { Fact } from '../blocks.tsx';
@@ -48,6 +49,7 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
       )}
       {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
+      <LabelledFacts ride={ride} />
       {driver?.name && (
         <>
           <Fact name="Driver">
@@ -75,6 +77,20 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
     </dl>
   );
 }
+
+/** The fields of a ride that have only a label (fields.ts). */
+export const LabelledFacts = ({ ride }: { ride: GivenFields }) => (
+  <>
+    {labelledFields.map(
+      ({ name, label }) =>
+        ride[name] !== undefined && (
+          <Fact key={name} name={label}>
+            {String(ride[name])}
+          </Fact>
+        ),
+    )}
+  </>
+);
 
 const RideLink = ({ rideId }: { rideId: string }) => <a href={ridePath(rideId)}>Ride {shortId(rideId)}</a>;
 
