@@ -1,3 +1,5 @@
+import { fieldsIn } from '../../shared/rides/fields.ts';
+
 export interface FormedAnswer {
   status: number;
   /** The unparsed status line and headers. */
@@ -10,16 +12,7 @@ const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
 /** The fields of a ride that only some requests ask for. */
-const terms = [
-  'pickupAt',
-  'biddingOpensAt',
-  'onDriverCancel',
-  'autoAccept',
-  'needs',
-  'reference',
-  'metadata',
-  'testMode',
-];
+const terms = [...fieldsIn('ride'), 'biddingOpensAt', 'testMode'];
 
 /** The required and the optional fields of each success response in the contract. */
 const successes: { status: number; has: string[]; mayHave: string[] }[] = [

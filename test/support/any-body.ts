@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { needs } from '../../shared/base/terms.ts';
+import { fieldNames as optionalNames } from '../../shared/rides/fields.ts';
 import { validRide } from './client.ts';
 
 const fieldNames = [
@@ -9,15 +10,9 @@ const fieldNames = [
   'carType',
   'passengerCount',
   'distanceKm',
-  'passenger',
-  'notes',
   'rideType',
-  'webhookUrl',
   'offerId',
-  'autoAccept',
-  'pickupAt',
-  'onDriverCancel',
-  'needs',
+  ...optionalNames,
   '__proto__',
   'constructor',
   'prototype',

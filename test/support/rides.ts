@@ -3,6 +3,7 @@ import { newDriverId, newKeyId } from '../../shared/base/ids.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';
+import { labelledFields } from '../../shared/rides/fields.ts';
 import type { Driver, Offer, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { Client } from './client.ts';
 
@@ -33,6 +34,11 @@ const request: RideRequest = {
   passengerCount: 1,
   distanceKm: 5.31,
 };
+
+/** A value of each field that has only a label (fields.ts). */
+export const labelledExamples: Partial<RideRequest> = Object.fromEntries(
+  labelledFields.map(({ name, isNumber }) => [name, isNumber ? 7 : 'seven']),
+);
 
 const pathTo: Record<RideStatus, readonly Command['action'][]> = {
   bidding: [],

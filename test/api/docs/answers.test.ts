@@ -13,7 +13,7 @@ import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { ageEvents } from '../../support/feed.ts';
-import { newDriver, offerOn, rideIn } from '../../support/rides.ts';
+import { labelledExamples, newDriver, offerOn, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -160,6 +160,7 @@ describe('documented answers to partners', () => {
       autoAccept: { maxPrice: 1, maxEtaMinutes: 8, waitSeconds: 5 },
       needs: ['pet'] as Need[],
       onDriverCancel: 'rebid' as const,
+      ...labelledExamples,
     };
     saw('RideCreated', (await partner.createRide({ ...own, pickupAt: inDays(2) })).body);
     const live = await api.partner('live');

@@ -8,7 +8,7 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { newDriver, offerOn } from '../../support/rides.ts';
+import { labelledExamples, newDriver, offerOn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -131,6 +131,7 @@ describe('documented answers to drivers', () => {
       notes: 'at the gate',
       pickupAt,
       needs: ['pet'] as Need[],
+      ...labelledExamples,
     };
     const rideId = await dispatchedRide(api.ctx, wish.pickup, wish);
     const made = await driver.post(`/requests/${rideId}/offers`, terms);

@@ -1,5 +1,6 @@
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
+import { fieldNames } from '../../../shared/rides/fields.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 
 /** The marker in all texts of one case. It is as long as its placeholder, so that no length in the request changes. */
@@ -37,10 +38,9 @@ const known: Record<string, readonly string[]> = {
       'replaces',
       'rebids',
       'excludedDrivers',
-      'pickupAt',
+      ...fieldNames,
       'biddingOpensAt',
       'openedAt',
-      'onDriverCancel',
       'timers',
       'nextDueAt',
     ],
@@ -55,21 +55,7 @@ const known: Record<string, readonly string[]> = {
       'claim',
       'pickup',
     ],
-    ...[
-      'destination',
-      'fare',
-      'firstFare',
-      'fareRaisedAt',
-      'autoAccept',
-      'needs',
-      'carType',
-      'rideType',
-      'passengerCount',
-      'distanceKm',
-      'notes',
-      'passenger',
-      'webhookUrl',
-    ],
+    ...['destination', 'fare', 'firstFare', 'fareRaisedAt', 'carType', 'rideType', 'passengerCount', 'distanceKm'],
   ],
   pickup: textFields,
   destination: textFields,
