@@ -99,6 +99,19 @@ export const fields = {
     in: ['creation', 'ride', 'request', 'ownRide'],
     isErased: true,
   },
+  floor: {
+    schema: {
+      type: 'integer',
+      minimum: -10,
+      maximum: 200,
+      description: 'The floor where the passenger waits. Present if you gave one.',
+    },
+    driver: 'The floor where the passenger waits. Present if the partner named one.',
+    request: 'The floor where the passenger waits, shown to the chosen driver.',
+    in: ['creation', 'ride', 'ownRide'],
+    isErased: true,
+    label: 'Floor',
+  },
   passenger: {
     schema: objectSchema(
       {
