@@ -15,9 +15,6 @@ import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { followKeys, type KeyViews } from './key-views.ts';
-import { keyRoutes } from './keys/key.ts';
-import { keysRoutes } from './keys/keys.tsx';
-import { newKeyRoutes } from './keys/new-key.tsx';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
@@ -104,9 +101,6 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...keysRoutes(service),
-    ...newKeyRoutes(service),
-    ...keyRoutes(service),
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
     ...deliveriesRoutes(service),

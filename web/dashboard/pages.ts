@@ -4,7 +4,20 @@ import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
+import { key } from './key.tsx';
+import { keys } from './keys.tsx';
+import { newKey } from './new-key.tsx';
 import { team } from './team.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [desk, deskRide, savedPlaces, deskSettings, receipt, team];
+export const pages: readonly Page[] = [
+  desk,
+  deskRide,
+  savedPlaces,
+  deskSettings,
+  receipt,
+  keys,
+  newKey,
+  key,
+  team,
+];

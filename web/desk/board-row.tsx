@@ -7,15 +7,15 @@ import { FormId } from '../kit/forms.tsx';
 import { deskPath, ridePath } from '../kit/paths.ts';
 import { Phone, rideName } from '../kit/ride-parts.tsx';
 import { ratingText } from '../kit/ride-words.ts';
-import type { PlacedRide } from './board-needs.ts';
+import type { PlacedRide } from './board-order.ts';
 
 /** One ride of the board. Everyone who has the board open receives the same HTML. */
 export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string; link: string }) {
-  const { ride, need } = row;
+  const { ride, concern } = row;
   const { status, reference, passenger } = ride;
   const id = rowId(ride);
   return (
-    <li id={id} class="board-ride" data-stamp={stamp} data-need={need?.kind}>
+    <li id={id} class="board-ride" data-stamp={stamp} data-concern={concern?.kind}>
       <div class="board-head">
         <h4 id={`${id}-name`}>
           <a href={ridePath(ride._id)}>{rideName(ride)}</a>{' '}
@@ -25,12 +25,12 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
         <strong class="board-price">{price(ride)}</strong>
       </div>
       <Trip ride={ride} />
-      {need && (
-        <p class="board-need" id={`${id}-need`}>
-          <strong>{need.text}</strong>
-          {need.until && (
+      {concern && (
+        <p class="board-concern" id={`${id}-concern`}>
+          <strong>{concern.text}</strong>
+          {concern.until && (
             <>
-              , until <Time at={need.until} form="minute" />
+              , until <Time at={concern.until} form="minute" />
             </>
           )}
         </p>

@@ -7,7 +7,7 @@ export interface BoardState {
   /** The rows of the board in order: the id of the element, and a stamp that changes with its content. */
   order: readonly (readonly [id: string, stamp: string])[];
   /** The number of rides that need a person. */
-  needs: number;
+  concerns: number;
   /** The summary, and the rows that may be new to the reader. A row that the reader lacks is requested with `?rows`. */
   html: string;
 }

@@ -5,7 +5,7 @@ import type { KeyView, PageRequest } from '../kit/answer.ts';
 import { counted, countText } from '../kit/facts.tsx';
 import { ridesPath } from '../kit/paths.ts';
 import { renderHtml } from '../kit/render.ts';
-import { type Group, groups, placed } from './board-needs.ts';
+import { type Group, groups, placed } from './board-order.ts';
 import { BoardRow, rowId } from './board-row.tsx';
 import type { BoardState } from './board-state.ts';
 
@@ -23,7 +23,7 @@ export interface BoardView {
   of: string;
   /** Unix ms, by MongoDB's clock. */
   now: number;
-  needs: number;
+  concerns: number;
   summary: string;
   /** By the id of the element, in order. */
   rows: ReadonlyMap<string, Row>;
@@ -49,8 +49,8 @@ async function readBoard({ config, ...service }: Context, keyId: string, known?:
     const inGroup = shown.filter((row) => row.group === group);
     if (inGroup.length > 0) addHeading(group, all.filter((row) => row.group === group).length);
     for (const row of inGroup) {
-      const { ride, need } = row;
-      const stamp = `${ride.rev} ${need?.text ?? ''}`;
+      const { ride, concern } = row;
+      const stamp = `${ride.rev} ${concern?.text ?? ''}`;
       const link = trackUrl(config.trackBaseUrl, ride);
       add(rowId(ride), stamp, () => renderHtml(<BoardRow row={row} stamp={stamp} link={link} />));
     }
@@ -61,15 +61,15 @@ async function readBoard({ config, ...service }: Context, keyId: string, known?:
     const text = `${isCut ? 'More than ' : ''}${counted(more, 'more ride')}`;
     add('board-more', text, () => renderHtml(<More text={text} />));
   }
-  const needs = all.filter(({ need }) => need !== null).length;
+  const concerns = all.filter(({ concern }) => concern !== null).length;
   const order = [...rows].map(([id, { stamp }]) => `${id} ${stamp}`);
   return {
     of: keyId,
     now,
-    needs,
-    summary: renderHtml(<Summary needs={needs} isCut={isUrgentCut} />),
+    concerns,
+    summary: renderHtml(<Summary concerns={concerns} isCut={isUrgentCut} />),
     rows,
-    version: [needs, isUrgentCut, ...order].join('\n'),
+    version: [concerns, isUrgentCut, ...order].join('\n'),
   };
 
   function addHeading(group: Group, count: number): void {
@@ -83,7 +83,7 @@ export const boardOf = async ({ account: { _id, deskKeyId }, service, latest }: 
 
 /** The board of an account without a desk key. */
 const emptyBoard = (accountId: string, now: number): BoardView => ({
-  ...{ of: accountId, now, needs: 0, summary: renderHtml(<Summary needs={0} />), version: '' },
+  ...{ of: accountId, now, concerns: 0, summary: renderHtml(<Summary concerns={0} />), version: '' },
   rows: new Map([['board-none', { stamp: '', html: renderHtml(<NoKey />) }]]),
 });
 
@@ -91,32 +91,32 @@ const emptyBoard = (accountId: string, now: number): BoardView => ({
  * The state of a board for a reader who has `known`: with the rows that have changed since then. Without `known`, the
  * state has no rows; with `all`, it has all.
  */
-export function stateOf({ of, now, needs, summary, rows }: BoardView, known?: BoardView | 'all'): BoardState {
+export function stateOf({ of, now, concerns, summary, rows }: BoardView, known?: BoardView | 'all'): BoardState {
   const isNews = ([id, { stamp }]: [string, Row]) => known === 'all' || known?.rows.get(id)?.stamp !== stamp;
   const changed = known === undefined ? [] : [...rows].filter(isNews);
   return {
-    ...{ of, now, needs },
+    ...{ of, now, concerns },
     order: [...rows].map(([id, { stamp }]) => [id, stamp] as const),
     html: summary + changed.map(([, { html }]) => html).join(''),
   };
 }
 
 /** The one glance: a word, a shape and a colour say whether a ride needs a person. `isCut`: more rides may need one. */
-function Summary({ needs, isCut = false }: { needs: number; isCut?: boolean }) {
+function Summary({ concerns, isCut = false }: { concerns: number; isCut?: boolean }) {
   return (
-    <p id="board-summary" data-needs={needs > 0 || isCut ? needs : undefined}>
+    <p id="board-summary" data-concerns={concerns > 0 || isCut ? concerns : undefined}>
       <span class="board-mark" aria-hidden="true" />
-      {summaryText(needs, isCut)}
+      {summaryText(concerns, isCut)}
     </p>
   );
 }
 
-function summaryText(needs: number, isCut: boolean): string {
-  if (needs === 0) return isCut ? 'Not all rides are shown' : 'Nothing needs you';
-  return `${isCut ? 'At least ' : ''}${needs === 1 ? '1 ride needs' : `${countText(needs)} rides need`} you`;
+function summaryText(concerns: number, isCut: boolean): string {
+  if (concerns === 0) return isCut ? 'Not all rides are shown' : 'Nothing needs you';
+  return `${isCut ? 'At least ' : ''}${concerns === 1 ? '1 ride needs' : `${countText(concerns)} rides need`} you`;
 }
 
-const titles: Record<Group, string> = { needs: 'Needs you', now: 'Under way', later: 'For later' };
+const titles: Record<Group, string> = { concerns: 'Needs you', now: 'Under way', later: 'For later' };
 
 function Heading({ group, count }: { group: Group; count: number }) {
   return (

@@ -34,7 +34,7 @@ function apply(board: BoardState): boolean {
   }
   showStop();
   const isComplete = showBoard(board);
-  document.title = board.needs > 0 ? `(${board.needs}) ${title}` : title;
+  document.title = board.concerns > 0 ? `(${board.concerns}) ${title}` : title;
   const time = news?.querySelector('time');
   if (time && news) {
     time.dateTime = new Date(board.now).toISOString();

@@ -63,9 +63,6 @@ export function BookingForm(props: FormProps) {
         <TextField name="phone" label="Phone" type="tel" {...textOf('phone', shown)} />
       </div>
       <TextField name="notes" label="Notes" {...textOf('notes', shown)} />
-      {labelledFields.map(({ name, label }) => (
-        <TextField key={name} name={name} label={label} {...textOf(name, shown)} />
-      ))}
       <div class="booking-pair">
         <ChoiceField name="car" label="Car" value={values.car} options={namesOf(carTypes)} faults={faults} />
         <ChoiceField name="passengers" label="Seats" value={values.passengers} options={seats} faults={faults} />
@@ -193,10 +190,12 @@ function Needs({ values }: Shown) {
 }
 
 /** What a desk seldom changes. */
-function More({ values, faults }: Shown) {
-  const isChanged = values.rideType !== emptyValues.rideType || values.rebid !== emptyValues.rebid;
+function More(shown: Shown) {
+  const { values, faults } = shown;
+  const names = ['rideType', 'rebid', ...labelledFields.map(({ name }) => name)] as const;
+  const isOpen = names.some((name) => faults[name] !== undefined || values[name] !== emptyValues[name]);
   return (
-    <details class="booking-more" open={isChanged || faults.rideType !== undefined}>
+    <details class="booking-more" open={isOpen}>
       <summary>More</summary>
       <ChoiceField
         name="rideType"
@@ -212,6 +211,9 @@ function More({ values, faults }: Shown) {
           Find another driver if the driver cancels
         </label>
       </fieldset>
+      {labelledFields.map(({ name, label }) => (
+        <TextField key={name} name={name} label={label} {...textOf(name, shown)} />
+      ))}
     </details>
   );
 }

@@ -23,13 +23,13 @@ export const emptyValues = {
   passenger: '',
   phone: '',
   notes: '',
-  ...labelledTexts(),
   car: 'regular',
   passengers: '1',
   rideType: 'standard',
   /** Names of needs, separated by spaces. */
   needs: '',
   rebid: 'rebid',
+  ...labelledTexts(),
   reference: '',
   fare: '',
   /** The tokens of the doubts that were asked, separated by `|`. */

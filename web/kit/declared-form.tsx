@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ShownRequest } from './answer.ts';
-import { Submit } from './blocks.tsx';
+import { ButtonLink, Submit } from './blocks.tsx';
 import type { Again, Confirmation, Form } from './form.ts';
 import { ChangeForm } from './forms.tsx';
 
@@ -80,7 +80,7 @@ export function DeclaredFields({ name, values = {} }: { name: string; values?: V
   const typedIn = (field: string): string | undefined =>
     isSent ? request.text?.(field) : (declared.recentCode && request.query(field)) || undefined;
   const other = (field: string) => typedIn(field) ?? values[field] ?? '';
-  const faults = (isSent && sent.faults) || {};
+  const faults = sent.faults ?? {};
   return (
     <>
       {Object.entries(declared.fields).map(([field, { draw }]) =>
@@ -138,9 +138,7 @@ export function Confirm({
         <button class="btn destroys" type="submit">
           {button}
         </button>
-        <a class="btn second" href={back}>
-          {keep}
-        </a>
+        <ButtonLink to={back}>{keep}</ButtonLink>
       </ChangeForm>
     </>
   );

@@ -44,13 +44,13 @@ describe("the stream of a desk's board", () => {
     const rideId = await newRide(api.ctx, { ...owner, passenger: { name: 'Ada' } });
     const added = await nextWith(stream, has(rideId));
     expect(rowsIn(added)).to.deep.equal([rideId]);
-    expect(added).to.include({ needs: 0 });
+    expect(added).to.include({ concerns: 0 });
     const { offerId } = await offerOn(api.ctx, rideId);
-    const offered = await nextWith(stream, ({ needs }) => needs === 1);
-    expect(offered.order[0]?.[0]).to.equal('board-needs');
+    const offered = await nextWith(stream, ({ concerns }) => concerns === 1);
+    expect(offered.order[0]?.[0]).to.equal('board-concerns');
     expect(rowsIn(offered)).to.deep.equal([rideId]);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    await nextWith(stream, ({ needs }) => needs === 0);
+    await nextWith(stream, ({ concerns }) => concerns === 0);
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     await nextWith(stream, (state) => !has(rideId)(state));
   });

@@ -1,5 +1,5 @@
-import { lateMs, promisedArrival } from '../../shared/rides/arrival.ts';
 import type { BoardRide } from '../../shared/rides/board-rides.ts';
+import { lateMs, promisedArrival } from '../../shared/rides/arrival.ts';
 import { matchingOffer } from '../../shared/rides/offers.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { concernOfTrip, durationText } from '../kit/ride-words.ts';
@@ -7,13 +7,13 @@ import { concernOfTrip, durationText } from '../kit/ride-words.ts';
 /** The order of a board: what needs a person first, then what is under way, then what is for later. Pure. */
 
 /** The groups of a board, in order. */
-export const groups = ['needs', 'now', 'later'] as const;
+export const groups = ['concerns', 'now', 'later'] as const;
 export type Group = (typeof groups)[number];
 
 /** Why a ride needs a person now. The urgent kinds are first. */
 const kinds = ['offers', 'late', 'lost', 'waiting', 'no-offer'] as const;
 
-export interface Need {
+export interface BoardConcern {
   kind: (typeof kinds)[number];
   text: string;
   /** The end of the time in which something can be done. */
@@ -23,7 +23,7 @@ export interface Need {
 export interface PlacedRide {
   ride: BoardRide;
   group: Group;
-  need: Need | null;
+  concern: BoardConcern | null;
   /** The expected arrival of a car that is on its way (Unix ms). */
   arrivesAt?: number;
 }
@@ -43,12 +43,12 @@ export function placed(rides: readonly BoardRide[], now: number): PlacedRide[] {
 function place(ride: BoardRide, now: number): PlacedRide {
   const isComing = ride.status === 'driver_arriving' || ride.status === 'in_progress';
   const arrivesAt = isComing ? promisedArrival(ride) : undefined;
-  const need = needOf(ride, arrivesAt, now);
-  const group = need ? 'needs' : isForLater(ride, now) ? 'later' : 'now';
-  return { ride, group, need, ...(arrivesAt !== undefined && { arrivesAt }) };
+  const concern = concernIn(ride, arrivesAt, now);
+  const group = concern ? 'concerns' : isForLater(ride, now) ? 'later' : 'now';
+  return { ride, group, concern, ...(arrivesAt !== undefined && { arrivesAt }) };
 }
 
-function needOf(ride: BoardRide, arrivesAt: number | undefined, now: number): Need | null {
+function concernIn(ride: BoardRide, arrivesAt: number | undefined, now: number): BoardConcern | null {
   const { status, offers } = ride;
   if (status === 'driver_arriving' && arrivesAt !== undefined && now - arrivesAt >= lateMs) {
     return { kind: 'late', text: `The driver is ${durationText(now - arrivesAt)} late` };
@@ -70,10 +70,10 @@ function isForLater(ride: BoardRide, now: number): boolean {
 const statusOrder = ['arrived', 'driver_arriving', 'bidding', 'in_progress', 'completed', 'cancelled'] as const;
 
 /** In a group, what is urgent or what comes soonest is first. */
-function orderOf({ ride, group, need, arrivesAt }: PlacedRide): number[] {
+function orderOf({ ride, group, concern, arrivesAt }: PlacedRide): number[] {
   const { status, statusAt, pickupAt, createdAt } = ride;
   const first = groups.indexOf(group);
-  if (need) return [first, kinds.indexOf(need.kind), (need.until ?? statusAt).getTime()];
+  if (concern) return [first, kinds.indexOf(concern.kind), (concern.until ?? statusAt).getTime()];
   if (group === 'later') return [first, (pickupAt ?? createdAt).getTime()];
   return [first, statusOrder.indexOf(status), arrivesAt ?? createdAt.getTime()];
 }
