@@ -10,14 +10,4 @@ import { newKey } from './new-key.tsx';
 import { team } from './team.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [
-  desk,
-  deskRide,
-  savedPlaces,
-  deskSettings,
-  receipt,
-  keys,
-  newKey,
-  key,
-  team,
-];
+export const pages: readonly Page[] = [desk, deskRide, savedPlaces, deskSettings, receipt, keys, newKey, key, team];

@@ -1,5 +1,5 @@
-import type { BoardRide } from '../../shared/rides/board-rides.ts';
 import { lateMs, promisedArrival } from '../../shared/rides/arrival.ts';
+import type { BoardRide } from '../../shared/rides/board-rides.ts';
 import { matchingOffer } from '../../shared/rides/offers.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { concernOfTrip, durationText } from '../kit/ride-words.ts';

@@ -176,7 +176,7 @@ const columns = ({ defaultPlace }: Desk): Column<Place>[] => [
     at: 'breakable line-2',
     cell: ({ address }) => address ?? <span class="quiet">none</span>,
   },
-  { head: 'Position', at: 'position line-3', cell: (place) => <code>{coordinatesText(place)}</code> },
+  { head: 'Position', at: 'line-3', cell: (place) => <code>{coordinatesText(place)}</code> },
   {
     head: 'Actions',
     at: 'line-4',

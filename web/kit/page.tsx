@@ -30,6 +30,7 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   /** The address to which the page leads if it has nothing to show. */
   leave?(subject: Subject): string | false;
   read(request: ShownRequest, subject: Subject): Data | Promise<Data>;
+  /** A document with errors is a 422. */
   view(data: Data): Document;
   /** What the page's script reads, below the page at `/state`, and what it follows, at `/events`. */
   state?(request: PageRequest): Promise<object>;
@@ -157,7 +158,9 @@ export function page<Data extends object, Subject = void, Followed extends Follo
   const answer = async (request: PageRequest): Promise<Answer> => {
     const subject = await subjectOf(request);
     const redirectTo = leave?.(subject);
-    return redirectTo ? { redirectTo } : { document: await show(request, subject) };
+    if (redirectTo) return { redirectTo };
+    const document = await show(request, subject);
+    return { document, status: document.hasErrors ? 422 : 200 };
   };
   return { section, entry, path, routes: [{ method: 'GET', path, roles, answer }, ...scriptRoutes, ...formRoutes] };
 }
