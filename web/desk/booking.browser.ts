@@ -1,7 +1,7 @@
 import { showHints } from './browser/booking-hints.ts';
 import { sendBookingInPlace } from './browser/booking-send.ts';
-import { showPickupTime } from './browser/pickup-time.ts';
-import { createPlaceField } from './browser/place-field.ts';
+import { showPickupTime } from './browser/pickup-input.ts';
+import { createPlaceField } from './browser/place-combobox.ts';
 import { createPlaceMap } from './browser/place-map.ts';
 
 /** The booking form of the desk, and the form of a saved place. Both also work without this script. */

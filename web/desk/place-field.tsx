@@ -5,7 +5,7 @@ import { chosenAsSaved } from './trip-places.ts';
 
 /**
  * A field for a place: the name of a saved place, coordinates or an address. A script turns it into a combobox
- * (place-field.browser.ts); without scripts, the browser suggests the saved places. `point` is the hidden value of a
+ * (browser/place-combobox.ts); without scripts, the browser suggests the saved places. `point` is the hidden value of a
  * place that a person has chosen. `about` is the id of a text that is read together with the field.
  */
 export function PlaceField({
@@ -39,7 +39,7 @@ export function SavedPlaces({ desk: { places, defaultPlace } }: { desk: Desk }) 
   );
 }
 
-/** The map on which a person chooses a point (place-map.ts). Fields offer it only with scripts. */
+/** The map on which a person chooses a point (browser/place-map.ts). Fields offer it only with scripts. */
 export function MapDialog({ config: { tiles } }: { config: Pick<Config, 'tiles'> }) {
   return (
     <dialog class="place-map track" aria-labelledby="place-map-title" data-place-map>
