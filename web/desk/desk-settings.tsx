@@ -3,12 +3,13 @@ import { chooseDeskKey, readDesk } from '../../shared/accounts/desk.ts';
 import { derivedAuditId } from '../../shared/base/ids.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, Empty } from '../kit/blocks.tsx';
-import { DeclaredForm, Fault } from '../kit/declared-form.tsx';
+import { ButtonLink, Empty, Submit } from '../kit/blocks.tsx';
+import { Fault } from '../kit/declared-form.tsx';
 import { ModePill } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
+import { ChangeForm } from '../kit/forms.tsx';
 import { page } from '../kit/page.tsx';
-import { deskPath, keysPath } from '../kit/paths.ts';
+import { deskPath, deskSettingsPath, keysPath } from '../kit/paths.ts';
 import { builders } from '../kit/roles.ts';
 import { type DeskKey, KeyNotice, readDeskKey, usableKeys } from './desk-key.tsx';
 
@@ -52,7 +53,7 @@ function settingsView({ keys, deskKey }: { keys: readonly KeyFacts[]; deskKey: D
             </a>
           </Empty>
         ) : (
-          <DeclaredForm name="key" class="form" button="Save">
+          <ChangeForm action={deskSettingsPath} class="form">
             <fieldset class="desk-keys" id="key">
               <legend>Key of the desk</legend>
               <Fault of="key" />
@@ -70,7 +71,10 @@ function settingsView({ keys, deskKey }: { keys: readonly KeyFacts[]; deskKey: D
                 </label>
               ))}
             </fieldset>
-          </DeclaredForm>
+            <div>
+              <Submit>Save</Submit>
+            </div>
+          </ChangeForm>
         )}
       </>
     ),
