@@ -8,7 +8,6 @@ import { pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
@@ -121,7 +120,6 @@ export function dashboardRoutes(
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
-    ...accountRoutes(service),
     ...webRoutes(service),
     ...switchRoutes(service),
   ];

@@ -24,11 +24,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /sign-in/invitation/:invitation': anybody,
   'POST /sign-out': anybody,
 
-  'GET /account': everyone,
-  'GET /account/end-session': everyone,
-  'POST /account/end-session': everyone,
-  'GET /sign-out-everywhere': everyone,
-  'POST /sign-out-everywhere': everyone,
   'GET /switch': everyone,
   'POST /switch': everyone,
 
