@@ -29,7 +29,6 @@ import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
-import { signatureRoutes } from './signature/signature.tsx';
 import { type DashboardStreams, dashboardStreams } from './streams.ts';
 import { switchRoutes } from './switch.ts';
 import { statementRoutes } from './usage/statement.tsx';
@@ -119,7 +118,6 @@ export function dashboardRoutes(
     ...statementRoutes(service),
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
-    ...signatureRoutes(service),
     ...webRoutes(service),
     ...switchRoutes(service),
   ];

@@ -42,7 +42,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /console/:rideId/accept': builders,
   'POST /console/:rideId/cancel': builders,
   'POST /console/:rideId/steps/:step': builders,
-  'GET /signature': builders,
 
   'GET /desk': bookers,
   'POST /desk': bookers,

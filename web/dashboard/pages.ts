@@ -3,7 +3,8 @@ import { account } from './account.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
+import { signature } from './signature.tsx';
 import { team } from './team.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [keys, newKey, key, account, team];
+export const pages: readonly Page[] = [keys, newKey, key, account, signature, team];
