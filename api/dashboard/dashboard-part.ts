@@ -31,8 +31,6 @@ import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
 import { type DashboardStreams, dashboardStreams } from './streams.ts';
 import { switchRoutes } from './switch.ts';
-import { statementRoutes } from './usage/statement.tsx';
-import { usageRoutes } from './usage/usage.tsx';
 import { webRoutes } from './web-pages.tsx';
 
 export const dashboardBase = '/dashboard';
@@ -114,8 +112,6 @@ export function dashboardRoutes(
     ...receiptRoutes(service),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
-    ...usageRoutes(service),
-    ...statementRoutes(service),
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
     ...webRoutes(service),
