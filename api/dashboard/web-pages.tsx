@@ -1,14 +1,15 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { pages } from '../../web/dashboard/pages.ts';
-import type { PageRequest as DescribedRequest, Document, Answer as PageAnswer } from '../../web/kit/answer.ts';
+import type { PageRequest as DescribedRequest, Document, Answer as PageAnswer, Section } from '../../web/kit/answer.ts';
 import { clientAddress } from '../http/forwarded.ts';
-import { dashboardPage, PageHead, type Section } from './frame.tsx';
+import { dashboardPage, PageHead } from './frame.tsx';
 import {
   type Answer,
   type DashboardRoute,
   formIdOf,
   type PageRequest,
+  sessionCookie,
   signedInRoutes,
   suspended,
 } from './page-routes.ts';
@@ -22,6 +23,17 @@ export function webRoutes(service: Context): DashboardRoute[] {
     requestId: ctx.state.requestId,
     from: clientAddress(ctx, service),
   });
+  const cookie = sessionCookie(service.config);
+  function answerWith({ ctx, account }: PageRequest, section: Section, answer: PageAnswer): Answer {
+    if ('suspended' in answer) return suspended;
+    if (!('document' in answer)) {
+      if ('endsSession' in answer) cookie.clear(ctx);
+      return answer;
+    }
+    const { document, status = 200, headers = {} } = answer;
+    ctx.set(headers);
+    return { html: renderInFrame(account, document.section ?? section, document), status };
+  }
   return pages.flatMap(({ section, routes }) =>
     routes.map((route) => {
       if (route.method === 'GET') {
@@ -42,30 +54,22 @@ export function webRoutes(service: Context): DashboardRoute[] {
   );
 }
 
-function answerWith({ ctx, account }: PageRequest, section: Section, answer: PageAnswer): Answer {
-  if ('suspended' in answer) return suspended;
-  if ('redirectTo' in answer) return answer;
-  const { document, status = 200, headers = {} } = answer;
-  ctx.set(headers);
-  return { html: renderInFrame(account, section, document), status };
-}
-
 /** A declared page in the frame of the dashboard. */
 export const renderInFrame = (
   account: CurrentAccount,
   section: Section,
-  { lead, actions, children, ...frame }: Document,
+  { lead, actions, children, heading, around = (page) => page, ...frame }: Document,
 ): string =>
   dashboardPage({
     ...frame,
     account,
     section,
-    children: (
+    children: around(
       <>
-        <PageHead title={frame.title} actions={actions}>
+        <PageHead title={heading ?? frame.title} actions={actions}>
           {lead}
         </PageHead>
         {children}
-      </>
+      </>,
     ),
   });

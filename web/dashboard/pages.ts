@@ -1,8 +1,12 @@
 import type { Page } from '../kit/page.tsx';
+import { account } from './account.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
+import { signature } from './signature.tsx';
+import { statement } from './statement.tsx';
 import { team } from './team.tsx';
+import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [keys, newKey, key, team];
+export const pages: readonly Page[] = [keys, newKey, key, usage, statement, signature, account, team];

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import { hasRecentCode } from '../../shared/accounts/session.ts';
-import type { Answer, Document, PageRequest, SentRequest } from './answer.ts';
+import type { Answer, Document, FileAnswer, PageRequest, Section, SentRequest } from './answer.ts';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
 import { readFields } from './fields.tsx';
 import type { Form } from './form.ts';
@@ -9,7 +9,7 @@ import { FaultSummary } from './forms.tsx';
 
 interface PageDeclaration<Subject, Data> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
-  section: 'keys' | 'team';
+  section: Section;
   entry?: string;
   /** The roles that may see the page. */
   roles: readonly Role[];
@@ -18,7 +18,10 @@ interface PageDeclaration<Subject, Data> {
   /** True if the subject does not take this form: it leads back to the page. */
   isClosed?(subject: Subject, request: SentRequest): unknown;
   read(request: PageRequest, subject: Subject): Data | Promise<Data>;
+  /** A document with errors is a 422. */
   view(data: Data): Document;
+  /** Files below the page, by name. */
+  files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
   /** The title over the faults of a form. */
   faultTitle?: string;
   forms?: Readonly<Record<string, Form<Subject>>>;
@@ -38,7 +41,18 @@ export type Page = Pick<PageDeclaration<never, never>, 'section' | 'entry'> & { 
  */
 export function page<Data extends object, Subject = void>(
   path: string,
-  { section, entry, roles, find, isClosed, read, view, faultTitle, forms = {} }: PageDeclaration<Subject, Data>,
+  {
+    section,
+    entry,
+    roles,
+    find,
+    isClosed,
+    read,
+    view,
+    files = {},
+    faultTitle,
+    forms = {},
+  }: PageDeclaration<Subject, Data>,
 ): Page {
   const pathOf = (name: string) => forms[name]?.path ?? `${path}/${name}`;
   const home = ({ param }: PageRequest) => addressOf(path, param);
@@ -110,6 +124,13 @@ export function page<Data extends object, Subject = void>(
     if (own.path && !confirm) return [post];
     return [post, { ...route, method: 'GET', answer: (request) => ask(name, request) }];
   });
-  const answer = async (request: PageRequest) => ({ document: await show(request, await subjectOf(request)) });
-  return { section, entry, path, routes: [{ method: 'GET', path, roles, answer }, ...formRoutes] };
+  const answer = async (request: PageRequest): Promise<Answer> => {
+    const document = await show(request, await subjectOf(request));
+    return { document, status: document.hasErrors ? 422 : 200 };
+  };
+  const get = (path: string, answer: (request: PageRequest) => Promise<Answer>): PageRoute => ({
+    ...{ method: 'GET', path, roles, answer },
+  });
+  const fileRoutes = Object.entries(files).map(([name, file]) => get(`${path}/${name}`, file));
+  return { section, entry, path, routes: [get(path, answer), ...fileRoutes, ...formRoutes] };
 }
