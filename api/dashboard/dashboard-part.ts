@@ -8,7 +8,6 @@ import { pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
@@ -25,11 +24,8 @@ import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
-import { signatureRoutes } from './signature/signature.tsx';
 import { type DashboardStreams, dashboardStreams } from './streams.ts';
 import { switchRoutes } from './switch.ts';
-import { statementRoutes } from './usage/statement.tsx';
-import { usageRoutes } from './usage/usage.tsx';
 import { webRoutes } from './web-pages.tsx';
 
 export const dashboardBase = '/dashboard';
@@ -105,12 +101,8 @@ export function dashboardRoutes(
     ...rideRoutes(service, rideStreams),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
-    ...usageRoutes(service),
-    ...statementRoutes(service),
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
-    ...signatureRoutes(service),
-    ...accountRoutes(service),
     ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];

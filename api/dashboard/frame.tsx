@@ -22,7 +22,7 @@ const sections = {
   keys: declared('keys'),
   rides: ['Rides', '/dashboard/rides', 'GET /rides'],
   deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
-  usage: ['Usage', '/dashboard/usage', 'GET /usage'],
+  usage: declared('usage'),
   console: ['Console', '/dashboard/console', 'GET /console'],
   team: declared('team'),
   docs: ['Docs', '/docs', null],

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession, type CurrentSession } from '../../shared/accounts/session.ts';
@@ -7,6 +6,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
+import type { FileAnswer } from '../../web/kit/answer.ts';
 import { accountField, formIdField } from '../../web/kit/form-fields.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { type HostCookie, hostCookie } from '../http/credentials.ts';
@@ -53,13 +53,6 @@ export interface FormRequest extends PageRequest {
 
 /** A page (with status 200, or with another status and, from 400 on, an error code), a redirect (303), or a file. */
 export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | FileAnswer;
-
-/** A file that the browser saves. Its name has only word characters, dots and dashes. */
-interface FileAnswer {
-  file: string;
-  type: string;
-  body: Readable;
-}
 
 /** The answer to a change of a suspended account. */
 export const suspended: Answer = {

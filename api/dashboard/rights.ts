@@ -1,6 +1,6 @@
 import type { Role } from '../../shared/accounts/account.ts';
 import { pages } from '../../web/dashboard/pages.ts';
-import { accountants, bookers, builders, everyone } from '../../web/kit/roles.ts';
+import { bookers, builders, everyone } from '../../web/kit/roles.ts';
 
 /**
  * The table of rights: the roles that may use each route of the dashboard. A route that is not listed is refused. The
@@ -24,11 +24,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /sign-in/invitation/:invitation': anybody,
   'POST /sign-out': anybody,
 
-  'GET /account': everyone,
-  'GET /account/end-session': everyone,
-  'POST /account/end-session': everyone,
-  'GET /sign-out-everywhere': everyone,
-  'POST /sign-out-everywhere': everyone,
   'GET /switch': everyone,
   'POST /switch': everyone,
 
@@ -47,7 +42,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /console/:rideId/accept': builders,
   'POST /console/:rideId/cancel': builders,
   'POST /console/:rideId/steps/:step': builders,
-  'GET /signature': builders,
 
   'GET /rides': bookers,
   'GET /rides/:rideId': bookers,
@@ -57,10 +51,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'GET /rides/:rideId/cancel': bookers,
   'POST /rides/:rideId/cancel': bookers,
   'POST /rides/:rideId/events/:seq/send-again': builders,
-
-  'GET /usage': accountants,
-  'GET /usage/:month': accountants,
-  'GET /usage/:month/statement.csv': accountants,
   ...Object.fromEntries(
     pages.flatMap(({ routes }) => routes.map(({ method, path, roles }) => [`${method} ${path}`, roles])),
   ),

@@ -6,6 +6,7 @@ import type {
   PageRequest as DescribedRequest,
   Document,
   Answer as PageAnswer,
+  Section,
   SentRequest,
 } from '../../web/kit/answer.ts';
 import { clientAddress } from '../http/forwarded.ts';
@@ -14,7 +15,7 @@ import { faultsIn, validate } from '../http/validate.ts';
 import { renderDocument } from '../pages/document.tsx';
 import type { RideCreation } from '../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
-import { dashboardPage, PageHead, type Section } from './frame.tsx';
+import { dashboardPage, PageHead } from './frame.tsx';
 import type { KeyViews } from './key-views.ts';
 import {
   type Answer,
@@ -23,6 +24,7 @@ import {
   formIdOf,
   originOf,
   type PageRequest,
+  sessionCookie,
   signedInRoutes,
   suspended,
 } from './page-routes.ts';
@@ -68,6 +70,18 @@ export function webRoutes(service: Context, { creation, keyViews, openStream }: 
       return makeChange(request.ctx, asked, creation);
     },
   });
+  const cookie = sessionCookie(service.config);
+
+  function answerWith({ ctx, account }: PageRequest, section: Section, answer: PageAnswer): Answer {
+    if ('suspended' in answer) return suspended;
+    if (!('document' in answer)) {
+      if ('endsSession' in answer) cookie.clear(ctx);
+      return answer;
+    }
+    const { document, status = 200, headers = {}, code } = answer;
+    ctx.set(headers);
+    return { html: renderInFrame(account, document.section ?? section, document), status, code };
+  }
 
   return pages.flatMap(({ section, routes }) =>
     routes.map((route) => {
@@ -96,19 +110,11 @@ export function webRoutes(service: Context, { creation, keyViews, openStream }: 
   );
 }
 
-function answerWith({ ctx, account }: PageRequest, section: Section, answer: PageAnswer): Answer {
-  if ('suspended' in answer) return suspended;
-  if ('redirectTo' in answer) return answer;
-  const { document, status = 200, headers = {}, code } = answer;
-  ctx.set(headers);
-  return { html: renderInFrame(account, section, document), status, code };
-}
-
 /** A declared page in the frame of the dashboard. */
 export function renderInFrame(
   account: PageRequest['account'],
   section: Section,
-  { lead, actions, children, isWall, around = (page) => page, ...frame }: Document,
+  { lead, actions, children, isWall, heading, around = (page) => page, ...frame }: Document,
 ): string {
   if (isWall) {
     const { title, scripts } = frame;
@@ -127,7 +133,7 @@ export function renderInFrame(
     section,
     children: around(
       <>
-        <PageHead title={frame.title} actions={actions}>
+        <PageHead title={heading ?? frame.title} actions={actions}>
           {lead}
         </PageHead>
         {children}

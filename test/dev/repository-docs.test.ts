@@ -102,7 +102,7 @@ describe('the page of settings', () => {
   });
 });
 
-const folders = ['api', 'cli', 'deploy', 'dev', 'docs', 'shared', 'test', 'workers'];
+const folders = ['api', 'cli', 'deploy', 'dev', 'docs', 'shared', 'test', 'web', 'workers'];
 const files = folders.flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `/${folder}/${file}`),
 );

@@ -4,10 +4,28 @@ import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
+import { account } from './account.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
+import { signature } from './signature.tsx';
+import { statement } from './statement.tsx';
 import { team } from './team.tsx';
+import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [desk, deskRide, savedPlaces, deskSettings, receipt, keys, newKey, key, team];
+export const pages: readonly Page[] = [
+  desk,
+  deskRide,
+  savedPlaces,
+  deskSettings,
+  receipt,
+  keys,
+  newKey,
+  key,
+  usage,
+  statement,
+  signature,
+  account,
+  team,
+];

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { SentForm } from '../../shared/accounts/sent-form.ts';
@@ -81,9 +82,16 @@ export interface SentRequest extends PageRequest {
 /** A request for which a page is shown, also again after a form. */
 export type ShownRequest = PageRequest & Partial<SentRequest>;
 
+/** The entries of the navigation, and the account in the header. */
+export type Section = 'overview' | 'desk' | 'keys' | 'rides' | 'deliveries' | 'usage' | 'console' | 'team' | 'account';
+
 /** A page of the dashboard, without its frame. */
 export interface Document {
   title: string;
+  /** The heading, if it is not the title. */
+  heading?: ComponentChildren;
+  /** The section, if it is not that of the declaration. */
+  section?: Section;
   /** The text below the title. */
   lead?: ComponentChildren;
   actions?: ComponentChildren;
@@ -91,6 +99,8 @@ export interface Document {
   test?: boolean;
   hasErrors?: boolean;
   scripts?: readonly string[];
+  /** For a page that waits for an answer: without scripts, the browser loads this path (no fragment) after 3 s. */
+  refreshPath?: string;
   children?: ComponentChildren;
   /** Only the content, for a screen on a wall. */
   isWall?: boolean;
@@ -98,10 +108,19 @@ export interface Document {
   around?(page: ComponentChildren): ComponentChildren;
 }
 
-/** A page, a redirect (303), or the refusal of a change to a suspended account. */
+/** A file that the browser saves. Its name has only word characters, dots and dashes. */
+export interface FileAnswer {
+  file: string;
+  type: string;
+  body: Readable;
+}
+
+/** A page, a file, a redirect (303), or the refusal of a change to a suspended account. */
 export type Answer =
   | { document: Document; status?: number; headers?: Record<string, string>; code?: ErrorCode }
-  | { redirectTo: string }
+  | FileAnswer
+  /** `endsSession` removes the session's cookie. */
+  | { redirectTo: string; endsSession?: boolean }
   | { suspended: true };
 
 /** The header of a 429 that says when the limit has room again. */

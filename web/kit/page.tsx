@@ -5,10 +5,12 @@ import type {
   Answer,
   AskRequest,
   Document,
+  FileAnswer,
   FollowedView,
   KeyStream,
   PageRequest,
   ScriptAnswer,
+  Section,
   SentRequest,
   ShownRequest,
 } from './answer.ts';
@@ -19,7 +21,7 @@ import { FaultSummary } from './forms.tsx';
 
 interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
-  section: 'desk' | 'keys' | 'rides' | 'team';
+  section: Section;
   entry?: string;
   /** The roles that may see the page. */
   roles: readonly Role[];
@@ -32,6 +34,8 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   read(request: ShownRequest, subject: Subject): Data | Promise<Data>;
   /** A document with errors is a 422. */
   view(data: Data): Document;
+  /** Files below the page, by name. */
+  files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
   /** What the page's script reads, below the page at `/state`, and what it follows, at `/events`. */
   state?(request: PageRequest): Promise<object>;
   stream?(request: PageRequest): Promise<KeyStream<Followed>>;
@@ -76,6 +80,7 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     state,
     stream,
     asks = {},
+    files = {},
     faultTitle,
     forms = {},
   } = declared;
@@ -162,5 +167,9 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     const document = await show(request, subject);
     return { document, status: document.hasErrors ? 422 : 200 };
   };
-  return { section, entry, path, routes: [{ method: 'GET', path, roles, answer }, ...scriptRoutes, ...formRoutes] };
+  const get = (path: string, answer: (request: PageRequest) => Promise<Answer>): PageRoute => ({
+    ...{ method: 'GET', path, roles, answer },
+  });
+  const fileRoutes = Object.entries(files).map(([name, file]) => get(`${path}/${name}`, file));
+  return { section, entry, path, routes: [get(path, answer), ...fileRoutes, ...scriptRoutes, ...formRoutes] };
 }

@@ -20,25 +20,32 @@ export function Table<Row extends { id: string } | { _id: string }>({
   labelledBy,
   columns,
   rows,
+  class: className = '',
+  idOf,
+  foot,
 }: {
   label?: string;
   labelledBy?: string;
   columns: readonly (Column<Row> | false)[];
   rows: readonly Row[];
+  class?: string;
+  /** The id of a row's element, with which a script updates the row in its place (patch.ts). */
+  idOf?(row: Row): string;
+  foot?: ComponentChildren;
 }) {
   const shown = columns.filter((column) => column !== false);
   const heads = shown.map(({ head, spoken }) => (spoken ? <span class="spoken">{head}</span> : head));
   return (
-    <table class="table list cards" aria-label={label} aria-labelledby={labelledBy}>
+    <table class={`table list cards ${className}`.trim()} aria-label={label} aria-labelledby={labelledBy}>
       <TableHead columns={heads} numbers={heads.filter((_, index) => shown[index]?.number)} />
       <tbody>
         {rows.map((row) => (
-          <tr key={'id' in row ? row.id : row._id}>
+          <tr key={'id' in row ? row.id : row._id} id={idOf?.(row)}>
             {shown.map((column) => (
               <td
                 key={column.head}
-                class={column.number ? `number ${column.at}` : column.at}
-                data-label={column.label ? column.head : undefined}
+                data-label={column.head}
+                class={[column.number && 'number', column.label && 'labelled', column.at].filter(Boolean).join(' ')}
               >
                 {column.cell(row)}
               </td>
@@ -46,6 +53,7 @@ export function Table<Row extends { id: string } | { _id: string }>({
           </tr>
         ))}
       </tbody>
+      {foot && <tfoot>{foot}</tfoot>}
     </table>
   );
 }

@@ -1,5 +1,11 @@
-import { ageWords, differenceWords, faultWords, matchWords, validWords } from './fault-words.ts';
-import { checkSignature, type Verdict } from './signature-check.ts';
+import { checkSignature, type Verdict } from '../../../web/dashboard/signature-check.ts';
+import {
+  ageWords,
+  differenceWords,
+  faultWords,
+  matchWords,
+  validWords,
+} from '../../../web/dashboard/signature-words.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
 const form = byId('signature-form') as HTMLFormElement;

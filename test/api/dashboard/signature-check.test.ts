@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { checkSignature } from '../../../api/dashboard/browser/signature-check.ts';
 import { signatureHeader } from '../../../shared/webhooks/sign.ts';
+import { checkSignature } from '../../../web/dashboard/signature-check.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn } from '../../support/dashboard.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';

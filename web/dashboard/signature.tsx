@@ -1,27 +1,25 @@
 import type { ComponentChildren } from 'preact';
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { attemptOf } from '../../../shared/webhooks/attempts.ts';
-import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { CodeBlock } from '../../../web/kit/blocks.tsx';
-import { attemptPath } from '../../../web/kit/paths.ts';
-import { faultWords } from '../browser/fault-words.ts';
-import { dashboardPage, PageHead } from '../frame.tsx';
-import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { attemptOf } from '../../shared/webhooks/attempts.ts';
+import type { ShownAttempt } from '../../shared/webhooks/ride-history.ts';
+import type { Document } from '../kit/answer.ts';
+import { ButtonLink, CodeBlock, Submit } from '../kit/blocks.tsx';
+import { page } from '../kit/page.tsx';
+import { attemptPath, consolePath } from '../kit/paths.ts';
+import { builders } from '../kit/roles.ts';
+import { faultWords } from './signature-words.ts';
 
 /**
  * The signature check. It runs in the browser: no request contains a secret. With an attempt in the URL, the page is
  * filled in with its request.
  */
-export function signatureRoutes(service: Context): DashboardRoute[] {
-  const { page } = signedInRoutes(service);
-  return [
-    page('/signature', async ({ account, owner, query }) => {
-      const attemptId = query('attempt');
-      return signaturePage(account, attemptId ? await attemptOf(attemptId, owner) : undefined);
-    }),
-  ];
-}
+export const signature = page('/signature', {
+  section: 'console',
+  roles: builders,
+  read: async ({ owner, query }) => ({
+    attempt: query('attempt') ? await attemptOf(query('attempt'), owner) : undefined,
+  }),
+  view: signatureView,
+});
 
 /** The same check as a shell command with openssl. */
 const opensslCheck = `# body.json contains the body as it arrived, byte for byte.
@@ -44,37 +42,28 @@ function requestOf({ headers, body }: ShownAttempt): SentRequest | undefined {
 }
 
 /** The page with a form that is never sent: the browser checks the pasted texts. */
-function signaturePage(account: CurrentAccount, attempt?: ShownAttempt): string {
+function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
   const sent = attempt && requestOf(attempt);
-  return dashboardPage({
+  return {
     title: 'Signature check',
-    account,
-    section: attempt ? 'deliveries' : 'console',
+    ...(attempt && { section: 'deliveries' as const }),
     test: attempt?.mode === 'test',
     scripts: ['signature-page.js'],
+    lead: (
+      <p>
+        {sent
+          ? 'Header and body are filled in as they were sent. Paste your signing secret. To check what your server received, replace the body by its bytes.'
+          : 'Paste a delivery as your server received it. The page shows whether its signature is valid, and if not, why.'}{' '}
+        Nothing is sent: your browser does the check, and the secret stays in it.
+      </p>
+    ),
+    actions: attempt ? (
+      <ButtonLink to={attemptPath(attempt._id)}>Back to the attempt</ButtonLink>
+    ) : (
+      <ButtonLink to={consolePath}>Test console</ButtonLink>
+    ),
     children: (
       <>
-        <PageHead
-          title="Signature check"
-          actions={
-            attempt ? (
-              <a class="btn second" href={attemptPath(attempt._id)}>
-                Back to the attempt
-              </a>
-            ) : (
-              <a class="btn second" href="/dashboard/console">
-                Test console
-              </a>
-            )
-          }
-        >
-          <p>
-            {sent
-              ? 'Header and body are filled in as they were sent. Paste your signing secret. To check what your server received, replace the body by its bytes.'
-              : 'Paste a delivery as your server received it. The page shows whether its signature is valid, and if not, why.'}{' '}
-            Nothing is sent: your browser does the check, and the secret stays in it.
-          </p>
-        </PageHead>
         {attempt && !sent && <p class="notice">The request of this attempt is not kept, or nothing was sent.</p>}
         <div class="signature">
           <div>
@@ -106,7 +95,7 @@ function signaturePage(account: CurrentAccount, attempt?: ShownAttempt): string 
         </section>
       </>
     ),
-  });
+  };
 }
 
 /** The fields have no names and the method sends nothing, so nothing leaves the browser even if the script fails. */
@@ -123,9 +112,7 @@ function CheckForm({ sent }: { sent?: SentRequest }) {
         <input {...ofField('secret')} class="mono" placeholder="whsec_…" />
       </Field>
       <div>
-        <button class="btn" type="submit">
-          Check
-        </button>
+        <Submit>Check</Submit>
       </div>
     </form>
   );

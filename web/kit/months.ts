@@ -1,4 +1,4 @@
-import { AppError } from '../../../shared/base/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import {
   dayMs,
   endOfMonth,
@@ -7,9 +7,8 @@ import {
   previousMonth,
   startOfDay,
   startOfMonth,
-} from '../../../shared/usage/days.ts';
-import type { Period } from '../../../shared/usage/usage.ts';
-import { monthPath, usagePath } from '../../../web/kit/paths.ts';
+} from '../../shared/usage/days.ts';
+import type { Period } from '../../shared/usage/usage.ts';
 
 /** Days and months of the usage pages, all in UTC. */
 
@@ -53,37 +52,4 @@ export function monthsSince(first: string, nowMs: number): string[] {
   const months = [monthOf(new Date(nowMs))];
   for (let month = previousMonth(months[0] as string); month >= first; month = previousMonth(month)) months.push(month);
   return months;
-}
-
-/** The number of months that are listed; earlier ones are in a folded list. */
-const shownMonths = 6;
-
-/** Links to the months, and to the last 30 days. */
-export function Periods({ months, month }: { months: readonly string[]; month?: string }) {
-  const link = (name: string) => (
-    <li key={name}>
-      <a href={monthPath(name)} aria-current={name === month ? 'page' : undefined}>
-        {monthText(name)}
-      </a>
-    </li>
-  );
-  const earlier = months.slice(shownMonths);
-  return (
-    <nav class="periods" aria-label="Period">
-      <ul>
-        <li>
-          <a href={usagePath} aria-current={month ? undefined : 'page'}>
-            Last 30 days
-          </a>
-        </li>
-        {months.slice(0, shownMonths).map(link)}
-      </ul>
-      {earlier.length > 0 && (
-        <details open={month !== undefined && earlier.includes(month)}>
-          <summary>Earlier months</summary>
-          <ul>{earlier.map(link)}</ul>
-        </details>
-      )}
-    </nav>
-  );
 }

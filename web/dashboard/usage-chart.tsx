@@ -1,7 +1,7 @@
-import type { DayUsage } from '../../../shared/usage/usage.ts';
-import { TableHead } from '../../../web/kit/blocks.tsx';
-import { counted, countText } from '../../../web/kit/facts.tsx';
-import { dayText, shortDayText } from './periods.tsx';
+import type { DayUsage } from '../../shared/usage/usage.ts';
+import { TableHead } from '../kit/blocks.tsx';
+import { counted, countText } from '../kit/facts.tsx';
+import { dayText, shortDayText } from '../kit/months.ts';
 
 /** The width of a day in SVG units. The SVG is stretched to the width of the page. */
 const dayWidth = 10;

@@ -1,4 +1,4 @@
-import { withoutInvisible } from '../../../shared/base/pasted.ts';
+import { withoutInvisible } from '../../shared/base/pasted.ts';
 
 /** A reason why a signature does not verify. */
 export type Fault =
