@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
+import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
