@@ -20,9 +20,6 @@ import { type Boards, followBoards } from './desk/desk-streams.ts';
 import { placesRoutes } from './desk/places.tsx';
 import { receiptRoutes } from './desk/receipt.tsx';
 import { deskSettingsRoutes } from './desk/settings.tsx';
-import { keyRoutes } from './keys/key.ts';
-import { keysRoutes } from './keys/keys.tsx';
-import { newKeyRoutes } from './keys/new-key.tsx';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
@@ -114,9 +111,6 @@ export function dashboardRoutes(
     ...boardRoutes(service, boards, openStream),
     ...placesRoutes(service),
     ...deskSettingsRoutes(service),
-    ...keysRoutes(service),
-    ...newKeyRoutes(service),
-    ...keyRoutes(service),
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
     ...receiptRoutes(service),

@@ -19,7 +19,7 @@ function declared(section: Page['section']): Entry {
 const sections = {
   overview: ['Overview', '/dashboard', null],
   desk: ['Desk', '/dashboard/desk', 'GET /desk'],
-  keys: ['Keys', '/dashboard/keys', 'GET /keys'],
+  keys: declared('keys'),
   rides: ['Rides', '/dashboard/rides', 'GET /rides'],
   deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
   usage: ['Usage', '/dashboard/usage', 'GET /usage'],

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
-import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
+import { accountOfSession, type CurrentSession } from '../../shared/accounts/session.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
@@ -231,18 +231,6 @@ export function formIdOf(form: Form): string {
   if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
   return id;
 }
-
-/**
- * The redirect to the page that asks for a code, for use before a secret is shown or a live key is created. After the
- * code is entered, that page leads back to `next`, a page of the dashboard. Null if a code was verified in the session
- * within the last 12 hours.
- */
-export const askForCode = (
-  { session }: Pick<PageRequest, 'session'>,
-  next: string,
-  nowMs: number,
-): { redirectTo: string } | null =>
-  hasRecentCode(session, nowMs) ? null : { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 
 /** The URL of the sign-in page, which leads back to the requested page, unless the request has sent a form. */
 function signInPath(ctx: RequestContext): string {

@@ -86,7 +86,7 @@ export const team = page('/team', {
         ),
         role: choice('Role', roleOptions, 'Choose a role'),
       },
-      recentCode: ({ service }) => canSendMail(service.config),
+      recentCode: ({ service }) => canSendMail(service.config) && ['email', 'role'],
       act: sendInvitation,
       done: invited,
     }),
@@ -105,7 +105,7 @@ export const team = page('/team', {
     role: form({
       path: '/team/members/:memberId/role',
       roles: owners,
-      recentCode: ({ account, param, text }) => memberIn(account, param('memberId')) && roleOf(text('role')),
+      recentCode: ({ account, param, text }) => memberIn(account, param('memberId')) && roleOf(text('role')) && [],
       async act(request) {
         const role = roleOf(request.text('role'));
         if (!role) return { again: 422, refusal: 'Choose a role.' };
@@ -146,7 +146,6 @@ export const team = page('/team', {
     }),
     'hand-over': form({
       roles: owners,
-      fields: { member: text('New owner', (typed) => typed) },
       confirm: ({ account, query }) =>
         query('member')
           ? confirmation(memberIn(account, query('member')), {
@@ -157,9 +156,9 @@ export const team = page('/team', {
               hidden: { member: query('member') },
             })
           : null,
-      recentCode: () => true,
-      act: async (request, { member }) =>
-        refusalOf(await handOver(actorOf(request), memberIn(request.account, member).id)),
+      recentCode: () => ['member'],
+      act: async (request) =>
+        refusalOf(await handOver(actorOf(request), memberIn(request.account, request.text('member')).id)),
       done: { 'handed-over': 'The account is handed over. You are a developer now.' },
     }),
   },

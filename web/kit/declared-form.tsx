@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { PageRequest, SentRequest } from './answer.ts';
-import { Submit } from './blocks.tsx';
+import { ButtonLink, Submit } from './blocks.tsx';
 import type { Again, Confirmation, Form } from './form.ts';
 import { ChangeForm } from './forms.tsx';
 
@@ -68,7 +68,7 @@ export function DeclaredForm({ values = {}, ...props }: ButtonProps & { values?:
       class={props.class ?? (fields.length > 0 ? 'form inline' : undefined)}
     >
       {fields.map(([name, { draw }]) =>
-        draw({ name, typed: typedIn(name), initial: values[name], faults: (isSent && sent.faults) || {} }),
+        draw({ name, typed: typedIn(name), initial: values[name], faults: sent.faults ?? {} }),
       )}
       {props.children}
       <Button {...props} />
@@ -118,9 +118,7 @@ export function Confirm({
         <button class="btn destroys" type="submit">
           {button}
         </button>
-        <a class="btn second" href={back}>
-          {keep}
-        </a>
+        <ButtonLink to={back}>{keep}</ButtonLink>
       </ChangeForm>
     </>
   );

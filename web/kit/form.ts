@@ -45,8 +45,8 @@ interface FormDeclaration<Fields, Subject> {
   ofPerson?: boolean;
   /** Asks for a confirmation on a page of its own; null leads back to the page. */
   confirm?(request: PageRequest, subject: Subject): Confirmation | null;
-  /** Truthy if a recent code is needed. After the code, the fields are filled in again. */
-  recentCode?(request: SentRequest, values: Values<Fields>, subject: Subject): unknown;
+  /** If a recent code is needed: the fields that are filled in again after the code, by the address. */
+  recentCode?(request: SentRequest, values: Values<Fields>, subject: Subject): readonly string[] | false | undefined;
   /**
    * Makes the change, at most once per form. Leads back to the page with the notice `done`, or with the first notice if
    * the result is undefined.

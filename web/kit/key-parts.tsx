@@ -1,8 +1,9 @@
 import { characterFault } from '../../shared/base/shown-text.ts';
 import { maxCountedKeys } from '../../shared/keys/list-keys.ts';
-import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
+import { isKeyName, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
 import { countText, Time } from './facts.tsx';
+import { fault } from './fields.tsx';
 import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from './paths.ts';
 
 export const revokedText = (count: number): string =>
@@ -65,10 +66,13 @@ export function FailingBanner({
   );
 }
 
-/** The fault of an invalid key name. */
-export const nameFault = (name: string): string =>
-  characterFault(name)
-    ? `The name ${characterFault(name)}`
-    : name.trim()
+/** The name of a key, or its fault. */
+export function keyNameIn(typed: string): string {
+  if (isKeyName(typed)) return typed;
+  if (characterFault(typed)) fault(`The name ${characterFault(typed)}`);
+  return fault(
+    typed.trim()
       ? 'The name is too long: use at most 100 characters'
-      : 'Enter a name, for example of the system that uses it';
+      : 'Enter a name, for example of the system that uses it',
+  );
+}

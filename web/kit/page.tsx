@@ -69,7 +69,8 @@ export function page<Data extends object, Subject = void>(
 
   async function ask(name: string, request: PageRequest): Promise<Answer> {
     const { confirm, anchor = '' } = forms[name] as Form<Subject>;
-    const asked = confirm?.(request, await subjectOf(request));
+    const subject = await subjectOf(request);
+    const asked = confirm?.(request, subject);
     if (!asked) return { redirectTo: home(request) };
     const action = addressOf(pathOf(name), request.param) + anchor;
     const children = <Confirm {...asked} action={action} back={home(request)} />;
@@ -84,8 +85,9 @@ export function page<Data extends object, Subject = void>(
     if (Object.keys(faults).length > 0) {
       return { document: await show(request, subject, { name, faults }), status: 422 };
     }
-    if (recentCode?.(request, values, subject) && !hasRecentCode(request.session, request.service.now())) {
-      return { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(backFromCode(name, request))}` };
+    const kept = recentCode?.(request, values, subject);
+    if (kept && !hasRecentCode(request.session, request.service.now())) {
+      return { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(backFromCode(name, request, kept))}` };
     }
     const result = (await act(request, values, subject)) ?? { done: Object.keys(done)[0] };
     if ('done' in result) return { redirectTo: home(request) + (result.done ? `?done=${result.done}` : '') };
@@ -94,12 +96,12 @@ export function page<Data extends object, Subject = void>(
     return { document: await show(request, subject, { ...more, name }), status, headers };
   }
 
-  /** The page to which the code leads back, with the fields of the form. */
-  function backFromCode(name: string, request: SentRequest): string {
-    const { confirm, fields, anchor = '' } = forms[name] as Form<Subject>;
-    const typed = new URLSearchParams(Object.keys(fields).map((field) => [field, request.text(field)]));
+  /** The page to which the code leads back, with the fields that are kept. */
+  function backFromCode(name: string, request: SentRequest, kept: readonly string[]): string {
+    const { confirm, anchor = '' } = forms[name] as Form<Subject>;
     const back = confirm ? addressOf(pathOf(name), request.param) : home(request) + anchor;
-    return typed.size > 0 ? `${back}?${typed}` : back;
+    const typed = kept.map((field) => `${field}=${encodeURIComponent(request.text(field))}`);
+    return typed.length > 0 ? `${back}?${typed.join('&')}` : back;
   }
 
   const formRoutes = Object.entries(forms).flatMap(([name, { confirm, ofPerson, ...own }]): PageRoute[] => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { keyPage } from '../../../api/dashboard/keys/key-page.tsx';
 import { serve } from '../../../api/http/serve.ts';
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -10,6 +9,7 @@ import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
+import { keyPage } from '../../support/key-page.tsx';
 import { useKeyPages } from '../../support/key-pages.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
