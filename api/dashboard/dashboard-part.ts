@@ -10,8 +10,6 @@ import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
-import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
-import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { boardRoutes } from './desk/board-routes.tsx';
@@ -56,8 +54,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     creation,
     boards,
     openStream: streams.open,
-    streams: streams.of(consoleView),
-    rideStreams: streams.of(newsView),
+    streams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
   });
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
@@ -89,16 +86,14 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
   /** The boards of the desks. */
   boards: Boards;
   openStream: DashboardStreams['open'];
-  /** The streams of the test console. */
-  streams: ConsoleStreams;
   /** The streams of the rides' pages. */
-  rideStreams: NewsStreams;
+  streams: NewsStreams;
 }
 
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, boards, openStream, streams, rideStreams, mailPage }: ConsoleParts,
+  { creation, boards, openStream, streams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -112,14 +107,13 @@ export function dashboardRoutes(
     ...placesRoutes(service),
     ...deskSettingsRoutes(service),
     ...ridesRoutes(service),
-    ...rideRoutes(service, rideStreams),
+    ...rideRoutes(service, streams),
     ...receiptRoutes(service),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...usageRoutes(service),
     ...statementRoutes(service),
     ...consoleRoutes(service, creation),
-    ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),
     ...webRoutes(service),

@@ -8,7 +8,7 @@ import { rideName, TripText } from './ride-facts.tsx';
 
 /** The section of the page, the address of its form, and the page to which it leads back. */
 interface CancelPlaces {
-  section?: 'rides' | 'desk';
+  section?: 'rides' | 'console' | 'desk';
   action?: string;
   back?: string;
 }
@@ -35,7 +35,7 @@ export function cancelRidePage(
         </PageHead>
         <ul class="effects">
           <li>{effectOf(ride)}</li>
-          {section === 'rides' && (
+          {section !== 'desk' && (
             <li>
               Your system gets the event <code>ride.status: cancelled</code>.
             </li>
