@@ -22,7 +22,6 @@ import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
 import { rideRoutes } from './rides/ride.tsx';
-import { ridesRoutes } from './rides/rides.tsx';
 import { confirmRoutes } from './sign-in/confirm.tsx';
 import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
@@ -106,7 +105,6 @@ export function dashboardRoutes(
     ...boardRoutes(service, boards, openStream),
     ...placesRoutes(service),
     ...deskSettingsRoutes(service),
-    ...ridesRoutes(service),
     ...rideRoutes(service, streams),
     ...receiptRoutes(service),
     ...deliveriesRoutes(service),

@@ -20,7 +20,7 @@ const sections = {
   overview: ['Overview', '/dashboard', null],
   desk: ['Desk', '/dashboard/desk', 'GET /desk'],
   keys: declared('keys'),
-  rides: ['Rides', '/dashboard/rides', 'GET /rides'],
+  rides: declared('rides'),
   deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
   usage: ['Usage', '/dashboard/usage', 'GET /usage'],
   console: ['Console', '/dashboard/console', 'GET /console'],

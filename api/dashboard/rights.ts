@@ -66,7 +66,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'GET /desk/settings': builders,
   'POST /desk/settings': builders,
 
-  'GET /rides': bookers,
   'GET /rides/:rideId': bookers,
   'GET /rides/:rideId/receipt': bookers,
   'GET /rides/:rideId/state': bookers,

@@ -9,7 +9,7 @@ import { FaultSummary } from './forms.tsx';
 
 interface PageDeclaration<Subject, Data> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
-  section: 'keys' | 'team';
+  section: 'keys' | 'rides' | 'console' | 'team';
   entry?: string;
   /** The roles that may see the page. */
   roles: readonly Role[];
@@ -17,7 +17,10 @@ interface PageDeclaration<Subject, Data> {
   find?(request: PageRequest): Promise<Subject>;
   /** True if the subject does not take this form: it leads back to the page. */
   isClosed?(subject: Subject, request: SentRequest): unknown;
+  /** The address to which the page leads if it has nothing to show. */
+  leave?(subject: Subject): string | false;
   read(request: PageRequest, subject: Subject): Data | Promise<Data>;
+  /** A document with errors is a 422. */
   view(data: Data): Document;
   /** The title over the faults of a form. */
   faultTitle?: string;
@@ -38,7 +41,7 @@ export type Page = Pick<PageDeclaration<never, never>, 'section' | 'entry'> & { 
  */
 export function page<Data extends object, Subject = void>(
   path: string,
-  { section, entry, roles, find, isClosed, read, view, faultTitle, forms = {} }: PageDeclaration<Subject, Data>,
+  { section, entry, roles, find, isClosed, leave, read, view, faultTitle, forms = {} }: PageDeclaration<Subject, Data>,
 ): Page {
   const pathOf = (name: string) => forms[name]?.path ?? `${path}/${name}`;
   const home = ({ param }: PageRequest) => addressOf(path, param);
@@ -110,6 +113,12 @@ export function page<Data extends object, Subject = void>(
     if (own.path && !confirm) return [post];
     return [post, { ...route, method: 'GET', answer: (request) => ask(name, request) }];
   });
-  const answer = async (request: PageRequest) => ({ document: await show(request, await subjectOf(request)) });
+  const answer = async (request: PageRequest): Promise<Answer> => {
+    const subject = await subjectOf(request);
+    const redirectTo = leave?.(subject);
+    if (redirectTo) return { redirectTo };
+    const document = await show(request, subject);
+    return { document, status: document.hasErrors ? 422 : 200 };
+  };
   return { section, entry, path, routes: [{ method: 'GET', path, roles, answer }, ...formRoutes] };
 }

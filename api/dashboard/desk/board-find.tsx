@@ -4,9 +4,9 @@ import { searchRides } from '../../../shared/rides/search-rides.ts';
 import { searchWords } from '../../../shared/rides/search-terms.ts';
 import { counted, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { deskPath, ridePath } from '../../../web/kit/paths.ts';
+import { nameOf } from '../../../web/kit/rides-table.tsx';
 import type { PageRequest } from '../page-routes.ts';
 import { RideLinks } from '../rides/ride-links.tsx';
-import { nameOf } from '../rides/rides-table.tsx';
 
 const mostFound = 10;
 

@@ -3,7 +3,7 @@ import { biddingSince, waitsToOpen } from '../../../shared/rides/opening.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { counted, ModePill, Time } from '../../../web/kit/facts.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
-import { nameOf } from '../rides/rides-table.tsx';
+import { nameOf } from '../../../web/kit/rides-table.tsx';
 
 /** The reason why a ride needs a person now. */
 export interface Concern {
