@@ -12,12 +12,7 @@ import { accountRoutes } from './account.tsx';
 import { consoleRoutes } from './console/console.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
-import { boardRoutes } from './desk/board-routes.tsx';
-import { deskRoutes } from './desk/desk-routes.tsx';
-import { type Boards, followBoards } from './desk/desk-streams.ts';
-import { placesRoutes } from './desk/places.tsx';
-import { receiptRoutes } from './desk/receipt.tsx';
-import { deskSettingsRoutes } from './desk/settings.tsx';
+import { followKeys, type KeyViews } from './key-views.ts';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
@@ -48,10 +43,10 @@ interface SharedParts {
 export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
-  const boards = followBoards(service, wake);
+  const keyViews = followKeys(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
-    boards,
+    keyViews,
     openStream: streams.open,
     streams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
@@ -74,7 +69,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     renderError: pageError,
     endHeld: streams.endAll,
     async close() {
-      boards.close();
+      keyViews.close();
       streams.close();
     },
   };
@@ -82,8 +77,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 
 /** The objects of the process that the routes use. */
 export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
-  /** The boards of the desks. */
-  boards: Boards;
+  keyViews: KeyViews;
   openStream: DashboardStreams['open'];
   /** The streams of the rides' pages. */
   streams: NewsStreams;
@@ -92,7 +86,7 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, boards, openStream, streams, mailPage }: ConsoleParts,
+  { creation, keyViews, openStream, streams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -101,12 +95,7 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...deskRoutes(service, creation, boards),
-    ...boardRoutes(service, boards, openStream),
-    ...placesRoutes(service),
-    ...deskSettingsRoutes(service),
     ...rideRoutes(service, streams),
-    ...receiptRoutes(service),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...usageRoutes(service),
@@ -114,7 +103,7 @@ export function dashboardRoutes(
     ...consoleRoutes(service, creation),
     ...signatureRoutes(service),
     ...accountRoutes(service),
-    ...webRoutes(service),
+    ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];
 }

@@ -4,7 +4,7 @@ import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import { TableHead } from '../../../web/kit/blocks.tsx';
 import { counted, limitsText, moneyText, Time } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
-import { ratingText } from '../../track/words.ts';
+import { ratingText } from '../../../web/kit/ride-words.ts';
 
 interface RideAt {
   ride: Ride;

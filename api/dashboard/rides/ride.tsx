@@ -10,6 +10,7 @@ import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { consoleRidePath, entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { ownRide } from '../../../web/kit/ride-parts.tsx';
 import { manualStepIn } from '../console/manual-steps.tsx';
 import {
   type Answer,
@@ -22,7 +23,7 @@ import {
 } from '../page-routes.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
-import { changeByForm, ownRide, refusalIn } from './record-change.ts';
+import { changeByForm, refusalIn } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 
@@ -137,7 +138,7 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
       const ride = await rideOf(request);
       const back = pathOf(ride._id);
       if (hasEnded(ride.status)) return { redirectTo: back };
-      return cancelRidePage(request.account, ride, { section, action: `${back}/cancel`, back });
+      return cancelRidePage(request.account, ride, { section, back });
     }),
     action(`${base}/cancel`, (request) => change(request, { action: 'cancel', by: 'partner' }, 'ride_cancelled')),
   ];
