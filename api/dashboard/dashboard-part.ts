@@ -9,8 +9,6 @@ import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { consoleRoutes } from './console/console.ts';
-import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
-import { consoleRideRoutes } from './console/ride.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { followKeys, type KeyViews } from './key-views.ts';
@@ -18,7 +16,6 @@ import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
 import { rideRoutes } from './rides/ride.tsx';
-import { ridesRoutes } from './rides/rides.tsx';
 import { confirmRoutes } from './sign-in/confirm.tsx';
 import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
@@ -47,8 +44,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     creation,
     keyViews,
     openStream: streams.open,
-    streams: streams.of(consoleView),
-    rideStreams: streams.of(newsView),
+    streams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
   });
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
@@ -79,16 +75,14 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
   keyViews: KeyViews;
   openStream: DashboardStreams['open'];
-  /** The streams of the test console. */
-  streams: ConsoleStreams;
   /** The streams of the rides' pages. */
-  rideStreams: NewsStreams;
+  streams: NewsStreams;
 }
 
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, keyViews, openStream, streams, rideStreams, mailPage }: ConsoleParts,
+  { creation, keyViews, openStream, streams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -97,12 +91,10 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...ridesRoutes(service),
-    ...rideRoutes(service, rideStreams),
+    ...rideRoutes(service, streams),
     ...deliveriesRoutes(service),
     ...deliveryRoutes(service),
     ...consoleRoutes(service, creation),
-    ...consoleRideRoutes(service, streams),
     ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];

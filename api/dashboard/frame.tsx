@@ -20,7 +20,7 @@ const sections = {
   overview: ['Overview', '/dashboard', null],
   desk: declared('desk'),
   keys: declared('keys'),
-  rides: ['Rides', '/dashboard/rides', 'GET /rides'],
+  rides: declared('rides'),
   deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
   usage: declared('usage'),
   console: ['Console', '/dashboard/console', 'GET /console'],

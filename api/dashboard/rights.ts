@@ -40,10 +40,10 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'GET /console/:rideId/state': builders,
   'GET /console/:rideId/events': builders,
   'POST /console/:rideId/accept': builders,
+  'GET /console/:rideId/cancel': builders,
   'POST /console/:rideId/cancel': builders,
   'POST /console/:rideId/steps/:step': builders,
 
-  'GET /rides': bookers,
   'GET /rides/:rideId': bookers,
   'GET /rides/:rideId/state': bookers,
   'GET /rides/:rideId/events': bookers,

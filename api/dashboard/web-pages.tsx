@@ -71,7 +71,6 @@ export function webRoutes(service: Context, { creation, keyViews, openStream }: 
     },
   });
   const cookie = sessionCookie(service.config);
-
   function answerWith({ ctx, account }: PageRequest, section: Section, answer: PageAnswer): Answer {
     if ('suspended' in answer) return suspended;
     if (!('document' in answer)) {
@@ -114,7 +113,7 @@ export function webRoutes(service: Context, { creation, keyViews, openStream }: 
 export function renderInFrame(
   account: PageRequest['account'],
   section: Section,
-  { lead, actions, children, isWall, heading, around = (page) => page, ...frame }: Document,
+  { lead, actions, children, heading, isWall, around = (page) => page, ...frame }: Document,
 ): string {
   if (isWall) {
     const { title, scripts } = frame;

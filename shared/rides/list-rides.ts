@@ -169,20 +169,23 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
 }
 
 /** A complete ride with its events and the name of its key, in one read; null if the account has no such ride. */
-export async function rideWithKeyName(
+export async function rideWithKey(
   rideId: string,
   { accountId }: RidesOwner,
-): Promise<{ ride: Ride; keyName?: string } | null> {
+): Promise<{ ride: Ride; apiKey?: { name: string; webhookUrl?: string } } | null> {
   const itsKey = { from: keys.collectionName, localField: 'keyId', foreignField: '_id', as: 'keys' };
   const [found] = await rides
-    .aggregate<Ride & { keys: { name: string }[] }>(
-      [{ $match: { _id: rideId, accountId } }, { $lookup: { ...itsKey, pipeline: [{ $project: { name: 1 } }] } }],
+    .aggregate<Ride & { keys: { name: string; webhookUrl?: string }[] }>(
+      [
+        { $match: { _id: rideId, accountId } },
+        { $lookup: { ...itsKey, pipeline: [{ $project: { name: 1, webhookUrl: 1 } }] } },
+      ],
       committedReads(),
     )
     .toArray();
   if (!found) return null;
   const { keys: itsKeys, ...ride } = found;
-  return { ride, keyName: itsKeys[0]?.name };
+  return { ride, apiKey: itsKeys[0] };
 }
 
 /** A complete ride with its events; null if the account has no such ride. */

@@ -9,6 +9,8 @@ export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progre
 export type RideStatus = (typeof rideStatuses)[number];
 /** The statuses in which a driver is assigned and the trip has not ended. */
 export const movingStatuses = ['driver_arriving', 'arrived', 'in_progress'] as const satisfies RideStatus[];
+/** The statuses of a ride that has not ended. */
+export const underWay = ['bidding', ...movingStatuses] as const satisfies RideStatus[];
 export type MovingStatus = (typeof movingStatuses)[number];
 
 export const rideTypes = ['standard', 'intercity'] as const;

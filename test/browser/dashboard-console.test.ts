@@ -42,7 +42,7 @@ describe('the test console in a browser', () => {
   }
   const owner = () => ({ accountId: visitor.account._id });
   const newTestRide = (keyId: string) => newRide(api.ctx, { ...owner(), keyId, mode: 'test', scenario: 'no_offers' });
-  const entry = (page: Page, words: string | RegExp) => page.locator('.console-timeline .what', { hasText: words });
+  const entry = (page: Page, words: string | RegExp) => page.locator('.timeline .entry strong', { hasText: words });
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
 
@@ -52,18 +52,14 @@ describe('the test console in a browser', () => {
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
     await start(page, 'default');
     await entry(page, 'Offer received').waitFor();
-    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: .+ for \$31\.40/);
+    expect(await page.locator('#said').textContent()).to.match(/^Offer received: .+, \$31\.40/);
     await page.locator('#ride-map[data-car*=","]').waitFor();
-    const [timeline, map] = await Promise.all(
-      ['.console-timeline', '#ride-map'].map((selector) => page.locator(selector).boundingBox()),
-    );
-    expect(map?.x, 'the map is beside the timeline').to.be.above((timeline?.x ?? 0) + (timeline?.width ?? 0) - 1);
     for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
       await entry(page, words).waitFor();
     }
-    await page.locator('.console-timeline .pill[data-status="delivered"]').nth(4).waitFor();
+    await page.locator('.timeline .attempt .pill[data-status="delivered"]').nth(4).waitFor();
     await page
-      .getByText(/HTTP 200 after \d+ ms/)
+      .locator('.timeline .attempt .about', { hasText: /^200 · \d+(\.\d)? ms/ })
       .nth(4)
       .waitFor();
     expect(await cancel(page).count()).to.equal(0);
@@ -83,7 +79,7 @@ describe('the test console in a browser', () => {
     const onlooker = await openPage(await profile(), page.url());
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
-    expect(await focused()).to.equal('Offers');
+    expect(await focused()).to.equal('2 offers');
     await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).waitFor();
   });
 

@@ -8,6 +8,7 @@ import { account } from './account.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
+import { rides } from './rides.tsx';
 import { signature } from './signature.tsx';
 import { statement } from './statement.tsx';
 import { team } from './team.tsx';
@@ -15,17 +16,6 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  desk,
-  deskRide,
-  savedPlaces,
-  deskSettings,
-  receipt,
-  keys,
-  newKey,
-  key,
-  usage,
-  statement,
-  signature,
-  account,
-  team,
+  ...[desk, deskRide, savedPlaces, deskSettings, receipt, rides],
+  ...[keys, newKey, key, usage, statement, signature, account, team],
 ];

@@ -79,11 +79,11 @@ export interface SentRequest extends PageRequest {
   createRide(key: KeyFacts, body: object, scenario?: TestScenario): Promise<{ _id: string }>;
 }
 
-/** A request for which a page is shown, also again after a form. */
-export type ShownRequest = PageRequest & Partial<SentRequest>;
-
 /** The entries of the navigation, and the account in the header. */
 export type Section = 'overview' | 'desk' | 'keys' | 'rides' | 'deliveries' | 'usage' | 'console' | 'team' | 'account';
+
+/** A request for which a page is shown, also again after a form. */
+export type ShownRequest = PageRequest & Partial<SentRequest>;
 
 /** A page of the dashboard, without its frame. */
 export interface Document {

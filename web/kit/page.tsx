@@ -34,13 +34,13 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   read(request: ShownRequest, subject: Subject): Data | Promise<Data>;
   /** A document with errors is a 422. */
   view(data: Data): Document;
-  /** Files below the page, by name. */
-  files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
   /** What the page's script reads, below the page at `/state`, and what it follows, at `/events`. */
   state?(request: PageRequest): Promise<object>;
   stream?(request: PageRequest): Promise<KeyStream<Followed>>;
   /** What the page's script asks, by the name below the page. Changes nothing. */
   asks?: Readonly<Record<string, (request: AskRequest) => Promise<ScriptAnswer>>>;
+  /** Files below the page, by name. */
+  files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
   /** The title over the faults of a form. */
   faultTitle?: string;
   forms?: Readonly<Record<string, Form<Subject>>>;

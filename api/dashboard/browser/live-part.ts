@@ -37,7 +37,13 @@ async function load(url: string): Promise<LoadedPart | null> {
   }
 }
 
-/** Shows a part, unless a read that began later is shown already. A focused link keeps the focus. */
+/** The heading of a ride's offers. */
+const offers = '#offers-title, #past-offers > summary';
+
+/**
+ * Shows a part, unless a read that began later is shown already. A focused link keeps the focus. From another focused
+ * element that disappears, such as the button of an offer, the focus moves to the offers.
+ */
 function show({ part, turn }: LoadedPart): void {
   const live = livePart();
   if (!live || turn < shownTurn) return;
@@ -45,9 +51,10 @@ function show({ part, turn }: LoadedPart): void {
   const focused = document.activeElement;
   enhance(part);
   patch(live, part);
-  if (focused instanceof HTMLAnchorElement && !document.contains(focused)) {
-    linkTo(focused.href)?.focus({ preventScroll: true });
-  }
+  if (!focused || document.contains(focused)) return;
+  const next =
+    focused instanceof HTMLAnchorElement ? linkTo(focused.href) : document.querySelector<HTMLElement>(offers);
+  next?.focus({ preventScroll: true });
 }
 
 /** The link to this address, preferably in the timeline. */

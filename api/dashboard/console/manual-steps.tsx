@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { AppError } from '../../../shared/base/errors.ts';
+import type { TimerName } from '../../../shared/base/terms.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
 import { canStep, type ManualStep, plainManualSteps } from '../../../shared/rides/manual-steps.ts';
 import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import type { Offer } from '../../../shared/rides/ride-types.ts';
+import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { moneyText } from '../../../web/kit/facts.tsx';
+import { moneyText, Time } from '../../../web/kit/facts.tsx';
 import { FormId, TextField } from '../../../web/kit/forms.tsx';
 import { consoleRidePath } from '../../../web/kit/paths.ts';
 import { numberIn } from '../../../web/kit/ride-request.ts';
 import type { Form } from '../../http/body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import { manualOfferSchema } from '../../rides/fields.ts';
-import type { ConsoleRide } from './console-ride.ts';
 
 type Name = ManualStep['step'];
 
@@ -28,19 +28,54 @@ const ends: readonly [Name, string][] = [
   ['expire', 'Let the time run out'],
 ];
 
-/** What the driver does with the ride: the manual steps that are possible now, instead of the simulated driver's. */
-export function DriverCard({ ride }: { ride: ConsoleRide }) {
+const stepWords: Record<TimerName, string> = {
+  open: 'The bidding opens',
+  rebid: 'A new ride replaces this one',
+  offer: 'A driver makes an offer',
+  offer_2: 'A second driver makes an offer',
+  offer_3: 'A third driver makes an offer',
+  withdraw: 'The driver withdraws the offer',
+  accept: 'The cheapest offer is accepted, unless you choose first',
+  arrive: 'The driver reaches the pickup',
+  start: 'The trip begins',
+  complete: 'The trip ends',
+  driver_cancel: 'The driver cancels',
+  dispatch: 'More drivers receive the request',
+  ask: 'More drivers nearby receive the request',
+  driver: 'The driver is notified',
+  auto_accept: 'An offer within the auto-accept limits is accepted',
+  expire: 'The bidding time ends and the ride is cancelled',
+  stall: 'The ride is cancelled because it makes no progress',
+};
+
+/** The next automatic step and its time (Unix ms); null once the ride has ended. Pure. */
+export function nextStepOf({ status, timers }: Pick<Ride, 'status' | 'timers'>): { words: string; at: number } | null {
+  const [next] = hasEnded(status) ? [] : timers.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
+  return next ? { words: stepWords[next.name], at: next.dueAt.getTime() } : null;
+}
+
+/**
+ * What the driver of a test ride does: the manual steps that are possible now, instead of the simulated driver's, and
+ * the next automatic step.
+ */
+export function ManualSteps({ ride }: { ride: Ride }) {
   if (hasEnded(ride.status)) return null;
+  const next = nextStepOf(ride);
   const waits = waitsToOpen(ride);
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   const open = canStep('withdraw', ride.status) ? ride.offers.filter(({ withdrawnAt }) => !withdrawnAt) : [];
   return (
-    <section id="driver-card" class="console-driver card" aria-labelledby="as-driver">
+    <section id="driver-card" class="manual-steps card" aria-labelledby="as-driver">
       <h2 id="as-driver">As the driver</h2>
       <p class="quiet">Manual steps replace those of the simulated driver. The scenario continues from there.</p>
+      {next && (
+        <p id="next">
+          <strong>Next</strong> {next.words} <Time at={new Date(next.at)} form="time" />
+        </p>
+      )}
       {canStep('offer', ride.status) && !waits && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
       {open.length > 0 && (
-        <ul class="console-offers" id="own-offers" aria-label="Offers that can be withdrawn">
+        <ul class="own-offers" id="own-offers" aria-label="Offers that can be withdrawn">
           {open.map((offer) => (
             <li key={offer.offerId} id={`own-${offer.offerId}`}>
               <p>
@@ -51,7 +86,7 @@ export function DriverCard({ ride }: { ride: ConsoleRide }) {
           ))}
         </ul>
       )}
-      <div class="console-steps">
+      <div class="steps">
         {trip
           .filter((step) => possible(step) && (step[0] !== 'open' || waits))
           .map(([name, label]) => (
@@ -73,7 +108,7 @@ export function DriverCard({ ride }: { ride: ConsoleRide }) {
   );
 }
 
-function OfferForm({ ride }: { ride: ConsoleRide }) {
+function OfferForm({ ride }: { ride: Ride }) {
   const { price, etaMinutes } = nextSimulatedOffer(ride);
   return (
     <StepForm ride={ride} step="offer">
@@ -92,7 +127,7 @@ function OfferForm({ ride }: { ride: ConsoleRide }) {
 }
 
 /** Withdraws an offer on behalf of its driver. */
-function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
+function WithdrawForm({ ride, offer }: { ride: Ride; offer: Offer }) {
   return (
     <StepForm ride={ride} step="withdraw" of={offer.offerId}>
       <input type="hidden" name="offerId" value={offer.offerId} />
@@ -114,7 +149,7 @@ function StepForm({
   of = '',
   children,
 }: {
-  ride: ConsoleRide;
+  ride: Ride;
   step: Name;
   /** The id of the offer, for a step that several offers allow. */
   of?: string;
@@ -123,12 +158,12 @@ function StepForm({
   return (
     <form
       id={`step-${step}${of}`}
-      class={`console-step-${step}`}
+      class={`step-${step}`}
       method="post"
       action={`${consoleRidePath(ride._id)}/steps/${step}`}
       noValidate
     >
-      <FormId from={[ride._id, ride.rev, step, of].join(' ')} account={ride.accountId} />
+      <FormId from={[ride._id, ride.rev, step, of].join(' ')} />
       {children}
     </form>
   );

@@ -4,26 +4,33 @@ import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import { TableHead } from '../../../web/kit/blocks.tsx';
 import { counted, limitsText, moneyText, Time } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
-import { ridePath } from '../../../web/kit/paths.ts';
 import { ratingText } from '../../../web/kit/ride-words.ts';
 
+interface RideAt {
+  ride: Ride;
+  /** The path of the ride's page. */
+  path: string;
+}
+
 /** The offers of a ride: to compare and accept while it is bidding, folded afterwards. */
-export function Offers({ ride }: { ride: Ride }) {
+export function Offers({ ride, path }: RideAt) {
   const { status, offers } = ride;
   if (status !== 'bidding') {
     if (offers.length === 0) return null;
     return (
       <details class="section past-offers" id="past-offers">
         <summary>{counted(offers.length, 'offer')}</summary>
-        <OfferTable ride={ride} />
+        <OfferTable ride={ride} path={path} />
       </details>
     );
   }
   return (
     <section class="section" id="offers" aria-labelledby="offers-title">
-      <h2 id="offers-title">Offers</h2>
+      <h2 id="offers-title" tabIndex={-1}>
+        Offers
+      </h2>
       <Explanation ride={ride} />
-      {offers.length > 0 && <OfferTable ride={ride} />}
+      {offers.length > 0 && <OfferTable ride={ride} path={path} />}
     </section>
   );
 }
@@ -49,7 +56,7 @@ function Explanation({ ride }: { ride: Ride }) {
 }
 
 /** In the order of their arrival: a new offer must not move the button under somebody's finger. */
-function OfferTable({ ride }: { ride: Ride }) {
+function OfferTable({ ride, path }: RideAt) {
   const { offers, fare } = ride;
   const live = offers.filter(({ withdrawnAt }) => !withdrawnAt);
   const isBest = (value: (offer: Offer) => number, offer: Offer) =>
@@ -85,7 +92,7 @@ function OfferTable({ ride }: { ride: Ride }) {
             </td>
             <td class="compared">{comparedText(offer.price, fare)}</td>
             <td class="choice">
-              <Choice ride={ride} offer={offer} />
+              <Choice ride={ride} path={path} offer={offer} />
             </td>
           </tr>
         ))}
@@ -109,12 +116,12 @@ function comparedText(price: number, fare: number): string {
   return `${moneyText(Math.abs(cents) / 100)} ${cents > 0 ? 'above' : 'below'} the fare`;
 }
 
-function Choice({ ride, offer }: { ride: Ride; offer: Offer }) {
+function Choice({ ride, path, offer }: RideAt & { offer: Offer }) {
   if (offer.offerId === ride.acceptedOfferId) return <strong>accepted</strong>;
   if (offer.withdrawnAt) return <span class="quiet">withdrawn</span>;
   if (ride.status !== 'bidding') return <span class="quiet">not accepted</span>;
   return (
-    <form method="post" action={`${ridePath(ride._id)}/accept`} data-once>
+    <form method="post" action={`${path}/accept`} data-once>
       {/* Derived, so that an update of the page does not replace the form that a person is sending. */}
       <FormId from={`${ride._id} accept ${offer.offerId}`} />
       <input type="hidden" name="offerId" value={offer.offerId} />

@@ -4,11 +4,12 @@ import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { LinkButton } from '../../../web/kit/blocks.tsx';
+import { ButtonLink, LinkButton } from '../../../web/kit/blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../../../web/kit/facts.tsx';
-import { entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { consolePath, keyPath } from '../../../web/kit/paths.ts';
 import { RideLinks, rideName, TripText } from '../../../web/kit/ride-parts.tsx';
-import type { TrackState } from '../../track/track-state.ts';
+import { CurlOfRide } from '../console/curl-of-ride.tsx';
+import { ManualSteps } from '../console/manual-steps.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { mayUse } from '../rights.ts';
 import { EntryDetail } from './entry-detail.tsx';
@@ -19,11 +20,14 @@ import type { RideNews } from './ride-news.ts';
 import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';
 
 interface RidePageProps {
-  config: Pick<Config, 'trackBaseUrl' | 'tiles'>;
+  config: Pick<Config, 'publicBaseUrl' | 'trackBaseUrl' | 'tiles'>;
   account: CurrentAccount;
+  /** The path of the page. The test console shows a ride below its own path. */
+  path: string;
   ride: Ride;
   attempts: readonly ShownAttempt[];
-  keyName?: string;
+  /** `apiKey`, because preact reserves the property `key`. */
+  apiKey?: { name: string; webhookUrl?: string };
   news: RideNews;
   /** The id of the chosen entry, from the URL. */
   entryId: string;
@@ -32,14 +36,17 @@ interface RidePageProps {
   now: number;
 }
 
-/** One ride: its people, the live map, the offers, the timeline, and the details of the chosen entry. */
+/**
+ * One ride: its people, the live map, the offers, the timeline, and the details of the chosen entry. Of a test ride also
+ * the manual steps, and its request.
+ */
 export function ridePage(props: RidePageProps): string {
-  const { account, ride, attempts, news, entryId, refusal, now } = props;
+  const { account, path, ride, attempts, news, entryId, refusal, now } = props;
   // Deliveries are not for the desk.
   const seesDeliveries = mayUse(account.member.role, 'GET /deliveries/:attemptId');
+  const isByHand = ride.mode === 'test' && mayUse(account.member.role, 'POST /console/:rideId/steps/:step');
   const history = historyOf(ride, attempts, now);
   const entries = seesDeliveries ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
-  const path = ridePath(ride._id);
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);
   // Changes whenever the content of the page changes, except for relative times.
@@ -47,7 +54,7 @@ export function ridePage(props: RidePageProps): string {
   return dashboardPage({
     title: rideName(ride),
     account,
-    section: 'rides',
+    section: path.startsWith(consolePath) ? 'console' : 'rides',
     test: ride.mode === 'test',
     hasErrors: refusal !== undefined,
     scripts: ['ride-page.js'],
@@ -86,8 +93,9 @@ export function ridePage(props: RidePageProps): string {
             data-latest={entryWords(entries.at(-1) as HistoryEntry)}
             data-waiting={waiting ? '' : undefined}
           >
-            <LiveRide {...props} entries={entries} />
+            <LiveRide {...props} entries={entries} isByHand={isByHand} />
           </div>
+          {isByHand && <CurlOfRide ride={ride} apiUrl={`${props.config.publicBaseUrl}/v1`} />}
         </div>
       </>
     ),
@@ -95,12 +103,12 @@ export function ridePage(props: RidePageProps): string {
 }
 
 /** The part of the page that changes with the ride. Elements that can appear or disappear have an id. */
-function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
-  const { config, account, ride, keyName, news, entries, entryId, now } = props;
+function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[]; isByHand: boolean }) {
+  const { config, account, path, ride, apiKey, news, entries, entryId, now, isByHand } = props;
   const chosen = chosenEntry(entries, entryId);
   return (
     <>
-      <RideHead ride={ride} map={news.map} trackBaseUrl={config.trackBaseUrl} />
+      <RideHead {...props} />
       {ride.erasedAt && (
         <p class="notice" id="erased">
           <span>
@@ -110,21 +118,28 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[] }) {
           </span>
         </p>
       )}
+      {isByHand && <ManualSteps ride={ride} />}
       <div id="ride-top" class={news.map ? 'ride-top' : undefined}>
-        <RideFacts ride={ride} keyName={keyName} />
+        <RideFacts ride={ride} keyName={apiKey?.name} />
         {news.map && <RideMap tiles={config.tiles} />}
       </div>
       <RideLinks ride={ride} desk={account.deskKeyId !== undefined} />
-      <Offers ride={ride} />
-      <Missed ride={ride} entries={entries} />
-      <Timeline rideId={ride._id} entries={entries} chosen={chosen}>
+      <Offers ride={ride} path={path} />
+      {isByHand && !apiKey?.webhookUrl && !ride.webhookUrl && (
+        <p class="quiet no-url" id="no-url">
+          This key has no webhook URL, so its events are not sent. <a href={keyPath(ride.keyId)}>Set webhook URL</a>
+        </p>
+      )}
+      <Missed path={path} ride={ride} entries={entries} />
+      <Timeline path={path} entries={entries} chosen={chosen}>
         <EntryDetail ride={ride} chosen={chosen} now={now} />
       </Timeline>
     </>
   );
 }
 
-function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; trackBaseUrl: string }) {
+function RideHead({ config, path, ride, news: { map }, isByHand }: RidePageProps & { isByHand: boolean }) {
+  const hasActions = map || isByHand || !hasEnded(ride.status);
   return (
     <PageHead
       title={
@@ -133,17 +148,19 @@ function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; t
         </span>
       }
       actions={
-        (map || !hasEnded(ride.status)) && (
+        hasActions && (
           <>
-            {map && (
-              <a class="btn second" href={trackUrl(trackBaseUrl, ride)}>
-                Live map
-              </a>
-            )}
-            {!hasEnded(ride.status) && (
-              <LinkButton to={`${ridePath(ride._id)}/cancel`} danger>
+            {map && <ButtonLink to={trackUrl(config.trackBaseUrl, ride)}>Live map</ButtonLink>}
+            {!hasEnded(ride.status) ? (
+              <LinkButton to={`${path}/cancel`} danger>
                 Cancel ride
               </LinkButton>
+            ) : (
+              isByHand && (
+                <ButtonLink to={`${consolePath}?key=${ride.keyId}&scenario=${ride.scenario ?? 'default'}`}>
+                  Start a test ride
+                </ButtonLink>
+              )
             )}
           </>
         )
@@ -155,13 +172,13 @@ function RideHead({ ride, map, trackBaseUrl }: { ride: Ride; map?: TrackState; t
   );
 }
 
-function Missed({ ride, entries }: { ride: Ride; entries: readonly HistoryEntry[] }) {
+function Missed({ path, ride, entries }: { path: string; ride: Ride; entries: readonly HistoryEntry[] }) {
   const missed = missedEvents(entries);
   if (missed.length === 0) return null;
   return (
     <p class="missed" id="missed">
       <OutcomePill outcome="failed" />{' '}
-      <a href={entryPath(ride._id, missed.at(-1)?.deliveries.at(-1)?.id ?? '')} data-entry>
+      <a href={`${path}?entry=${missed.at(-1)?.deliveries.at(-1)?.id ?? ''}#detail`} data-entry>
         {missed.length === 1
           ? 'One event did not arrive'
           : `${countText(missed.length)} of ${countText(ride.seq)} events did not arrive`}

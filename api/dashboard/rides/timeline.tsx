@@ -4,7 +4,6 @@ import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
 import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../../../web/kit/facts.tsx';
-import { entryPath } from '../../../web/kit/paths.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   created: 'Ride requested',
@@ -79,12 +78,13 @@ export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
  * its details. On wide screens the details are beside the list.
  */
 export function Timeline({
-  rideId,
+  path,
   entries,
   chosen,
   children,
 }: {
-  rideId: string;
+  /** The path of the ride's page. */
+  path: string;
   entries: readonly HistoryEntry[];
   chosen: ChosenEntry;
   /** The details of the chosen entry. */
@@ -101,7 +101,7 @@ export function Timeline({
           day = dayOf(entry.at);
           return (
             <Fragment key={entry.id}>
-              <Entry rideId={rideId} entry={entry} chosenId={chosenId} isNewDay={isNewDay} />
+              <Entry path={path} entry={entry} chosenId={chosenId} isNewDay={isNewDay} />
               {entry === chosen.entry && (
                 <li id="opened" class="opened">
                   <section class="card detail" id="detail" aria-labelledby="detail-title" tabIndex={-1}>
@@ -118,7 +118,7 @@ export function Timeline({
 }
 
 interface EntryProps {
-  rideId: string;
+  path: string;
   entry: HistoryEntry;
   /** The id of the chosen entry or attempt. */
   chosenId: string;
@@ -126,9 +126,9 @@ interface EntryProps {
   isNewDay: boolean;
 }
 
-function Entry({ rideId, entry, chosenId, isNewDay }: EntryProps) {
+function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
   const link = (id: string) => ({
-    href: entryPath(rideId, id),
+    href: `${path}?entry=${id}#detail`,
     'aria-current': id === chosenId ? ('true' as const) : undefined,
     'data-entry': true,
   });

@@ -77,7 +77,7 @@ describe('a ride of the test console', () => {
     expect((await storedRide(rideId)).offers).to.have.length(1);
     const faulty = await visitor.post(action, { price: 'much' });
     expect(faulty.status).to.equal(422);
-    expect(faulty.html).to.include('The price must be a number').and.include('<title>Error: Test ride');
+    expect(faulty.html).to.include('The price must be a number').and.include('<title>Error: ');
     const early = await visitor.post(`${base}/${rideId}/steps/start`);
     expect(early.status).to.equal(409);
     expect(early.html).to.include('not in a status that allows this step');
@@ -89,7 +89,7 @@ describe('a ride of the test console', () => {
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     const { status, html } = await visitor.post(`${base}/${rideId}/cancel`);
     expect(status).to.equal(409);
-    expect(html).to.include('already completed or cancelled').and.include('<title>Error: Test ride');
+    expect(html).to.include('already completed or cancelled').and.include('<title>Error: ');
     expect(html).not.to.include('Cancel ride');
   });
 
@@ -100,7 +100,7 @@ describe('a ride of the test console', () => {
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
     const { status, html } = await visitor.post(`${base}/${rideId}/accept`, { offerId });
     expect(status).to.equal(409);
-    expect(html).to.include('The offer was withdrawn').and.include('withdrawn</p>');
+    expect(html).to.include('The offer was withdrawn').and.include('withdrawn</span>');
   });
 
   it('every route answers the same 404 for rides of other accounts, unknown rides and live rides', async () => {
@@ -135,7 +135,7 @@ describe('a ride of the test console', () => {
     expect(await rides.countDocuments({ keyId: foreign.keyId })).to.equal(0);
   });
 
-  it('all typed text is escaped on the page and in the stream', async () => {
+  it('all typed text is escaped on the page', async () => {
     const markup = `<img src=x onerror=alert(1)>'"&`;
     Object.assign(key, await keyOf(visitor, 'test', markup));
     const rideId = await started({ pickupAddress: markup, destinationAddress: markup });
@@ -145,8 +145,7 @@ describe('a ride of the test console', () => {
     const { html: bidding } = await visitor.get(`${base}/${rideId}`);
     await visitor.post(`${base}/${rideId}/accept`, { offerId });
     const { html } = await visitor.get(`${base}/${rideId}`);
-    const { html: state } = await visitor.get(`${base}/${rideId}/state`);
-    for (const text of [bidding, html, (JSON.parse(state) as { html: string }).html, (await visitor.get(base)).html]) {
+    for (const text of [bidding, html, (await visitor.get(base)).html]) {
       expect(text).to.include('&lt;img').and.not.include('<img');
     }
   });

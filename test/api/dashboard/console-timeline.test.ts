@@ -1,86 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { ConsoleRide } from '../../../api/dashboard/console/console-ride.ts';
-import { detailOf, nextStepOf, offsetText } from '../../../api/dashboard/console/timeline.tsx';
-import { titleOf } from '../../../api/dashboard/rides/timeline.tsx';
-import type { Delivery, Offer, RideEvent } from '../../../shared/rides/ride-types.ts';
-import { historyOf } from '../../../shared/webhooks/ride-history.ts';
+import { nextStepOf } from '../../../api/dashboard/console/manual-steps.tsx';
 import { creationAsCurl, firstValues, requestBody } from '../../../web/kit/ride-request.ts';
 
 const start = Date.UTC(2026, 10, 21, 14);
 const at = (ms: number) => new Date(start + ms);
 
-const driver = { driverId: 'd', name: 'Dana', phone: '+12025550100', rating: 4.8, vehicle: 'Prius', plate: 'T-1' };
-const offer: Offer = { offerId: 'offer_1', price: 20, etaMinutes: 4, driver, at: at(2_000) };
-const received: RideEvent = {
-  seq: 1,
-  event: 'offer.received',
-  at: at(2_000),
-  body: JSON.stringify({ event: 'offer.received', offer }),
-};
-const changed = (seq: number, status: string, ms: number, delivery?: Delivery): RideEvent => ({
-  seq,
-  event: 'ride.status',
-  at: at(ms),
-  body: JSON.stringify({ event: 'ride.status', status }),
-  delivery,
-});
-const ride = {
-  ...{ mode: 'test', createdAt: at(0), fare: 25, distanceKm: 5.31 },
-  ...{ status: 'bidding', offers: [], events: [], timers: [], settledSeq: 0 },
-} as unknown as ConsoleRide;
-const wordsOf = (of: ConsoleRide) => historyOf(of, [], start).map((entry) => [titleOf(entry), detailOf(entry, of)]);
-
-describe('the timeline of a test ride', () => {
-  it('the timeline shows each event once, in the order of time, with its outcome', () => {
-    const delivery: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 12, at: at(5_010) };
-    const events = [received, changed(2, 'driver_arriving', 5_000, delivery), changed(3, 'arrived', 8_000)];
-    const arrived: ConsoleRide = {
-      ...{ ...ride, status: 'arrived' },
-      ...{ driver, agreedPrice: 20, offers: [offer], events },
-    };
-    expect(wordsOf(arrived)).to.deep.equal([
-      ['Ride requested', '$25.00 for 5.3 km'],
-      ['Offer received', 'Dana for $20.00, 4 min away'],
-      ['Offer accepted', 'Dana for $20.00'],
-      ['Driver at the pickup', ''],
-    ]);
-    const entries = historyOf(arrived, [], start);
-    expect(entries.map(({ event }) => event?.delivery?.outcome)).to.deep.equal([
-      undefined,
-      undefined,
-      'delivered',
-      undefined,
-    ]);
-    expect(new Set(entries.map(({ id }) => id)).size).to.equal(entries.length);
-  });
-
-  it('the timeline shows a withdrawn offer, which has no event, at its time', () => {
-    const withdrawn = { ...offer, withdrawnAt: at(4_000) };
-    const events = [received, changed(2, 'cancelled', 9_000)];
-    const cancelled: ConsoleRide = {
-      ...{ ...ride, status: 'cancelled', cancelReason: 'partner' },
-      ...{ offers: [withdrawn], events },
-    };
-    expect(wordsOf(cancelled)).to.deep.equal([
-      ['Ride requested', '$25.00 for 5.3 km'],
-      ['Offer received', 'Dana for $20.00, 4 min away'],
-      ['Offer withdrawn', 'Dana, $20.00'],
-      ['Ride cancelled', 'The partner cancelled'],
-    ]);
-  });
-
-  it('the timeline shows the first fare, and the fare after the last raise', () => {
-    const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
-    expect(wordsOf(raised)).to.deep.equal([
-      ['Ride requested', '$25.00 for 5.3 km'],
-      ['Fare raised', 'To $30.00'],
-      ['Offer received', 'Dana for $20.00, 4 min away'],
-    ]);
-  });
-
-  it('the timeline names the timer that is due next, and no timer after the end of the ride', () => {
+describe('the manual steps of a test ride', () => {
+  it('the page names the timer that is due next, and no timer after the end of the ride', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },
       { name: 'offer', dueAt: at(2_000) },
@@ -90,11 +18,6 @@ describe('the timeline of a test ride', () => {
       at: start + 2_000,
     });
     expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
-  });
-
-  it('the timeline shows the time since creation in seconds, minutes or hours', () => {
-    const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
-    expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
   });
 });
 

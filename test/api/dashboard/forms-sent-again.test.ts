@@ -298,7 +298,12 @@ describe('a repeated form of the dashboard', () => {
   it('every form contains a form id on every page', async () => {
     const { visitor, key, rideId, failedRideId } = await newWorld();
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
-    const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`, `/rides/${rideId}/cancel`];
+    const ridePages = [
+      `/console/${rideId}`,
+      `/console/${rideId}/cancel`,
+      `/rides/${failedRideId}?entry=event-1`,
+      `/rides/${rideId}/cancel`,
+    ];
     const sent = new Set<string>();
     const deskPages = ['/desk/places', '/desk/settings'];
     for (const path of [

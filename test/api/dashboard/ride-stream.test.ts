@@ -8,7 +8,7 @@ import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
-import { useTestApi } from '../../support/service.ts';
+import { startTestApi, useTestApi } from '../../support/service.ts';
 
 describe("the stream of a ride's page", () => {
   const api = useTestApi({ TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png' });
@@ -97,11 +97,22 @@ describe("the stream of a ride's page", () => {
     }
   });
 
-  it('the stream ends when its session ends', async () => {
-    const { path } = await rideOf();
+  it('a stream ends when its session ends, but streams of other sessions continue', async () => {
+    const { rideId, path } = await rideOf();
     const stream = await follow(path);
     await SessionModel.deleteMany({ accountId: visitor.account._id });
+    Object.assign(visitor, await signedIn(api, visitor.account.email));
+    const other = await follow(path);
     expect(await nextWith(stream, () => false)).to.equal(null);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    expect(await nextWith(other, ({ map }) => map?.status === 'cancelled')).to.include({ isOver: false });
+  });
+
+  it('the page of the test console follows a test ride with the same stream', async () => {
+    const { rideId, path } = await rideOf('test');
+    const { version }: RideNews = await (await follow(path)).next();
+    expect(await (await follow(`/dashboard/console/${rideId}`)).next()).to.include({ version });
+    expect(await newsOnPage(`/dashboard/console/${rideId}`)).to.include({ version });
   });
 
   it('reading the news of a ride uses the index of ids', async () => {
@@ -115,5 +126,31 @@ describe("the stream of a ride's page", () => {
     expect(headers.get('content-security-policy')).to.include("img-src 'self' data: https://tiles.example");
     expect(headers.get('content-security-policy')).not.to.include('unsafe');
     expect(headers.get('referrer-policy')).to.equal('strict-origin');
+  });
+});
+
+describe("the streams of rides' pages", () => {
+  /** Starts a separate API with a ride. `open` opens the ride's stream for its account. */
+  async function apiWithRide(settings?: Record<string, string>) {
+    const api = await startTestApi(settings);
+    const { account, cookie } = await signedIn(api);
+    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
+    const rideId = await newRide(api.ctx, { keyId, accountId: account._id });
+    return { api, open: () => openEventStream(`${api.url}/dashboard/rides/${rideId}/events`, { cookie }) };
+  }
+
+  it('streams end when the API stops, and do not delay the stop', async () => {
+    const { api, open } = await apiWithRide();
+    const stream = await open();
+    await stream.next();
+    await api.close();
+    expect(await stream.next()).to.equal(null);
+  });
+
+  it('a stream beyond the limit of its account answers 429', async () => {
+    const { api, open } = await apiWithRide({ MAX_STREAMS_PER_CLIENT: '1' });
+    const [first, second] = [await open(), await open()];
+    expect([first.status, second.status]).to.deep.equal([200, 429]);
+    await api.close();
   });
 });

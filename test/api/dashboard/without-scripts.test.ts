@@ -50,13 +50,15 @@ describe('the dashboard without scripts', () => {
     const [key] = await listKeys(owner());
     const base = '/dashboard/console';
     const started = await send((await visitor.get(base)).html, base, { key: key?._id ?? '', scenario: 'no_offers' });
-    const rideId = /ride_\w+/.exec(started.html)?.[0] ?? '';
+    const rideId = /console\/(ride_\w+)/.exec(started.html)?.[1] ?? '';
     await offerOn(api.ctx, rideId);
     const offered = await visitor.get(`${base}/${rideId}`);
     expect(hrefsIn(offered.html)).to.include(`${base}/${rideId}`, 'the link that reloads the page');
     const accepted = await send(offered.html, `${base}/${rideId}/accept`);
     expect(accepted.html).to.include('Offer accepted');
-    await send(accepted.html, `${base}/${rideId}/cancel`);
+    expect(accepted.html).to.include(`action="${base}/${rideId}/cancel"`);
+    const asked = await visitor.get(`${base}/${rideId}/cancel`);
+    await send(asked.html, `${base}/${rideId}/cancel`);
     expect((await storedRide(rideId)).status).to.equal('cancelled');
     const { html } = await visitor.get('/dashboard/rides');
     expect(formIn(html, '/dashboard/rides'), 'the form that filters').to.include.keys('from');

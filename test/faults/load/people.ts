@@ -160,7 +160,7 @@ export function startPeople(
       button,
       effect: `${button} ${rideId}`,
       about: rideId,
-      page: shown,
+      page: button === 'cancel' ? `${shown}/cancel` : shown,
       path: `${shown}/${button}`,
     } as const;
     await together(people, { ...pressed, fields: offerId ? { offerId } : {} });

@@ -1,13 +1,12 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { type ListedRide, listRides, type RideFilter } from '../../../shared/rides/list-rides.ts';
-import { movingStatuses, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { searchRides } from '../../../shared/rides/search-rides.ts';
-import { searchWords, squeezed } from '../../../shared/rides/search-terms.ts';
-import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
-import { Empty } from '../../../web/kit/blocks.tsx';
-import { counted, statusLabels } from '../../../web/kit/facts.tsx';
-import { ChoiceField, FaultSummary } from '../../../web/kit/forms.tsx';
+import { type ListedRide, listRides, type RideFilter } from '../../shared/rides/list-rides.ts';
+import { rideStatuses, underWay } from '../../shared/rides/ride-types.ts';
+import { searchRides } from '../../shared/rides/search-rides.ts';
+import { searchWords, squeezed } from '../../shared/rides/search-terms.ts';
+import { withoutResent } from '../../shared/webhooks/missed-events.ts';
+import type { Document, PageRequest } from '../kit/answer.ts';
+import { Empty } from '../kit/blocks.tsx';
+import { counted, statusLabels } from '../kit/facts.tsx';
+import { ChoiceField, FaultSummary } from '../kit/forms.tsx';
 import {
   FilterForm,
   isFiltered,
@@ -17,19 +16,17 @@ import {
   oneOf,
   Pager,
   readFilters,
-} from '../../../web/kit/lists.tsx';
-import { keysPath, ridePath, ridesPath } from '../../../web/kit/paths.ts';
-import { IfMay } from '../../../web/kit/viewer.tsx';
-import { dashboardPage, PageHead } from '../frame.tsx';
-import { type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+} from '../kit/lists.tsx';
+import { page } from '../kit/page.tsx';
+import { keysPath, ridePath, ridesPath } from '../kit/paths.ts';
+import { RidesTable } from '../kit/rides-table.tsx';
+import { bookers } from '../kit/roles.ts';
+import { IfMay } from '../kit/viewer.tsx';
 import { isId, pathOfId } from './path-of-id.ts';
-import { RidesTable } from './rides-table.tsx';
 
 const pageSize = 50;
 const modes = ['live', 'test'] as const;
 
-/** The statuses of a ride that has not ended. */
-export const underWay = ['bidding', ...movingStatuses] as const satisfies RideStatus[];
 const statusFilters = ['under_way', ...rideStatuses] as const;
 
 /** A page of rides. `next` is the id after which the next page starts. */
@@ -38,32 +35,35 @@ interface FoundRides {
   next?: string;
 }
 
-export function ridesRoutes(service: Context): DashboardRoute[] {
-  const { page } = signedInRoutes(service);
-  const { eraseDays } = service.config.retention;
+/** The account's rides, with a search and filters. An id, or the reference of one ride, leads to its page. */
+export const rides = page('/rides', {
+  section: 'rides',
+  entry: 'Rides',
+  roles: bookers,
+  find: findRides,
+  leave: (found) => 'to' in found && found.to,
+  read: (_, found) => found as RidesData,
+  view: ridesView,
+});
 
-  return [
-    page('/rides', async (request) => {
-      const { account, owner, query } = request;
-      const filters = await readFilters(request, ['q', 'status', 'mode']);
-      // The search field of the deliveries sends an id.
-      const text = filters.values.q || query('id').trim();
-      filters.values.q = text;
-      const path = isId(text) && (await pathOfId(text, owner));
-      if (path) return { redirectTo: path };
-      const after = query('after');
-      const found = await findRides(filters, after, owner);
-      const only = found.rides.length === 1 && !after && !found.next ? found.rides[0] : undefined;
-      if (only?.reference && squeezed(only.reference) === squeezed(text)) return { redirectTo: ridePath(only._id) };
-      const [keys, rides] = await Promise.all([keysOfRows(found.rides, request), withoutResent(found.rides, owner)]);
-      const isUnknownId = isId(text) && found.rides.length === 0;
-      const html = ridesPage({ account, filters, ...found, rides, keys, after, isUnknownId, eraseDays });
-      return { html, status: Object.keys(filters.faults).length > 0 || isUnknownId ? 422 : 200 };
-    }),
-  ];
+async function findRides(request: PageRequest): Promise<RidesData | { to: string }> {
+  const { owner, query, service } = request;
+  const filters = await readFilters(request, ['q', 'status', 'mode']);
+  // The search field of the deliveries sends an id.
+  const text = filters.values.q || query('id').trim();
+  filters.values.q = text;
+  const path = isId(text) && (await pathOfId(text, owner));
+  if (path) return { to: path };
+  const after = query('after');
+  const found = await ridesWith(filters, after, owner);
+  const only = found.rides.length === 1 && !after && !found.next ? found.rides[0] : undefined;
+  if (only?.reference && squeezed(only.reference) === squeezed(text)) return { to: ridePath(only._id) };
+  const [keys, rides] = await Promise.all([keysOfRows(found.rides, request), withoutResent(found.rides, owner)]);
+  const isUnknownId = isId(text) && found.rides.length === 0;
+  return { filters, ...found, rides, keys, after, isUnknownId, eraseDays: service.config.retention.eraseDays };
 }
 
-async function findRides(filters: ListFilters, after: string, owner: PageRequest['owner']): Promise<FoundRides> {
+async function ridesWith(filters: ListFilters, after: string, owner: PageRequest['owner']): Promise<FoundRides> {
   const { key, from, to, faults, values } = filters;
   const mode = oneOf(modes, values.mode);
   if (Object.keys(faults).length > 0 || (key && mode && key.mode !== mode)) return { rides: [] };
@@ -75,8 +75,7 @@ async function findRides(filters: ListFilters, after: string, owner: PageRequest
   return { rides, next: hasOlder ? rides.at(-1)?._id : undefined };
 }
 
-interface RidesPageProps extends FoundRides {
-  account: CurrentAccount;
+interface RidesData extends FoundRides {
   filters: ListFilters;
   /** The keys of the rides. */
   keys: readonly ListedKey[];
@@ -88,22 +87,19 @@ interface RidesPageProps extends FoundRides {
   eraseDays: number;
 }
 
-function ridesPage(props: RidesPageProps): string {
-  const { account, filters, rides, keys, next, after, isUnknownId } = props;
+function ridesView(data: RidesData): Document {
+  const { filters, rides, keys, next, after, isUnknownId } = data;
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;
   const notFound = isUnknownId
     ? 'No ride, event or attempt of this account has this id. Check that the id is complete.'
     : undefined;
-  return dashboardPage({
+  return {
     title: 'Rides',
-    account,
-    section: 'rides',
     test: values.mode === 'test' || key?.mode === 'test',
     hasErrors: isFaulty || isUnknownId,
     children: (
       <>
-        <PageHead title="Rides" />
         {/* Always there: the form keeps its focus only while its siblings stay (browser/patch.ts). */}
         <div>
           <FaultSummary faults={faults} title="Filters not applied" />
@@ -134,12 +130,12 @@ function ridesPage(props: RidesPageProps): string {
         <p class="spoken" role="status">
           {next ? `${counted(rides.length, 'ride')}, older ones follow` : counted(rides.length, 'ride')}
         </p>
-        {!isFaulty && rides.length === 0 && <NoRides {...props} />}
+        {!isFaulty && rides.length === 0 && <NoRides {...data} />}
         {rides.length > 0 && <RidesTable name="list" rides={rides} keys={keys} label="Rides" />}
         <Pager path={ridesPath} values={values} after={after} last={next} />
       </>
     ),
-  });
+  };
 }
 
 function SearchField({ value, fault }: { value?: string; fault?: string }) {
@@ -170,7 +166,7 @@ function SearchField({ value, fault }: { value?: string; fault?: string }) {
   );
 }
 
-function NoRides({ filters, after, next, eraseDays }: RidesPageProps) {
+function NoRides({ filters, after, next, eraseDays }: RidesData) {
   const { q } = filters.values;
   // Every word is on many rides, and none of the newest ones has all of them (search-rides.ts).
   if (next) return <Empty text="None of the newest rides with these words matches. “Older” searches further." />;

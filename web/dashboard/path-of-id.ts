@@ -1,7 +1,7 @@
-import { AppError } from '../../../shared/base/errors.ts';
-import { rideOf } from '../../../shared/rides/list-rides.ts';
-import { type AccountOwner, attemptOf } from '../../../shared/webhooks/attempts.ts';
-import { attemptPath, entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { rideOf } from '../../shared/rides/list-rides.ts';
+import { type AccountOwner, attemptOf } from '../../shared/webhooks/attempts.ts';
+import { attemptPath, entryPath, ridePath } from '../kit/paths.ts';
 
 /** True if a text has the form of a ride, event or attempt id. */
 export const isId = (text: string): boolean => /^(ride|evt|att)_\w+$/.test(text);

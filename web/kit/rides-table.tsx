@@ -1,10 +1,10 @@
-import type { ListedRide } from '../../../shared/rides/list-rides.ts';
-import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { TableHead } from '../../../web/kit/blocks.tsx';
-import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from '../../../web/kit/facts.tsx';
-import type { ListedKey } from '../../../web/kit/lists.tsx';
-import { ridePath } from '../../../web/kit/paths.ts';
-import { nameOf } from '../../../web/kit/ride-words.ts';
+import type { ListedRide } from '../../shared/rides/list-rides.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { TableHead } from './blocks.tsx';
+import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from './facts.tsx';
+import type { ListedKey } from './lists.tsx';
+import { ridePath } from './paths.ts';
+import { nameOf } from './ride-words.ts';
 
 /**
  * Rides as a table, with what people call the ride first and its id last. On a phone each ride is a card of three
