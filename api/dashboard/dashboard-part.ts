@@ -11,8 +11,6 @@ import type { RideCreation } from '../rides/creation.ts';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
-import { deliveriesRoutes } from './deliveries/deliveries.tsx';
-import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { boardRoutes } from './desk/board-routes.tsx';
 import { deskRoutes } from './desk/desk-routes.tsx';
 import { type Boards, followBoards } from './desk/desk-streams.ts';
@@ -110,8 +108,6 @@ export function dashboardRoutes(
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
     ...receiptRoutes(service),
-    ...deliveriesRoutes(service),
-    ...deliveryRoutes(service),
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
     ...webRoutes(service),

@@ -21,7 +21,7 @@ const sections = {
   desk: ['Desk', '/dashboard/desk', 'GET /desk'],
   keys: declared('keys'),
   rides: ['Rides', '/dashboard/rides', 'GET /rides'],
-  deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
+  deliveries: declared('deliveries'),
   usage: declared('usage'),
   console: ['Console', '/dashboard/console', 'GET /console'],
   team: declared('team'),

@@ -1,5 +1,7 @@
 import type { Page } from '../kit/page.tsx';
 import { account } from './account.tsx';
+import { deliveries } from './deliveries.tsx';
+import { delivery } from './delivery.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
@@ -9,4 +11,15 @@ import { team } from './team.tsx';
 import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
-export const pages: readonly Page[] = [keys, newKey, key, usage, statement, signature, account, team];
+export const pages: readonly Page[] = [
+  keys,
+  newKey,
+  key,
+  deliveries,
+  delivery,
+  usage,
+  statement,
+  signature,
+  account,
+  team,
+];
