@@ -11,6 +11,7 @@ import { searchIndex } from './docs/search-index.ts';
 import { assetFolder, manifestName } from './pages/assets.ts';
 
 const api = import.meta.dirname;
+const web = path.join(api, '../web');
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
@@ -25,8 +26,8 @@ const leafletAsModule: Plugin = {
 
 /**
  * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
- * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `api/<part>/browser/`
- * whose names end in `-page.ts`.
+ * and compressed copies. Each file name contains a hash of the content. Scripts are the files of `web/` whose names end in
+ * `.browser.ts`, and those in `api/<part>/browser/` whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -84,10 +85,13 @@ async function writeManifest(folder: string, manifest: Record<string, string>): 
 }
 
 async function pageScripts(): Promise<{ in: string; out: string }[]> {
-  const files = await readdir(api, { recursive: true });
-  return files
-    .filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$/.test(file))
-    .map((file) => ({ in: path.join(api, file), out: path.basename(file, '.ts') }));
+  const files = [
+    ...(await readdir(api, { recursive: true })).filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$/.test(file)),
+    ...(await readdir(web, { recursive: true })).flatMap((file) =>
+      file.endsWith('.browser.ts') ? [path.join(web, file)] : [],
+    ),
+  ];
+  return files.map((file) => ({ in: path.resolve(api, file), out: path.basename(file, '.ts') }));
 }
 
 if (import.meta.filename === process.argv[1]) void buildAssets(process.argv[2] && path.resolve(process.argv[2]));

@@ -11,12 +11,7 @@ import type { RideCreation } from '../rides/creation.ts';
 import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleView } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.ts';
-import { boardRoutes } from './desk/board-routes.tsx';
-import { deskRoutes } from './desk/desk-routes.tsx';
-import { type Boards, followBoards } from './desk/desk-streams.ts';
-import { placesRoutes } from './desk/places.tsx';
-import { receiptRoutes } from './desk/receipt.tsx';
-import { deskSettingsRoutes } from './desk/settings.tsx';
+import { followKeys, type KeyViews } from './key-views.ts';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
@@ -45,10 +40,10 @@ interface SharedParts {
 export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
-  const boards = followBoards(service, wake);
+  const keyViews = followKeys(service, wake);
   const routes = dashboardRoutes(service, {
     creation,
-    boards,
+    keyViews,
     openStream: streams.open,
     streams: streams.of(consoleView),
     rideStreams: streams.of(newsView),
@@ -72,7 +67,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     renderError: pageError,
     endHeld: streams.endAll,
     async close() {
-      boards.close();
+      keyViews.close();
       streams.close();
     },
   };
@@ -80,8 +75,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 
 /** The objects of the process that the routes use. */
 export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
-  /** The boards of the desks. */
-  boards: Boards;
+  keyViews: KeyViews;
   openStream: DashboardStreams['open'];
   /** The streams of the test console. */
   streams: ConsoleStreams;
@@ -92,7 +86,7 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, boards, openStream, streams, rideStreams, mailPage }: ConsoleParts,
+  { creation, keyViews, openStream, streams, rideStreams, mailPage }: ConsoleParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -101,16 +95,11 @@ export function dashboardRoutes(
     ...confirmRoutes(service, mailPage),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
-    ...deskRoutes(service, creation, boards),
-    ...boardRoutes(service, boards, openStream),
-    ...placesRoutes(service),
-    ...deskSettingsRoutes(service),
     ...ridesRoutes(service),
     ...rideRoutes(service, rideStreams),
-    ...receiptRoutes(service),
     ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
-    ...webRoutes(service),
+    ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];
 }

@@ -18,7 +18,7 @@ function declared(section: Page['section']): Entry {
 /** The sections of the dashboard, in the order of the navigation. The last entry is the route that shows it. */
 const sections = {
   overview: ['Overview', '/dashboard', null],
-  desk: ['Desk', '/dashboard/desk', 'GET /desk'],
+  desk: declared('desk'),
   keys: declared('keys'),
   rides: ['Rides', '/dashboard/rides', 'GET /rides'],
   deliveries: declared('deliveries'),

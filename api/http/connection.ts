@@ -15,7 +15,9 @@ const lingerMs = 1_000;
 
 /**
  * Handles the requests of one connection one after the other: a pipelined request begins when the previous one has been
- * answered. Each request that has begun gets its own response; one that never began gets none.
+ * answered. Each request that has begun gets its own response; one that never began gets none. Node orders only the
+ * responses: it begins all pipelined requests at once, also those behind a response that closes the connection, and it
+ * refuses malformed ones without a body.
  */
 export class Connection {
   readonly #socket: Socket;

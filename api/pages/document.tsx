@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { renderHtml } from '../../web/kit/render.ts';
 import { assetUrl } from './assets.ts';
-import { renderHtml } from './render.ts';
 
 interface DocumentProps {
   /** The title of the browser tab; the service's name is appended. */

@@ -1,12 +1,11 @@
 import { AppError } from '../../shared/base/errors.ts';
+import { earliestMs } from '../../shared/rides/opening.ts';
 import type { RideRequest } from '../../shared/rides/ride-types.ts';
 import { unixTime } from './fields.ts';
 
 /** Its distance from now is checked later (`assertPickupTime`). */
 export const pickupTime = unixTime.empty(null);
 
-/** A pickup is at least this far ahead. */
-export const earliestMs = 15 * 60_000;
 const latestMs = 30 * 24 * 3_600_000;
 
 /**

@@ -1,18 +1,10 @@
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+import { assumedKmPerHour, driveMs, hourMs } from '../../shared/rides/arrival.ts';
 
 /** A position of a car at a time (Unix ms). */
 interface Report extends Point {
   at: number;
 }
-
-/** The average speed of a car in a town, with stops. */
-export const assumedKmPerHour = 30;
-/** The way through the streets is longer than the great circle by about this factor. */
-const detour = 1.3;
-const hourMs = 3_600_000;
-
-/** The estimated duration (ms) of a drive between two places that are `km` apart. Pure. */
-export const driveMs = (km: number, kmPerHour = assumedKmPerHour): number => ((km * detour) / kmPerHour) * hourMs;
 
 /** The estimated arrival (Unix ms) of a car that was last seen at `from`. Pure. */
 export const arrivalOf = (from: Report, to: Point, kmPerHour?: number): number =>

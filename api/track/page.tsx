@@ -1,16 +1,8 @@
 import type { Config } from '../../shared/base/config.ts';
+import { ratingText } from '../../web/kit/ride-words.ts';
 import { renderDocument } from '../pages/document.tsx';
 import type { TrackState } from './track-state.ts';
-import {
-  destinationWords,
-  ratingText,
-  serverZone,
-  shownDriver,
-  shownSteps,
-  stepWords,
-  utcText,
-  wordsFor,
-} from './words.ts';
+import { destinationWords, serverZone, shownDriver, shownSteps, stepWords, utcText, wordsFor } from './words.ts';
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
 export function trackPage(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {

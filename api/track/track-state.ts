@@ -1,9 +1,9 @@
+import { promisedArrival } from '../../shared/rides/arrival.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
-import { driveMs } from './eta.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
@@ -159,20 +159,4 @@ const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg']
 
 function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
-}
-
-/**
- * When a car that is on its way is expected at the pickup or the destination (Unix ms); undefined if nothing is known.
- * Pure.
- */
-export function promisedArrival(
-  ride: Pick<TrackedRide, 'status' | 'statusAt' | 'leg' | 'offers' | 'acceptedOfferId' | 'distanceKm' | 'pickupAt'>,
-): number | undefined {
-  const { status, statusAt, leg, offers, acceptedOfferId, distanceKm, pickupAt } = ride;
-  if (leg) return leg.endAt.getTime();
-  const since = statusAt.getTime();
-  if (status === 'in_progress') return since + driveMs(distanceKm);
-  const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
-  // The driver of a ride for later need not be there before its time.
-  return offer && Math.max(since + offer.etaMinutes * 60_000, pickupAt?.getTime() ?? 0);
 }

@@ -1,4 +1,5 @@
 import { haversineKm } from '../../shared/base/great-circle.ts';
+import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
@@ -17,8 +18,6 @@ export const stepWords: Record<RideStatus, string> = {
 
 /** The steps of a ride that is not cancelled. */
 const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
-
-export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
 
 /** `2026-11-21 14:03 UTC`: for readers without scripts, and behind a local time. */
 export const utcText = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -51,8 +50,6 @@ export const shownDriver = (state: TrackState): TrackState['driver'] =>
 export const oldReportMs = 15_000;
 /** If the last position report is older than this, the page says so. */
 const lostReportMs = 120_000;
-/** A driver is late if the arrival was expected at least this long ago. */
-export const lateMs = 60_000;
 
 interface Words {
   /** The most important fact, and the largest text of the page. */

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import type { AuditAction } from './audit.ts';
 import type { AppliedForm } from './sent-form.ts';
 
@@ -92,41 +92,7 @@ export interface Account {
   deskForms?: string[];
 }
 
-const person = { id: String, email: String, role: { type: String, enum: roles } };
-
-const accountSchema = new mongoose.Schema<Account>(
-  {
-    _id: String,
-    email: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    name: String,
-    members: { type: [{ _id: false, ...person, joinedAt: Date }], required: true },
-    invitations: {
-      type: [{ _id: false, ...person, invitedBy: String, at: Date, expiresAt: Date, hash: String }],
-      default: undefined,
-    },
-    teamRev: Number,
-    teamForms: {
-      type: [
-        {
-          ...{ _id: false, id: String, at: Date, action: String, about: String, by: String, from: String },
-          ...{ memberId: String, isDone: Boolean },
-        },
-      ],
-      default: undefined,
-    },
-    consoleSeenAt: Date,
-    suspendedAt: Date,
-    deskKeyId: String,
-    defaultPlaceId: String,
-    places: {
-      type: [{ _id: false, id: String, name: String, foldedName: String, address: String, lat: Number, lng: Number }],
-      default: undefined,
-    },
-    deskForms: { type: [String], default: undefined },
-  },
-  { versionKey: false, autoIndex: false },
-);
+const accountSchema = recordSchema();
 accountSchema.index({ email: 1 }, { unique: true });
 accountSchema.index({ 'members.email': 1 });
 accountSchema.index({ 'invitations.hash': 1 }, { sparse: true });

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
-import { collection, insertOnce } from '../base/mongo/collection.ts';
+import { collection, insertOnce, recordSchema } from '../base/mongo/collection.ts';
 
 /** The actions in an account that the dashboard's audit list shows, and those of operators. */
 export const auditActions = [
@@ -75,20 +75,7 @@ export interface AuditEntry {
 /** The `from` of the operator's actions. */
 export const commandLine = 'command line' as const;
 
-const auditSchema = new mongoose.Schema<AuditEntry>(
-  {
-    _id: String,
-    accountId: { type: String, required: true },
-    action: { type: String, enum: auditActions, required: true },
-    keyId: String,
-    about: String,
-    member: String,
-    by: String,
-    at: { type: Date, required: true },
-    from: { type: String, required: true },
-  },
-  { versionKey: false, autoIndex: false },
-);
+const auditSchema = recordSchema();
 auditSchema.index({ accountId: 1, at: -1, _id: -1 });
 // The retention finds expired entries with this index (workers/periodic/retention).
 auditSchema.index({ at: 1 });

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { randomBase62 } from '../base/ids.ts';
-import { collection, isDuplicate } from '../base/mongo/collection.ts';
+import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
 
 /** A rate limit: at most `most` charges within any `perMs`. */
 export interface Limit {
@@ -23,15 +23,7 @@ interface LimitRow {
   expiresAt: Date;
 }
 
-const limitSchema = new mongoose.Schema<LimitRow>(
-  {
-    _id: String,
-    taken: { type: [{ _id: false, id: String, at: Date }], required: true },
-    count: Number,
-    expiresAt: { type: Date, required: true },
-  },
-  { versionKey: false, autoIndex: false },
-);
+const limitSchema = recordSchema();
 limitSchema.index({ expiresAt: 1 });
 
 export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits');

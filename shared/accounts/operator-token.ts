@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { randomBase62, sha256 } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { isOutageOfMongo } from '../base/mongo/outage.ts';
 import { charge, type Limit } from './limit.ts';
@@ -18,17 +18,7 @@ export interface OperatorToken {
   revokedAt?: Date;
 }
 
-const tokenSchema = new mongoose.Schema<OperatorToken>(
-  {
-    _id: String,
-    hash: { type: String, required: true },
-    owner: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    lastUsedAt: Date,
-    revokedAt: Date,
-  },
-  { versionKey: false, autoIndex: false },
-);
+const tokenSchema = recordSchema();
 tokenSchema.index({ hash: 1 }, { unique: true });
 
 export const OperatorTokenModel = mongoose.model<OperatorToken>('OperatorToken', tokenSchema, 'operator_tokens');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection, insertOnce } from '../base/mongo/collection.ts';
+import { collection, insertOnce, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
 /** A signed-in browser. The document also contains the fields of its owner. */
@@ -63,19 +63,7 @@ export function sessionStore<Owner extends Partial<Record<string, string>>>(
   { longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number } = {},
 ): SessionStore<Owner> {
   const [idField] = ownerFields;
-  const schema = new mongoose.Schema<Session>(
-    {
-      _id: String,
-      ...Object.fromEntries(ownerFields.map((field) => [field, String])),
-      createdAt: { type: Date, required: true },
-      lastUsedAt: { type: Date, required: true },
-      expiresAt: { type: Date, required: true },
-      verifiedAt: Date,
-      browser: String,
-      network: String,
-    },
-    { versionKey: false, autoIndex: false },
-  );
+  const schema = recordSchema();
   schema.index({ [idField]: 1 });
   schema.index({ expiresAt: 1 });
   const model = mongoose.model<Session>(name, schema, collectionName);

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 
 /** The sign-in of a browser with the address for which it last requested a code. */
 export interface SignIn {
@@ -28,21 +28,7 @@ export interface SignIn {
   expiresAt: Date;
 }
 
-const signInSchema = new mongoose.Schema<SignIn>(
-  {
-    _id: String,
-    email: { type: String, required: true },
-    code: { type: { _id: false, mac: String, tries: Number, expiresAt: Date }, required: false },
-    codeSeed: { type: String, required: true },
-    linkSeed: { type: String, required: true },
-    tried: { type: [String], required: true },
-    next: String,
-    invitation: String,
-    used: { type: { _id: false, formId: String, mac: String, at: Date, isDone: Boolean }, required: false },
-    expiresAt: { type: Date, required: true },
-  },
-  { versionKey: false, autoIndex: false },
-);
+const signInSchema = recordSchema();
 signInSchema.index({ expiresAt: 1 });
 
 export const SignInModel = mongoose.model<SignIn>('SignIn', signInSchema, 'signins');

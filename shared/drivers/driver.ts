@@ -2,9 +2,9 @@ import mongoose from 'mongoose';
 import { sessionStore } from '../accounts/session-store.ts';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type CarType, carTypes, type Need, needs } from '../base/terms.ts';
+import type { CarType, Need } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
 /** A ride that a driver is committed to: with `offerId` by a live offer, without it as the assigned driver. */
@@ -39,28 +39,7 @@ export interface DriverRecord {
   left?: Commitment[];
 }
 
-const driverSchema = new mongoose.Schema<DriverRecord>(
-  {
-    _id: String,
-    name: { type: String, required: true },
-    phone: { type: String, required: true },
-    rating: { type: Number, required: true },
-    vehicle: { type: String, required: true },
-    plate: { type: String, required: true },
-    carType: { type: String, enum: carTypes, required: true },
-    seats: { type: Number, required: true },
-    equipment: { type: [String], enum: needs, default: undefined },
-    hash: { type: String, required: true },
-    hint: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    rotatedAt: Date,
-    suspendedAt: Date,
-    revokedAt: Date,
-    leavesSince: Date,
-    left: [{ _id: false, rideId: String, offerId: String }],
-  },
-  { versionKey: false, autoIndex: false },
-);
+const driverSchema = recordSchema();
 driverSchema.index({ hash: 1 }, { unique: true });
 // For the sweeper: finds suspended and revoked drivers whose rides and offers must still be ended.
 driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince: { $exists: true } } });

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import type { Point } from '../base/great-circle.ts';
 import { batch, oneOf, type Update, updateDocuments } from '../base/mongo/batch.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { CarType, Need } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
@@ -57,7 +57,7 @@ export interface DriverPosition {
   isFull?: true;
 }
 
-const positionSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const positionSchema = recordSchema();
 /** Finds available drivers by place, car type and seats. */
 export const placesIndex = { cells: 1, carType: 1, seats: 1 } as const;
 positionSchema.index(placesIndex, { partialFilterExpression: { available: true } });

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import type { Point } from '../base/great-circle.ts';
 import { sha256 } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import type { CarType } from '../base/terms.ts';
 import { cellAt } from '../drivers/cells.ts';
 
@@ -48,7 +48,7 @@ const stepFactor = Math.log(1.05);
 export const stepOf = (perKm: number): number => Math.round(Math.log(perKm) / stepFactor);
 export const priceOf = (step: number): number => Math.exp(step * stepFactor);
 
-const fareDaySchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const fareDaySchema = recordSchema();
 fareDaySchema.index({ day: 1 });
 export const FareDayModel = mongoose.model('FareDay', fareDaySchema, 'fare_days');
 export const fareDays = collection<FareDay>(FareDayModel);
@@ -60,6 +60,6 @@ interface FareProgress {
   through: Date;
 }
 
-const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const progressSchema = recordSchema();
 export const FareProgressModel = mongoose.model('FareProgress', progressSchema, 'fare_progress');
 export const fareProgress = collection<FareProgress>(FareProgressModel);

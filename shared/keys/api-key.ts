@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import type { AppliedForm } from '../accounts/sent-form.ts';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import type { Mode } from '../base/terms.ts';
 import { isWellFormedKey } from './key-format.ts';
 
@@ -64,28 +64,7 @@ export interface FailureStreak {
   mailIds?: string[];
 }
 
-const keySchema = new mongoose.Schema<ApiKey>(
-  {
-    _id: String,
-    accountId: { type: String, required: true },
-    name: { type: String, required: true },
-    mode: { type: String, enum: ['live', 'test'], required: true },
-    hash: { type: String, required: true },
-    hint: { type: String, required: true },
-    webhookUrl: String,
-    signingSecret: { type: String, required: true },
-    createdAt: { type: Date, required: true },
-    lastUsedAt: Date,
-    rotatedAt: Date,
-    rolledAt: Date,
-    revokedAt: Date,
-    suspendedAt: Date,
-    accountSuspendedAt: Date,
-    place: Number,
-    forms: { type: [{ _id: false, id: String, at: Date, isChange: Boolean }], default: undefined },
-  },
-  { versionKey: false, autoIndex: false },
-);
+const keySchema = recordSchema();
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
 // For the retention (workers/periodic/retention), which deletes revoked keys that never had a ride.

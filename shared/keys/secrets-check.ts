@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { ConfigError, NotMigrated } from '../base/config.ts';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { secretStores } from './secret-stores.ts';
 import { ciphertextOf, encryptedWithMissingKeys } from './stored-secrets.ts';
 
@@ -14,10 +14,7 @@ interface SecretsCheck {
   value: string;
 }
 
-const checkSchema = new mongoose.Schema<SecretsCheck>(
-  { _id: String, value: { type: String, required: true } },
-  { versionKey: false, autoIndex: false },
-);
+const checkSchema = recordSchema();
 const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', checkSchema, 'checks'));
 const checkId = 'secrets';
 const checkText = 'these keys belong to this database';

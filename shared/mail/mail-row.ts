@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 
 /**
  * The state of a mail. All but `waiting` are final. `kept`: a development stack without a mail server shows the mail
@@ -27,21 +27,7 @@ export interface MailRow {
   reason?: string;
 }
 
-const mailSchema = new mongoose.Schema<MailRow>(
-  {
-    _id: String,
-    state: { type: String, enum: ['waiting', 'sent', 'failed', 'kept'], required: true },
-    sealed: String,
-    createdAt: { type: Date, required: true },
-    dueAt: Date,
-    triedUntil: Date,
-    claim: { type: { _id: false, token: String, until: Date }, required: false },
-    finishedAt: Date,
-    expiresAt: Date,
-    reason: String,
-  },
-  { versionKey: false, autoIndex: false },
-);
+const mailSchema = recordSchema();
 mailSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 mailSchema.index({ expiresAt: 1 });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).

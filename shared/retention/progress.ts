@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
 /** The progress of the erasure of attempts. The collection has one document. */
@@ -9,7 +9,7 @@ interface RetentionProgress {
   attemptsThrough?: string;
 }
 
-const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const progressSchema = recordSchema();
 
 export const RetentionProgressModel = mongoose.model('RetentionProgress', progressSchema, 'retention_progress');
 const progress = collection<RetentionProgress>(RetentionProgressModel);

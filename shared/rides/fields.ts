@@ -26,8 +26,8 @@ interface Row {
   /** Stored as a date, shown as Unix time in milliseconds. */
   isTime?: true;
   /**
-   * Pages and forms show the field under this label after their other fields, as a text or an integer. A field without
-   * a label has a place of its own on each page and in each form.
+   * Pages and forms show the field under this label, as a text or an integer; the desk's form under "More". A field
+   * without a label has a place of its own on each page and in each form.
    */
   label?: string;
 }
@@ -98,6 +98,19 @@ export const fields = {
     request: `What the car and its driver must be able to serve: ${allNeeds.map((need) => `\`${need}\``).join(', ')}. Only such drivers are asked.`,
     in: ['creation', 'ride', 'request', 'ownRide'],
     isErased: true,
+  },
+  floor: {
+    schema: {
+      type: 'integer',
+      minimum: -10,
+      maximum: 200,
+      description: 'The floor where the passenger waits. Present if you gave one.',
+    },
+    driver: 'The floor where the passenger waits. Present if the partner named one.',
+    request: 'The floor where the passenger waits, shown to the chosen driver.',
+    in: ['creation', 'ride', 'ownRide'],
+    isErased: true,
+    label: 'Floor',
   },
   passenger: {
     schema: objectSchema(

@@ -1,5 +1,8 @@
 import type { RideState } from './ride-types.ts';
 
+/** The pickup of a ride for later is at least this far ahead. */
+export const earliestMs = 15 * 60_000;
+
 /** True until the bidding of a ride for later has opened. Pure. */
 export const waitsToOpen = ({ biddingOpensAt, openedAt }: Pick<RideState, 'biddingOpensAt' | 'openedAt'>): boolean =>
   biddingOpensAt !== undefined && openedAt === undefined;

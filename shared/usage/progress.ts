@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { monthOf, startOfMonth } from './days.ts';
 
@@ -12,7 +12,7 @@ interface UsageProgress {
   isAsked?: boolean;
 }
 
-const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const progressSchema = recordSchema();
 
 export const UsageProgressModel = mongoose.model('UsageProgress', progressSchema, 'usage_progress');
 const progress = collection<UsageProgress>(UsageProgressModel);

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { countCreations, createdIndex, rides } from '../rides/ride.ts';
 import { dayOf } from './days.ts';
@@ -22,7 +22,7 @@ export interface RideSums {
   months: Record<string, Record<string, number>>;
 }
 
-const rideSumsSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const rideSumsSchema = recordSchema();
 rideSumsSchema.index({ accountId: 1 });
 
 export const RideSumsModel = mongoose.model('RideSums', rideSumsSchema, 'ride_sums');

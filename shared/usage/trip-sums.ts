@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import type { TripTotal } from './trips.ts';
 
 /**
@@ -24,7 +24,7 @@ interface StatementTotal extends TripTotal {
   parts: number;
 }
 
-const tripSumsSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const tripSumsSchema = recordSchema();
 
 export const TripSumsModel = mongoose.model('TripSums', tripSumsSchema, 'trip_sums');
 export const tripSums = collection<TripSums>(TripSumsModel);

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { firstAttemptId } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
@@ -83,8 +83,7 @@ export interface AttemptRecord {
   erasedAt?: Date;
 }
 
-/** The schema is the interface `AttemptRecord`, hence `strict: false`. */
-const attemptSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const attemptSchema = recordSchema();
 const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
 const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
 /** Orders the attempts of a ride, oldest first. */

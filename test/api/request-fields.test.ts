@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { bodyOf, valuesOfRide } from '../../api/dashboard/desk/booking-values.ts';
+import { notesOf } from '../../api/drive/words.ts';
 import { presentOwnRide } from '../../api/drivers/show-own-ride.ts';
 import { newRideSchema } from '../../api/rides/new-ride.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { labelledFields } from '../../shared/rides/fields.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Location, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
+import { bodyOf, valuesOfRide } from '../../web/desk/booking-values.ts';
+import { requestBody } from '../../web/kit/ride-request.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -42,6 +45,7 @@ const treatments = {
   notes: { example: 'Ring twice', erased: true, driver: true, desk: true },
   passenger: { example: { name: 'Ada Lovelace', phone: '+12025550111' }, erased: true, driver: true, desk: true },
   needs: { example: ['pet'], erased: true, driver: true, desk: true },
+  floor: { example: 7, erased: true, driver: true, desk: true },
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
@@ -100,6 +104,14 @@ describe('each field of a request', () => {
     }
     // A new booking has this field by default.
     expect(again({ ...request, onDriverCancel: undefined }).body.onDriverCancel).to.equal(undefined);
+  });
+
+  it("the driver's page and the console's form have each field that has only a label", () => {
+    for (const { name, label } of labelledFields) {
+      const { example } = treatments[name];
+      expect(notesOf({ [name]: example })).to.equal(`${label}: ${example}`);
+      expect(requestBody((field) => (field === name ? `${example}` : ''))).to.have.property(name, example);
+    }
   });
 
   it('the schema of a creation and its contract have exactly the fields of a request', () => {

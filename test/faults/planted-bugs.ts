@@ -197,7 +197,13 @@ const wrongBeside: readonly PlantedBug[] = [
   },
   {
     what: 'does not erase notes',
-    edits: [{ file: 'shared/retention/erase-rides.js', find: "'notes',", replace: '' }],
+    edits: [
+      {
+        file: 'shared/rides/fields.js',
+        find: 'rowOf(name).isErased)',
+        replace: "rowOf(name).isErased && name !== 'notes')",
+      },
+    ],
     caughtAs: /ended 40 days ago, but still contains 1 personal texts/,
   },
   {

@@ -1,3 +1,8 @@
+import { desk } from '../desk/desk-page.tsx';
+import { deskRide } from '../desk/desk-ride.tsx';
+import { deskSettings } from '../desk/desk-settings.tsx';
+import { receipt } from '../desk/receipt.tsx';
+import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
 import { account } from './account.tsx';
 import { deliveries } from './deliveries.tsx';
@@ -12,14 +17,6 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  keys,
-  newKey,
-  key,
-  deliveries,
-  delivery,
-  usage,
-  statement,
-  signature,
-  account,
-  team,
+  ...[desk, deskRide, savedPlaces, deskSettings, receipt],
+  ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { PageRequest, SentRequest } from './answer.ts';
+import type { ShownRequest } from './answer.ts';
 import { ButtonLink, Submit } from './blocks.tsx';
 import type { Again, Confirmation, Form } from './form.ts';
 import { ChangeForm } from './forms.tsx';
@@ -14,7 +14,7 @@ export type Sent = Partial<Pick<Again, 'faults' | 'refusal' | 'show'>> & { name?
 
 /** The page that is being rendered. */
 export const Shown = createContext<{
-  request: PageRequest & Partial<Pick<SentRequest, 'text'>>;
+  request: ShownRequest;
   sent: Sent;
   forms: Readonly<Record<string, Form<never>>>;
   pathOf(name: string): string;
@@ -56,24 +56,44 @@ const Button = ({ button, spoken, ...look }: ButtonProps) =>
  * A form of the page: its declared fields, `children` and its button. `values` are the values of fields before anybody
  * has typed. A form that needs a recent code is filled in from the address, because the person returns to it.
  */
-export function DeclaredForm({ values = {}, ...props }: ButtonProps & { values?: Record<string, string | undefined> }) {
-  const { request, sent, declared, address } = useForm(props);
-  const isSent = sent.name === props.name;
-  const typedIn = (field: string): string | undefined =>
-    isSent ? request.text?.(field) : (declared.recentCode && request.query(field)) || undefined;
-  const fields = Object.entries(declared.fields);
+export function DeclaredForm({ values, ...props }: ButtonProps & { values?: Values }) {
+  const { declared, address } = useForm(props);
+  const hasFields = Object.keys(declared.fields).length > 0;
   return (
     <ChangeForm
       action={address + (declared.anchor ?? '')}
-      class={props.class ?? (fields.length > 0 ? 'form inline' : undefined)}
+      class={props.class ?? (hasFields ? 'form inline' : undefined)}
     >
-      {fields.map(([name, { draw }]) =>
-        draw({ name, typed: typedIn(name), initial: values[name], faults: sent.faults ?? {} }),
-      )}
+      <DeclaredFields name={props.name} values={values} />
       {props.children}
       <Button {...props} />
     </ChangeForm>
   );
+}
+
+type Values = Record<string, string | undefined>;
+
+/** The declared fields of a form that has a layout of its own. */
+export function DeclaredFields({ name, values = {} }: { name: string; values?: Values }) {
+  const { request, sent, declared } = useForm({ name });
+  const isSent = sent.name === name;
+  const typedIn = (field: string): string | undefined =>
+    isSent ? request.text?.(field) : (declared.recentCode && request.query(field)) || undefined;
+  const other = (field: string) => typedIn(field) ?? values[field] ?? '';
+  const faults = sent.faults ?? {};
+  return (
+    <>
+      {Object.entries(declared.fields).map(([field, { draw }]) =>
+        draw({ name: field, typed: typedIn(field), initial: values[field], faults, other }),
+      )}
+    </>
+  );
+}
+
+/** The fault of a field that the page draws itself. */
+export function Fault({ of }: { of: string }) {
+  const fault = useContext(Shown)?.sent.faults?.[of];
+  return fault ? <p class="fault">{fault}</p> : null;
 }
 
 /** A button that opens the confirmation of a form. */

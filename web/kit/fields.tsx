@@ -4,10 +4,16 @@ import { ChoiceField, type Faults, TextField } from './forms.tsx';
 
 /** The fields of a declared form (form.ts): each reads its text, and draws its input. */
 export interface Field<Value> {
-  /** The value of a typed text. Calls `fault` for an invalid one. */
-  parse(typed: string, service: Context): Value;
-  /** The input; `initial` is the value before anybody has typed. */
-  draw(at: { name: string; typed?: string; initial?: string; faults: Faults }): ComponentChildren;
+  /** The value of a typed text. Calls `fault` for an invalid one. `other` reads another text of the form. */
+  parse(typed: string, service: Context, other: (name: string) => string): Value;
+  /** The input; `initial` is the value before anybody has typed. `other` is the present text of another field. */
+  draw(at: {
+    name: string;
+    typed?: string;
+    initial?: string;
+    faults: Faults;
+    other(name: string): string;
+  }): ComponentChildren;
 }
 
 class FieldFault extends Error {}
@@ -26,8 +32,14 @@ export const text = <Value,>(
   look: Look<Parameters<typeof TextField>[0]> = {},
 ): Field<Value> => ({
   parse,
-  draw: ({ typed, initial, ...at }) => <TextField {...look} {...at} label={label} value={typed ?? initial} />,
+  draw: ({ typed, initial, other: _, ...at }) => <TextField {...look} {...at} label={label} value={typed ?? initial} />,
 });
+
+/** A hidden field. */
+export const hidden: Field<string> = {
+  parse: (typed) => typed,
+  draw: ({ name, typed, initial }) => <input type="hidden" name={name} value={typed ?? initial} />,
+};
 
 /** A select field. */
 export const choice = <Value extends string>(
@@ -37,7 +49,7 @@ export const choice = <Value extends string>(
   look: Look<Parameters<typeof ChoiceField>[0]> = {},
 ): Field<Value> => ({
   parse: (typed) => options.find(([value]) => value === typed)?.[0] ?? fault(unknown),
-  draw: ({ typed, initial, ...at }) => {
+  draw: ({ typed, initial, other: _, ...at }) => {
     const value = options.some(([option]) => option === typed) ? typed : initial;
     return <ChoiceField {...look} {...at} label={label} options={options} value={value} />;
   },
@@ -52,7 +64,7 @@ export function readFields(
   const [values, faults]: [Record<string, unknown>, Faults] = [{}, {}];
   for (const [name, field] of Object.entries(fields)) {
     try {
-      values[name] = field.parse(typed(name), service);
+      values[name] = field.parse(typed(name), service, typed);
     } catch (error) {
       if (!(error instanceof FieldFault)) throw error;
       faults[name] = error.message;

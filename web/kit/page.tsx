@@ -1,25 +1,44 @@
 import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import { hasRecentCode } from '../../shared/accounts/session.ts';
-import type { Answer, Document, FileAnswer, PageRequest, Section, SentRequest } from './answer.ts';
+import type {
+  Answer,
+  AskRequest,
+  Document,
+  FileAnswer,
+  FollowedView,
+  KeyStream,
+  PageRequest,
+  ScriptAnswer,
+  Section,
+  SentRequest,
+  ShownRequest,
+} from './answer.ts';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
 import { readFields } from './fields.tsx';
 import type { Form } from './form.ts';
 import { FaultSummary } from './forms.tsx';
 
-interface PageDeclaration<Subject, Data> {
+interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
   section: Section;
   entry?: string;
   /** The roles that may see the page. */
   roles: readonly Role[];
   /** Finds what the page and its forms are about. Throws `not_found`. */
-  find?(request: PageRequest): Promise<Subject>;
+  find?(request: ShownRequest): Promise<Subject>;
   /** True if the subject does not take this form: it leads back to the page. */
   isClosed?(subject: Subject, request: SentRequest): unknown;
-  read(request: PageRequest, subject: Subject): Data | Promise<Data>;
+  /** The address to which the page leads if it has nothing to show. */
+  leave?(subject: Subject): string | false;
+  read(request: ShownRequest, subject: Subject): Data | Promise<Data>;
   /** A document with errors is a 422. */
   view(data: Data): Document;
+  /** What the page's script reads, below the page at `/state`, and what it follows, at `/events`. */
+  state?(request: PageRequest): Promise<object>;
+  stream?(request: PageRequest): Promise<KeyStream<Followed>>;
+  /** What the page's script asks, by the name below the page. Changes nothing. */
+  asks?: Readonly<Record<string, (request: AskRequest) => Promise<ScriptAnswer>>>;
   /** Files below the page, by name. */
   files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
   /** The title over the faults of a form. */
@@ -30,36 +49,47 @@ interface PageDeclaration<Subject, Data> {
 /** A route of a page, with the roles that may use it. */
 export type PageRoute = { path: string; roles: readonly Role[] } & (
   | { method: 'GET'; answer(request: PageRequest): Promise<Answer> }
+  | { method: 'GET'; state(request: PageRequest): Promise<object> }
+  | { method: 'GET'; stream(request: PageRequest): Promise<KeyStream<FollowedView>> }
+  | { method: 'POST'; ask(request: AskRequest): Promise<ScriptAnswer> }
   | { method: 'POST'; answer(request: SentRequest): Promise<Answer>; ofPerson?: boolean }
 );
 
-export type Page = Pick<PageDeclaration<never, never>, 'section' | 'entry'> & { path: string; routes: PageRoute[] };
+export type Page = Pick<PageDeclaration<never, never, never>, 'section' | 'entry'> & {
+  path: string;
+  routes: PageRoute[];
+};
 
 /**
  * Declares a page with its forms. A form is answered in this order: unknown subject (404), closed subject (303), faults
  * (422), no recent code (303), the change. The session, the rights, the form id and the form's account are checked before.
  */
-export function page<Data extends object, Subject = void>(
+export function page<Data extends object, Subject = void, Followed extends FollowedView = never>(
   path: string,
-  {
+  declared: PageDeclaration<Subject, Data, Followed>,
+): Page {
+  const {
     section,
     entry,
     roles,
     find,
     isClosed,
+    leave,
     read,
     view,
+    state,
+    stream,
+    asks = {},
     files = {},
     faultTitle,
     forms = {},
-  }: PageDeclaration<Subject, Data>,
-): Page {
+  } = declared;
   const pathOf = (name: string) => forms[name]?.path ?? `${path}/${name}`;
   const home = ({ param }: PageRequest) => addressOf(path, param);
-  const subjectOf = async (request: PageRequest) => (await find?.(request)) as Subject;
+  const subjectOf = async (request: ShownRequest) => (await find?.(request)) as Subject;
   const doneTexts = new Map(Object.values(forms).flatMap(({ done = {} }) => Object.entries(done)));
 
-  async function show(request: PageRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
+  async function show(request: ShownRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
     const { name, faults = {}, refusal, show: replaced } = sent;
     const { children, actions, ...document } = view({ ...(await read(request, subject)), ...replaced });
     const done = name ? undefined : doneTexts.get(request.query('done'));
@@ -124,13 +154,22 @@ export function page<Data extends object, Subject = void>(
     if (own.path && !confirm) return [post];
     return [post, { ...route, method: 'GET', answer: (request) => ask(name, request) }];
   });
+  const scriptRoutes = Object.entries(asks).map(
+    ([name, ask]): PageRoute => ({ method: 'POST', path: `${path}/${name}`, roles, ask }),
+  );
+  if (state) scriptRoutes.push({ method: 'GET', path: `${path}/state`, roles, state });
+  // The reader gives each view only to the stream's own functions.
+  if (stream) scriptRoutes.push({ method: 'GET', path: `${path}/events`, roles, stream: stream as never });
   const answer = async (request: PageRequest): Promise<Answer> => {
-    const document = await show(request, await subjectOf(request));
+    const subject = await subjectOf(request);
+    const redirectTo = leave?.(subject);
+    if (redirectTo) return { redirectTo };
+    const document = await show(request, subject);
     return { document, status: document.hasErrors ? 422 : 200 };
   };
   const get = (path: string, answer: (request: PageRequest) => Promise<Answer>): PageRoute => ({
     ...{ method: 'GET', path, roles, answer },
   });
   const fileRoutes = Object.entries(files).map(([name, file]) => get(`${path}/${name}`, file));
-  return { section, entry, path, routes: [get(path, answer), ...fileRoutes, ...formRoutes] };
+  return { section, entry, path, routes: [get(path, answer), ...fileRoutes, ...scriptRoutes, ...formRoutes] };
 }

@@ -1,7 +1,7 @@
-import { followRide } from '../../pages/browser/follow.ts';
+import { followRide } from '../../../web/kit/browser/follow.ts';
+import { showLocalTimes } from '../../../web/kit/browser/local-times.ts';
+import { patch } from '../../../web/kit/browser/patch.ts';
 import type { ConsoleState } from '../console/console-state.ts';
-import { showLocalTimes } from './local-times.ts';
-import { patch } from './patch.ts';
 import { createRideMap } from './ride-map.ts';
 
 const [connection, spoken, mapBox] = ['connection', 'spoken', 'ride-map'].map((id) => document.getElementById(id));

@@ -1,6 +1,6 @@
-import { enhance } from './enhance.ts';
+import { enhance } from '../../../web/kit/browser/enhance.ts';
+import { showLocalTimes } from '../../../web/kit/browser/local-times.ts';
 import { applyFilters } from './filter-lists.ts';
-import { showLocalTimes } from './local-times.ts';
 import { keepTabsInPlace } from './tabs.ts';
 
 /** The script of every page of the dashboard. Every page also works without scripts. */

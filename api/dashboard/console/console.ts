@@ -6,6 +6,7 @@ import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { NewRide } from '../../../shared/rides/create-ride.ts';
 import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
 import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
+import { refusalWords } from '../../../web/kit/creation-refusals.ts';
 import type { Faults } from '../../../web/kit/forms.tsx';
 import { consoleRidePath } from '../../../web/kit/paths.ts';
 import { firstValues, labelledFaults, type RideField, requestBody } from '../../../web/kit/ride-request.ts';
@@ -14,7 +15,6 @@ import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
-import { refusalWords } from '../creation-refusals.ts';
 import {
   type Answer,
   type DashboardRoute,

@@ -4,7 +4,7 @@ import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-hist
 import { moneyText, StatusPill } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
 import { consoleRidePath } from '../../../web/kit/paths.ts';
-import { renderHtml } from '../../pages/render.ts';
+import { renderHtml } from '../../../web/kit/render.ts';
 import { type TrackState, trackState } from '../../track/track-state.ts';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';

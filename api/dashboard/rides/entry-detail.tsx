@@ -14,8 +14,9 @@ import {
   OutcomePill,
   Time,
 } from '../../../web/kit/facts.tsx';
+import { Phone } from '../../../web/kit/ride-parts.tsx';
 import { IfMay } from '../../../web/kit/viewer.tsx';
-import { LabelledFacts, Phone } from './ride-facts.tsx';
+import { LabelledFacts } from './ride-facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */

@@ -1,86 +1,30 @@
-import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
-import { mayAddMissingRecords } from '../../../shared/accounts/sent-form.ts';
+import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { AppError, type ErrorCode } from '../../../shared/base/errors.ts';
-import { derivedAuditId } from '../../../shared/base/ids.ts';
-import { isSuspended } from '../../../shared/keys/api-key.ts';
-import { findKey } from '../../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { timeOf } from '../../../shared/rides/events.ts';
-import { rideOf } from '../../../shared/rides/list-rides.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { clientAddress } from '../../http/forwarded.ts';
-import { type FormRequest, originOf, type PageRequest } from '../page-routes.ts';
+import * as kit from '../../../web/kit/record-change.ts';
+import type { FormRequest } from '../page-routes.ts';
+import { described } from '../web-pages.tsx';
 
-/**
- * Changes a ride on behalf of its key, as the API does. A suspended key accepts no offer here either; its rides can
- * still be cancelled. Throws like `applyAction`.
- */
-export async function changeAsPartner(
+/** The changes of web/kit/record-change.ts for pages that are not declared yet. */
+
+export const { refusalIn } = kit;
+
+const of = (service: Context, request: FormRequest) => ({ ...described(service, request), sent: request.sent });
+
+export const changeAsPartner = (
   service: Context,
   request: FormRequest,
-  { _id, keyId }: Pick<Ride, '_id' | 'keyId'>,
+  ride: Pick<Ride, '_id' | 'keyId'>,
   command: Command,
-): Promise<void> {
-  if (command.action === 'accept' && isSuspended(await findKey(keyId, request.owner)))
-    throw new AppError('account_suspended', { message: 'The operator has suspended the key of this ride' });
-  await applyAction(service, _id, command, { keyId }, { ...originOf(request), sender: senderOf(service, request) });
-}
+) => kit.changeAsPartner(of(service, request), ride, command);
 
-const senderOf = (service: Context, { ctx, account }: FormRequest) => ({
-  member: account.member.email,
-  from: clientAddress(ctx, service),
-});
-
-/**
- * Adds an entry to the account's audit list, once per form, if this form has changed the ride. The entry names the member
- * whose request made the change: another member may send the same form. Resolves with true if it
- * has: with this request, or with an earlier one whose answer was lost.
- */
-export async function recordChange(
+export const recordChange = (
   service: Context,
   request: FormRequest,
-  { _id, keyId, events }: Pick<Ride, '_id' | 'keyId' | 'events'>,
+  ride: Pick<Ride, '_id' | 'keyId' | 'events'>,
   what: AuditAction,
-): Promise<boolean> {
-  const { owner, sent } = request;
-  const made = events.find(({ form }) => form === sent.id);
-  if (made && mayAddMissingRecords(timeOf(made), service.now())) {
-    const by = { ...owner, ...(made.sender ?? senderOf(service, request)) };
-    await audit({ _id: derivedAuditId(what, sent.id), ...by, action: what, keyId, about: _id }, service.now());
-  }
-  return made !== undefined;
-}
+) => kit.recordChange(of(service, request), ride, what);
 
-/** The ride of a request's path. Throws `not_found` if the account has no such ride. */
-export async function ownRide({ owner, param }: PageRequest): Promise<Ride> {
-  const ride = await rideOf(param('rideId'), owner);
-  if (!ride) throw new AppError('not_found');
-  return ride;
-}
-
-/**
- * Changes the ride of a form on behalf of its key, as the API does, and adds an entry to the audit list. Resolves with
- * the ride after that, and with the refusal; null if the change was made, also by an earlier request with this form.
- */
-export async function changeByForm(
-  service: Context,
-  request: FormRequest,
-  command: Command,
-  what: AuditAction,
-): Promise<{ ride: Ride; refusal: AppError | null }> {
-  const found = await ownRide(request);
-  const refusal = await changeAsPartner(service, request, found, command).then(() => null, refusalIn);
-  const ride = await ownRide(request);
-  const made = await recordChange(service, request, ride, what);
-  return { ride, refusal: made ? null : refusal };
-}
-
-const explained: readonly ErrorCode[] = ['offer_not_found', 'account_suspended'];
-
-/** The refusal of a change that the page of the ride explains. Other errors are rethrown. */
-export function refusalIn(error: unknown): AppError {
-  if (error instanceof AppError && (error.status === 409 || explained.includes(error.code))) return error;
-  throw error;
-}
+export const changeByForm = (service: Context, request: FormRequest, command: Command, what: AuditAction) =>
+  kit.changeByForm(of(service, request), command, what);

@@ -1,33 +1,11 @@
-import { callUrl } from '../../../shared/base/call-url.ts';
 import { needWords } from '../../../shared/base/terms.ts';
 import { type GivenFields, labelledFields } from '../../../shared/rides/fields.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { Fact } from '../../../web/kit/blocks.tsx';
-import {
-  cancelReasonWords,
-  counted,
-  Id,
-  KeyName,
-  moneyText,
-  placeText,
-  shortId,
-  Time,
-} from '../../../web/kit/facts.tsx';
+import { cancelReasonWords, counted, Id, KeyName, moneyText, shortId, Time } from '../../../web/kit/facts.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
-import { ratingText } from '../../track/words.ts';
-
-/** What people call a ride: its passenger, or its reference. A ride without both has only its id. */
-export const rideName = ({ _id, passenger, reference }: Pick<Ride, '_id' | 'passenger' | 'reference'>): string =>
-  passenger?.name || reference || `Ride ${shortId(_id)}`;
-
-/** Pickup and destination in one line. */
-export function TripText({ ride: { pickup, destination } }: { ride: Pick<Ride, 'pickup' | 'destination'> }) {
-  return (
-    <p>
-      {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)}
-    </p>
-  );
-}
+import { Phone } from '../../../web/kit/ride-parts.tsx';
+import { ratingText } from '../../../web/kit/ride-words.ts';
 
 /** The people of a ride first, then the trip, then what identifies the ride. */
 export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
@@ -110,12 +88,6 @@ function Person({ name, phone }: { name?: string; phone?: string }) {
       {name && <span>{name}</span>} <Phone phone={phone} />
     </>
   );
-}
-
-/** A phone number, as a link if it can be called. */
-export function Phone({ phone }: { phone?: string }) {
-  const url = phone && callUrl(phone);
-  return url ? <a href={url}>{phone}</a> : (phone ?? null);
 }
 
 /** The agreed price, or else the fare that is proposed to drivers. */

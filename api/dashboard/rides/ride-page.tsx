@@ -7,13 +7,13 @@ import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared
 import { LinkButton } from '../../../web/kit/blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { RideLinks, rideName, TripText } from '../../../web/kit/ride-parts.tsx';
 import type { TrackState } from '../../track/track-state.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { mayUse } from '../rights.ts';
 import { EntryDetail } from './entry-detail.tsx';
 import { Offers } from './offers.tsx';
-import { RideFacts, rideName, TripText } from './ride-facts.tsx';
-import { RideLinks } from './ride-links.tsx';
+import { RideFacts } from './ride-facts.tsx';
 import { MapWords, RideMap } from './ride-map.tsx';
 import type { RideNews } from './ride-news.ts';
 import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';

@@ -8,6 +8,7 @@ import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { ownRide } from '../../../web/kit/ride-parts.tsx';
 import {
   type Answer,
   type DashboardRoute,
@@ -18,7 +19,7 @@ import {
 } from '../page-routes.ts';
 import { cancelRidePage } from './cancel-ride.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
-import { changeByForm, ownRide } from './record-change.ts';
+import { changeByForm } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 

@@ -4,6 +4,7 @@ import { TableHead } from '../../../web/kit/blocks.tsx';
 import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from '../../../web/kit/facts.tsx';
 import type { ListedKey } from '../../../web/kit/lists.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
+import { nameOf } from '../../../web/kit/ride-words.ts';
 
 /**
  * Rides as a table, with what people call the ride first and its id last. On a phone each ride is a card of three
@@ -68,10 +69,6 @@ export function RidesTable({
     </table>
   );
 }
-
-/** What people call a ride: its passenger, or else its reference. */
-export const nameOf = ({ passenger, reference, erasedAt }: Pick<ListedRide, 'passenger' | 'reference' | 'erasedAt'>) =>
-  passenger?.name || reference || (erasedAt ? 'Erased' : 'No name');
 
 function Who({ ride }: { ride: ListedRide }) {
   const { passenger, reference } = ride;

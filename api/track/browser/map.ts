@@ -1,10 +1,11 @@
 import { Map as LeafletMap, polyline } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
+import { addControls, groundOf } from '../../../web/kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
-import { addControls, addRecenterButton, createCarMark, groundOf, placeMark, putAround } from './marks.ts';
+import { addRecenterButton, createCarMark, placeMark, putAround } from './marks.ts';
 
 interface Place {
   lat: number;

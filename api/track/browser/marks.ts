@@ -1,4 +1,4 @@
-import { Control, control, DomUtil, divIcon, GridLayer, type Map as LeafletMap, marker, tileLayer } from 'leaflet';
+import { Control, DomUtil, divIcon, type Map as LeafletMap, marker } from 'leaflet';
 import { isolated } from '../../../shared/base/shown-text.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
 import { type CarView, shorterWay } from './car.ts';
@@ -17,19 +17,6 @@ export type Put = (place: Place) => [lat: number, lng: number];
 export const putAround =
   (pickup: Place): Put =>
   ({ lat, lng }) => [lat, pickup.lng + shorterWay(pickup.lng, lng)];
-
-/** Map tiles if they are configured, else a plain grid. */
-export function groundOf({ dataset: { tiles, attribution } }: HTMLElement) {
-  if (tiles) return tileLayer(tiles, { attribution, maxZoom: 19 });
-  return new PlainGround({ tileSize: 128 });
-}
-
-/** Without tiles: a faint grid, so that users see the map move. */
-class PlainGround extends GridLayer {
-  protected override createTile(): HTMLElement {
-    return DomUtil.create('div', 'plain-ground');
-  }
-}
 
 /** The mark of the pickup or the destination, with its name and the address if the partner gave one. */
 export function placeMark(at: Location, kind: 'pickup' | 'destination', { name, put }: { name: string; put: Put }) {
@@ -63,25 +50,6 @@ export function createCarMark(map: LeafletMap, put: Put) {
       car.getElement()?.classList.toggle('old', view.isOld);
     },
   };
-}
-
-/** Buttons at the top right; scale, north and attribution at the bottom, clear of them. */
-export function addControls(map: LeafletMap, hasAttribution: boolean): void {
-  if (hasAttribution) control.attribution({ prefix: false }).addTo(map);
-  control.zoom({ position: 'topright' }).addTo(map);
-  control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
-  northArrow().addTo(map);
-}
-
-function northArrow(): Control {
-  const arrow = new Control({ position: 'bottomleft' });
-  arrow.onAdd = () => {
-    const element = DomUtil.create('div', 'north-arrow');
-    element.innerHTML =
-      '<svg viewBox="0 0 16 22" width="16" height="22" aria-hidden="true"><path d="M8 1l6 15-6-3.500-6 3.500z"/></svg><span>N</span>';
-    return element;
-  };
-  return arrow;
 }
 
 /** A button that is hidden until the viewer has moved the map. */

@@ -1,6 +1,7 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
+import { ratingText } from '../../../web/kit/ride-words.ts';
 import type { TrackState } from '../track-state.ts';
-import { ratingText, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../words.ts';
+import { seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../words.ts';
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 

@@ -1,4 +1,4 @@
-import type mongoose from 'mongoose';
+import mongoose from 'mongoose';
 
 /**
  * The driver's collection of a model, with stored documents of type `T`. Models only define schemas and indexes,
@@ -28,3 +28,10 @@ export async function insertOnce<Row extends { _id: string }>(
     return false;
   }
 }
+
+/**
+ * The schema of a record. It only has the indexes, because the fields are declared once, in the record's interface.
+ * An inferred type would add `null` to every optional field.
+ */
+export const recordSchema = () =>
+  new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });

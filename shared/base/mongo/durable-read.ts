@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { batch } from './batch.ts';
-import { collection } from './collection.ts';
+import { collection, recordSchema } from './collection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 import { NotYetCommitted } from './outage.ts';
 
@@ -9,7 +9,7 @@ interface Fence {
   writes: number;
 }
 
-const fenceSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const fenceSchema = recordSchema();
 /** The collection has one document. It is on the same shard as the rides, because neither collection is sharded. */
 export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
 const fences = collection<Fence>(FenceModel);

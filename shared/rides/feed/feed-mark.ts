@@ -1,4 +1,5 @@
-import { collection } from '../../base/mongo/collection.ts';
+import mongoose from 'mongoose';
+import { collection, recordSchema } from '../../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
 import { FenceModel, topologyChanges } from '../../base/mongo/durable-read.ts';
 import { showingMarks } from './showing-marks.ts';
@@ -22,7 +23,10 @@ interface StoredMark {
   now: Date;
 }
 
-const marks = collection<StoredMark>(FenceModel);
+const markSchema = recordSchema();
+/** In the collection of the fence, which a restored backup keeps: an older mark would let events be skipped. */
+const FeedMarkModel = mongoose.model('FeedMark', markSchema, FenceModel.collection.name);
+const marks = collection<StoredMark>(FeedMarkModel);
 const _id = 'feed';
 
 /**

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
+import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
@@ -44,13 +44,13 @@ describe("the stream of a desk's board", () => {
     const rideId = await newRide(api.ctx, { ...owner, passenger: { name: 'Ada' } });
     const added = await nextWith(stream, has(rideId));
     expect(rowsIn(added)).to.deep.equal([rideId]);
-    expect(added).to.include({ needs: 0 });
+    expect(added).to.include({ concerns: 0 });
     const { offerId } = await offerOn(api.ctx, rideId);
-    const offered = await nextWith(stream, ({ needs }) => needs === 1);
-    expect(offered.order[0]?.[0]).to.equal('board-needs');
+    const offered = await nextWith(stream, ({ concerns }) => concerns === 1);
+    expect(offered.order[0]?.[0]).to.equal('board-concerns');
     expect(rowsIn(offered)).to.deep.equal([rideId]);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    await nextWith(stream, ({ needs }) => needs === 0);
+    await nextWith(stream, ({ concerns }) => concerns === 0);
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     await nextWith(stream, (state) => !has(rideId)(state));
   });

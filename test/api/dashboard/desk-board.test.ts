@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { firstRideId, newKeyId } from '../../../shared/base/ids.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
 import { formIn, textOf } from '../../support/pages.ts';

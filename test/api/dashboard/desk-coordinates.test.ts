@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { bodyOf, emptyValues, fareFault } from '../../../api/dashboard/desk/booking-values.ts';
-import { coordinatesIn } from '../../../api/dashboard/desk/coordinates.ts';
-import { linkFault } from '../../../api/dashboard/desk/map-links.ts';
-import { doubtsAbout, placeIn } from '../../../api/dashboard/desk/trip-places.ts';
+import { bodyOf, emptyValues, fareFault } from '../../../web/desk/booking-values.ts';
+import { coordinatesIn, linkFault } from '../../../web/desk/coordinates.ts';
+import { doubtsAbout, placeIn } from '../../../web/desk/trip-places.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855 };
 

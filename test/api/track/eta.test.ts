@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { arrivalOf, assumedKmPerHour, createSpeedometer } from '../../../api/track/eta.ts';
+import { arrivalOf, createSpeedometer } from '../../../api/track/eta.ts';
+import { assumedKmPerHour } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 
 const start = 1_700_000_000_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { assumedKmPerHour } from '../../../api/track/eta.ts';
 import type { TrackState } from '../../../api/track/track-state.ts';
 import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../api/track/words.ts';
+import { assumedKmPerHour } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 
 const now = 1_700_000_000_000;

@@ -1,12 +1,12 @@
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
-import type { BoardState } from '../../../api/dashboard/desk/board-state.ts';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { chooseFirstDeskKey } from '../../../shared/accounts/desk.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { BoardState } from '../../../web/desk/board-state.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';

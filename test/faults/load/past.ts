@@ -100,7 +100,12 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
   await rides.insertMany(Object.values(added).flat());
   for (const kind of Object.keys(added) as (keyof typeof added)[]) past[kind].push(...added[kind]);
   await keyRecords.insertMany(summed);
-  await AccountModel.create({ _id: accountId, email: `${accountId}@partner.example`, createdAt: new Date() });
+  await AccountModel.create({
+    _id: accountId,
+    email: `${accountId}@partner.example`,
+    createdAt: new Date(),
+    members: [],
+  });
   // The key of these rides is not deleted, because the sender needs it.
   const unsent = many(3, (index) => old(40 + index)).map((ride) => pastRide(sending, ride));
   await rides.insertMany(unsent);

@@ -117,7 +117,10 @@ export function newPerson(
     for (;;) {
       const { made, text } = await send(page);
       if (Date.now() > giveUpAt || (made.status > 0 && made.status < 500)) {
-        const form = text.split('<form ').find((part) => part.slice(0, part.indexOf('>')).includes(`action="${path}"`));
+        const form = text
+          .replaceAll(/(action="[^"#]+)#[^"]*/g, '$1')
+          .split('<form ')
+          .find((part) => part.slice(0, part.indexOf('>')).includes(`action="${path}"`));
         const inputs =
           form?.split('</form>')[0]?.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g) ?? [];
         return { formId: newFormId(), ...Object.fromEntries([...inputs].map(([, name, value]) => [name, value])) };

@@ -34,7 +34,8 @@ const scorePerMs = 0x1000;
  * The list of waiting jobs may be too long to read completely. A job that may be in the unread part counts as waiting.
  * A later call finds its real state, when the list has moved on.
  *
- * The keys that this function reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
+ * The keys that this function reads are internal to BullMQ, so package.json pins 6.7.0 exactly. Adding overdue jobs again
+ * without a look at the keys would not do: BullMQ would ignore each job that has a leftover, for ever and without a word.
  */
 export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];

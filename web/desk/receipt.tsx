@@ -1,0 +1,106 @@
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { timeOf } from '../../shared/rides/events.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { stepsOf } from '../../shared/rides/steps.ts';
+import type { Document } from '../kit/answer.ts';
+import { ButtonLink, Fact } from '../kit/blocks.tsx';
+import { moneyText, placeText, Time, ZonedTime } from '../kit/facts.tsx';
+import { page } from '../kit/page.tsx';
+import { ridePath } from '../kit/paths.ts';
+import { ownRide } from '../kit/ride-parts.tsx';
+import { bookers } from '../kit/roles.ts';
+import { zoneAt } from '../kit/zone.ts';
+
+/** The receipt of a ride, made for one printed page. */
+export const receipt = page('/rides/:rideId/receipt', {
+  section: 'rides',
+  roles: bookers,
+  find: ownRide,
+  read: ({ account }, ride) => ({ account, ride }),
+  view: receiptView,
+});
+
+interface ReceiptData {
+  account: CurrentAccount;
+  ride: Ride;
+}
+
+function receiptView({ account, ride }: ReceiptData): Document {
+  const isPaid = ride.status === 'completed';
+  return {
+    title: 'Receipt',
+    test: ride.mode === 'test',
+    scripts: ['statement-page.js'],
+    around: (content) => <article class="receipt">{content}</article>,
+    actions: (
+      <>
+        {isPaid && (
+          <button type="button" class="btn" data-print hidden>
+            Print
+          </button>
+        )}
+        <ButtonLink to={ridePath(ride._id)}>Back to the ride</ButtonLink>
+      </>
+    ),
+    children: (
+      <>
+        {ride.erasedAt && (
+          <p class="notice">
+            <span>
+              The personal data of this ride was erased on <Time at={ride.erasedAt} form="date" />. The places are kept
+              to about a kilometre.
+            </span>
+          </p>
+        )}
+        {isPaid ? <Paid account={account} ride={ride} /> : <p class="notice">{unpaidText(ride)}</p>}
+      </>
+    ),
+  };
+}
+
+const unpaidText = ({ status }: Ride): string =>
+  status === 'cancelled'
+    ? 'This ride was cancelled, so it has no receipt.'
+    : 'This ride is not completed yet. Its receipt is here as soon as it is.';
+
+function Paid({ account, ride }: ReceiptData) {
+  const { passenger, reference, pickup, destination, driver, agreedPrice, fare, distanceKm, mode } = ride;
+  const startedAt = startOf(ride);
+  const zone = zoneAt(pickup);
+  return (
+    <>
+      {mode === 'test' && <p class="notice">A test ride: nobody drove, and nothing was paid.</p>}
+      <p class="receipt-price">{moneyText(agreedPrice ?? fare)}</p>
+      <dl class="card facts">
+        {passenger?.name && <Fact name="Passenger">{passenger.name}</Fact>}
+        {reference && <Fact name="Reference">{reference}</Fact>}
+        <Fact name="From">
+          {placeText(pickup)}
+          {startedAt && (
+            <span class="sub">
+              <ZonedTime at={startedAt} zone={zone} />
+            </span>
+          )}
+        </Fact>
+        <Fact name="To">
+          {placeText(destination)}
+          <span class="sub">
+            <ZonedTime at={ride.statusAt} zone={zone} />
+          </span>
+        </Fact>
+        <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>
+        {driver && <Fact name="Driver">{`${driver.name.trim().split(/\s+/)[0]}, ${driver.vehicle}`}</Fact>}
+        <Fact name="Account">{account.name}</Fact>
+        <Fact name="Ride">
+          <code>{ride._id}</code>
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+/** The start of the trip. */
+function startOf({ createdAt, status, events }: Ride): Date | undefined {
+  const statusesAt = events.filter(({ event }) => event === 'ride.status').map(timeOf);
+  return stepsOf({ createdAt, status, statusesAt }).find((step) => step.status === 'in_progress')?.at;
+}

@@ -1,0 +1,77 @@
+import { biddingSince, waitsToOpen } from '../../shared/rides/opening.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+
+/** Words about rides. Pure: browsers use this file too. */
+
+export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
+
+/** What people call a ride: its passenger, or else its reference. */
+export const nameOf = ({ passenger, reference, erasedAt }: Pick<Ride, 'passenger' | 'reference' | 'erasedAt'>) =>
+  passenger?.name || reference || (erasedAt ? 'Erased' : 'No name');
+
+/** The reason why the trip of a ride needs a person now. */
+export interface TripConcern {
+  text: string;
+  /** The end of the time in which something can be done. */
+  until?: Date;
+}
+
+/** A passenger who has not come out after this time should be called. */
+const longWaitMs = 5 * 60_000;
+
+type Trip = Pick<
+  Ride,
+  | 'status'
+  | 'statusAt'
+  | 'createdAt'
+  | 'biddingOpensAt'
+  | 'openedAt'
+  | 'biddingEndsAt'
+  | 'autoAccept'
+  | 'cancelledBy'
+  | 'agreedPrice'
+  | 'replacedBy'
+> & { liveOffers: number };
+
+/** The reason why the trip itself needs a person at a time (Unix ms); null if it needs nobody. Pure. */
+export function concernOfTrip(trip: Trip, now: number): TripConcern | null {
+  const { status, statusAt } = trip;
+  const sinceMs = now - statusAt.getTime();
+  if (status === 'bidding') return biddingConcern(trip, now);
+  if (status === 'arrived' && sinceMs > longWaitMs) {
+    return { text: `The driver has been waiting for ${durationText(sinceMs)}` };
+  }
+  const text = status === 'cancelled' && cancelText(trip);
+  return text ? { text } : null;
+}
+
+/** `81 min`, `10 h` */
+export function durationText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
+function biddingConcern(ride: Trip, now: number): TripConcern | null {
+  if (waitsToOpen(ride)) return null;
+  const { liveOffers, autoAccept, biddingEndsAt: until } = ride;
+  const leftMs = until.getTime() - now;
+  if (leftMs <= 0) return null;
+  if (liveOffers > 0) {
+    return { text: `${liveOffers} offer${liveOffers === 1 ? '' : 's'}${choiceText(autoAccept)}`, until };
+  }
+  return leftMs < (until.getTime() - biddingSince(ride).getTime()) / 2 ? { text: 'No offer yet', until } : null;
+}
+
+function choiceText(autoAccept: Ride['autoAccept']): string {
+  if (!autoAccept) return ' to choose from';
+  return autoAccept.waitSeconds ? ', none accepted automatically yet' : ', none within the limits of auto-accept';
+}
+
+/** Null if nobody needs to act: the partner cancelled, or another ride replaces this one. */
+function cancelText({ cancelledBy, agreedPrice, replacedBy }: Trip): string | null {
+  if (cancelledBy === 'driver') return replacedBy ? null : 'The driver cancelled';
+  if (cancelledBy !== 'timeout') return null;
+  return agreedPrice === undefined
+    ? 'Cancelled: no offer was accepted in time'
+    : 'Cancelled: the trip made no progress';
+}
