@@ -9,8 +9,6 @@ import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { consoleRoutes } from './console/console.ts';
-import { deliveriesRoutes } from './deliveries/deliveries.tsx';
-import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { followKeys, type KeyViews } from './key-views.ts';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
@@ -92,8 +90,6 @@ export function dashboardRoutes(
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...rideRoutes(service, streams),
-    ...deliveriesRoutes(service),
-    ...deliveryRoutes(service),
     ...consoleRoutes(service, creation),
     ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),

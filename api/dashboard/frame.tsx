@@ -21,7 +21,7 @@ const sections = {
   desk: declared('desk'),
   keys: declared('keys'),
   rides: declared('rides'),
-  deliveries: ['Deliveries', '/dashboard/deliveries', 'GET /deliveries'],
+  deliveries: declared('deliveries'),
   usage: declared('usage'),
   console: ['Console', '/dashboard/console', 'GET /console'],
   team: declared('team'),

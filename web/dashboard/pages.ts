@@ -5,6 +5,8 @@ import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
 import { account } from './account.tsx';
+import { deliveries } from './deliveries.tsx';
+import { delivery } from './delivery.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
@@ -17,5 +19,5 @@ import { usage } from './usage.tsx';
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
   ...[desk, deskRide, savedPlaces, deskSettings, receipt, rides],
-  ...[keys, newKey, key, usage, statement, signature, account, team],
+  ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];

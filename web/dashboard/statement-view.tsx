@@ -111,7 +111,7 @@ const lineColumns = (details: LineDetails): (Column<TripLine & { id: string; tri
     at: 'wide breakable line-3 left small',
     cell: ({ keyId }) => details.keyNames.get(keyId) ?? keyId,
   },
-  { head: 'Ride', at: 'ride', cell: ({ rideId }) => <RideLink rideId={rideId} /> },
+  { head: 'Ride', at: 'ride name plain line-1 left', cell: ({ rideId }) => <RideLink rideId={rideId} /> },
   { head: 'Agreed price', at: 'line-1 right', number: true, cell: ({ cents }) => moneyText(cents / 100) },
 ];
 

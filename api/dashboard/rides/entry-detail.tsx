@@ -1,6 +1,7 @@
 import { needWords } from '../../../shared/base/terms.ts';
 import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
+import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../../../web/kit/attempt-detail.tsx';
 import { Fact } from '../../../web/kit/blocks.tsx';
 import {
   actorWords,
@@ -15,7 +16,6 @@ import {
 } from '../../../web/kit/facts.tsx';
 import { Phone } from '../../../web/kit/ride-parts.tsx';
 import { IfMay } from '../../../web/kit/viewer.tsx';
-import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../deliveries/attempt-detail.tsx';
 import { LabelledFacts } from './ride-facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 

@@ -1,8 +1,8 @@
-import { countText, exactText } from '../../../web/kit/facts.tsx';
-import { ChangeForm, ChoiceField, type Faults } from '../../../web/kit/forms.tsx';
-import { KeyField, type ListedKey, timeIn } from '../../../web/kit/lists.tsx';
-import { deliveriesPath } from '../../../web/kit/paths.ts';
-import type { Form } from '../../http/body.ts';
+import type { SentRequest } from '../kit/answer.ts';
+import { DeclaredForm } from '../kit/declared-form.tsx';
+import { countText, exactText } from '../kit/facts.tsx';
+import { ChoiceField, type Faults } from '../kit/forms.tsx';
+import { KeyField, type ListedKey, timeIn } from '../kit/lists.tsx';
 
 /** The form "Resend failed events" as typed, with its faults. */
 export interface SendFailedForm {
@@ -23,10 +23,10 @@ export const firstPeriod = '24h';
 export const isPeriod = (since: string): boolean => Object.hasOwn(periods, since);
 
 /** Reads the form. `since` is a period, or a time in UTC. It is missing in the result if the form has faults. */
-export function readSendFailed(form: Form, now: number): { typed: SendFailedForm; since?: Date } {
-  const [key, typedSince] = [form.text('keyId'), form.text('since').trim()];
+export function readSendFailed({ text, service }: SentRequest): { typed: SendFailedForm; since?: Date } {
+  const [key, typedSince] = [text('keyId'), text('since').trim()];
   const period = isPeriod(typedSince) ? periods[typedSince] : undefined;
-  const since = period ? new Date(now - period.ms) : timeIn(typedSince, 'start');
+  const since = period ? new Date(service.now() - period.ms) : timeIn(typedSince, 'start');
   const faults: Faults = {
     ...(!key && { keyId: 'Choose the key whose failed events you want to resend' }),
     ...(!since && { since: 'Choose since when the events have failed' }),
@@ -73,7 +73,7 @@ export function SendFailed({
           Use this after your receiver was down. It resends every event of the key that has failed in this time, at most
           500.
         </p>
-        <ChangeForm action={`${deliveriesPath}/send-again`} class="form inline">
+        <DeclaredForm name="send-again" class="form inline" button="Resend events">
           <KeyField name="keyId" keys={keys} value={form.key} all="Choose a key" faults={form.faults} />
           <ChoiceField
             name="since"
@@ -82,10 +82,7 @@ export function SendFailed({
             faults={form.faults}
             options={isTime ? [[form.since, `the time since ${form.since} UTC`], ...choices] : choices}
           />
-          <button class="btn" type="submit">
-            Resend events
-          </button>
-        </ChangeForm>
+        </DeclaredForm>
       </div>
     </details>
   );

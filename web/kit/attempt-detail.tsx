@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { type FailedDelivery, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
-import type { EventDelivery, ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { CodeBlock, Fact, Part } from '../../../web/kit/blocks.tsx';
-import { Id, msText, None, Time } from '../../../web/kit/facts.tsx';
-import { ChangeForm } from '../../../web/kit/forms.tsx';
-import { attemptPath, ridePath, signatureOfAttemptPath } from '../../../web/kit/paths.ts';
+import { type FailedDelivery, failureReason } from '../../shared/webhooks/failure-reasons.ts';
+import type { EventDelivery, ShownAttempt } from '../../shared/webhooks/ride-history.ts';
+import { CodeBlock, Fact, Part } from './blocks.tsx';
+import { Id, msText, None, Time } from './facts.tsx';
+import { ChangeForm } from './forms.tsx';
+import { attemptPath, ridePath, signatureOfAttemptPath } from './paths.ts';
 import { Phases } from './phases.tsx';
 
 /** One attempt: the failure reason with its remedy, the answer, the time by phase, and the request as sent. */

@@ -1,7 +1,7 @@
-import { type AttemptPhase, attemptPhases } from '../../../shared/webhooks/attempts.ts';
-import type { ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { Part } from '../../../web/kit/blocks.tsx';
-import { msText } from '../../../web/kit/facts.tsx';
+import { type AttemptPhase, attemptPhases } from '../../shared/webhooks/attempts.ts';
+import type { ShownAttempt } from '../../shared/webhooks/ride-history.ts';
+import { Part } from './blocks.tsx';
+import { msText } from './facts.tsx';
 
 const phaseLabels: Record<AttemptPhase, string> = {
   dns: 'DNS',

@@ -1,12 +1,12 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { rideNames } from '../../../shared/rides/list-rides.ts';
-import type { EventName } from '../../../shared/rides/ride-types.ts';
-import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../../shared/webhooks/attempts.ts';
-import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { Empty } from '../../../web/kit/blocks.tsx';
-import { outcomeLabels } from '../../../web/kit/facts.tsx';
-import { ChoiceField, FaultSummary } from '../../../web/kit/forms.tsx';
+import { rideNames } from '../../shared/rides/list-rides.ts';
+import type { EventName } from '../../shared/rides/ride-types.ts';
+import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../shared/webhooks/attempts.ts';
+import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
+import type { Document, SentRequest } from '../kit/answer.ts';
+import { ButtonLink, Empty } from '../kit/blocks.tsx';
+import { outcomeLabels } from '../kit/facts.tsx';
+import { form } from '../kit/form.ts';
+import { ChoiceField, FaultSummary } from '../kit/forms.tsx';
 import {
   addressOf,
   FilterForm,
@@ -17,10 +17,10 @@ import {
   oneOf,
   Pager,
   readFilters,
-} from '../../../web/kit/lists.tsx';
-import { deliveriesPath, keysPath } from '../../../web/kit/paths.ts';
-import { dashboardPage, PageHead } from '../frame.tsx';
-import { type Answer, type DashboardRoute, type PageRequest, requesterOf, signedInRoutes } from '../page-routes.ts';
+} from '../kit/lists.tsx';
+import { page } from '../kit/page.tsx';
+import { deliveriesPath, keysPath } from '../kit/paths.ts';
+import { builders } from '../kit/roles.ts';
 import { DeliveriesTable, type DeliveriesTableProps } from './deliveries-table.tsx';
 import {
   firstPeriod,
@@ -34,12 +34,13 @@ import {
 
 const pageSize = 50;
 
-/** The list of the account's deliveries, and the form that resends failed events. */
-export function deliveriesRoutes(service: Context): DashboardRoute[] {
-  const { page, action } = signedInRoutes(service);
-
-  async function showList(request: PageRequest, more: Partial<SendFailedForm> = {}): Promise<Answer> {
-    const { account, owner, query } = request;
+/** The deliveries of all rides, including test events and resends, newest first, and the form that resends failed events. */
+export const deliveries = page('/deliveries', {
+  section: 'deliveries',
+  entry: 'Deliveries',
+  roles: builders,
+  async read(request) {
+    const { owner, query } = request;
     const filters = await readFilters(request, ['outcome', 'event']);
     const hasFaults = Object.keys(filters.faults).length > 0;
     const after = query('after');
@@ -47,36 +48,26 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     const attempts = found.slice(0, pageSize);
     const rideIds = [...new Set(attempts.flatMap(({ rideId = [] }) => rideId))];
     const [keys, rides] = await Promise.all([keysOfRows(found, request), rideNames(rideIds, owner)]);
-    const html = deliveriesPage({
-      account,
-      filters,
-      attempts,
-      keys,
-      rides,
-      hasOlder: found.length > pageSize,
-      after,
-      sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
-      form: {
-        key: keyToResend(filters),
-        since: filters.from ? utcMinute(filters.from) : firstPeriod,
-        faults: {},
-        ...more,
-      },
-    });
-    return { html, status: hasFaults || more.faults ? 422 : 200 };
-  }
+    const form: SendFailedForm = {
+      key: keyToResend(filters),
+      since: filters.from ? utcMinute(filters.from) : firstPeriod,
+      faults: {},
+    };
+    const sent = /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined;
+    return { filters, attempts, keys, rides, hasOlder: found.length > pageSize, after, sent, form };
+  },
+  view: deliveriesView,
+  faultTitle: 'Nothing was resent',
+  forms: { 'send-again': form({ path: '/deliveries/send-again', act: sendAgain }) },
+});
 
-  return [
-    page('/deliveries', (request) => showList(request)),
-
-    action('/deliveries/send-again', async (request) => {
-      const { typed, since } = readSendFailed(request.form, service.now());
-      if (!since) return showList(request, typed);
-      const count = await redeliverFailed(service, typed.key, { since }, requesterOf(request));
-      const list = { key: typed.key, from: isPeriod(typed.since) ? '' : typed.since };
-      return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
-    }),
-  ];
+async function sendAgain(request: SentRequest) {
+  const { typed, since } = readSendFailed(request);
+  if (!since) return { again: 422, faults: typed.faults, show: { form: typed } };
+  const { owner, requestId, sent, service } = request;
+  const count = await redeliverFailed(service, typed.key, { since }, { ...owner, requestId, form: sent.id });
+  const list = { key: typed.key, from: isPeriod(typed.since) ? '' : typed.since };
+  return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
 }
 
 /** The key of the filter, or the account's only key. */
@@ -97,8 +88,7 @@ const outcomeFilters = ['missed', ...recordedOutcomes] as const;
 
 const eventNames = ['offer.received', 'ride.status'] as const satisfies EventName[];
 
-interface DeliveriesPageProps extends DeliveriesTableProps {
-  account: CurrentAccount;
+interface DeliveriesData extends DeliveriesTableProps {
   filters: ListFilters;
   hasOlder: boolean;
   after?: string;
@@ -107,33 +97,24 @@ interface DeliveriesPageProps extends DeliveriesTableProps {
   form: SendFailedForm;
 }
 
-/** The deliveries of all rides, including test events and resends, newest first. */
-function deliveriesPage(props: DeliveriesPageProps): string {
-  const { account, filters, attempts, keys, rides, hasOlder, after, sent, form } = props;
+function deliveriesView(data: DeliveriesData): Document {
+  const { filters, attempts, keys, rides, hasOlder, after, sent, form } = data;
   const { values, key, faults } = filters;
-  const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
+  const [hasErrors, isRefused] = [faults, form.faults].map((each) => Object.keys(each).length > 0);
   const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
-  return dashboardPage({
+  return {
     title: 'Deliveries',
-    account,
-    section: 'deliveries',
     test: key?.mode === 'test',
     hasErrors,
     scripts: ['live-page.js'],
+    lead: <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>,
+    actions: <FindById />,
     children: (
       <>
-        <PageHead title="Deliveries" actions={<FindById />}>
-          <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>
-        </PageHead>
         <FaultSummary faults={faults} title="Filters not applied" />
-        <FaultSummary faults={form.faults} title="Nothing was resent" />
         {sent !== undefined && <SentNotice sent={sent} />}
-        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && (
-          <SendFailed
-            form={form}
-            keys={filters.keys}
-            isOpen={values.outcome === 'missed' || Object.keys(form.faults).length > 0}
-          />
+        {(attempts.length > 0 || isFiltered(filters) || hasErrors || isRefused) && (
+          <SendFailed form={form} keys={filters.keys} isOpen={values.outcome === 'missed' || isRefused === true} />
         )}
         <FilterForm path={deliveriesPath} filters={filters}>
           <ChoiceField
@@ -153,7 +134,7 @@ function deliveriesPage(props: DeliveriesPageProps): string {
             options={[['', 'All events'], ...eventNames.map((name) => [name, name] as const)]}
           />
         </FilterForm>
-        {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
+        {!hasErrors && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
         {attempts.length > 0 && (
           <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
             <DeliveriesTable attempts={attempts} keys={keys} rides={rides} />
@@ -162,7 +143,7 @@ function deliveriesPage(props: DeliveriesPageProps): string {
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
       </>
     ),
-  });
+  };
 }
 
 function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string }) {
@@ -170,9 +151,7 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   if (isFiltered(filters)) {
     return (
       <Empty text="No delivery matches these filters.">
-        <a class="btn second" href={deliveriesPath}>
-          Show all deliveries
-        </a>
+        <ButtonLink to={deliveriesPath}>Show all deliveries</ButtonLink>
       </Empty>
     );
   }
