@@ -2,6 +2,9 @@ import Koa from 'koa';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
+import { frontPages } from '../web/front.tsx';
+import { assetPages } from '../web/kit/asset-pages.ts';
+import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { docsPart } from './docs/docs-part.ts';
 import { driveParts } from './drive/drive-parts.ts';
@@ -9,16 +12,16 @@ import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
 import { answerInTime } from './http/answer-in-time.ts';
 import { findPart, refuseMalformed, refuseUnknownRoute } from './http/find-part.ts';
+import { redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
 import { healthPart } from './ops/health-part.ts';
-import { assetsPart } from './pages/assets-part.ts';
-import { frontPart } from './pages/front-part.tsx';
 import type { Part, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
-import { trackPart } from './track/track-part.ts';
+import { followRides } from './streams/followed-rides.ts';
+import { webPart } from './web-part.ts';
 
 /**
  * The middleware of a request, in the order in which it runs. `serve` runs the requests of a connection one after the
@@ -48,18 +51,20 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
+  const tracked = followRides(service, wake, trackView);
+  const toHttps = { before: [redirectToHttps(service.config)] };
   const parts = [
     ...partnerParts(service, { wake, creation }),
     driversPart(service, gateway),
     ...driveParts(service, gateway),
-    trackPart(service, wake),
+    webPart(service, trackPages(service, tracked.follow), toHttps),
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     docsPart(service),
-    assetsPart(),
+    webPart(service, assetPages()),
     ...more,
     healthPart(service),
     // The last one, because it owns every path.
-    frontPart(service.config),
+    webPart(service, frontPages(), toHttps),
   ];
   return {
     parts,
@@ -70,6 +75,7 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     },
     async close() {
       await Promise.all(parts.map((part) => part.close?.()));
+      tracked.close();
       gateway.close();
       wake.close();
     },

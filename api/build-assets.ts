@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { sha256 } from '../shared/base/ids.ts';
+import { assetFolder, manifestName } from '../web/kit/assets.ts';
 import { documentation } from './docs/documentation.ts';
 import { exampleBaseUrl } from './docs/example-base-url.ts';
 import { searchIndex } from './docs/search-index.ts';
-import { assetFolder, manifestName } from './pages/assets.ts';
 
-const api = import.meta.dirname;
+const root = path.join(import.meta.dirname, '..');
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
@@ -25,14 +25,14 @@ const leafletAsModule: Plugin = {
 
 /**
  * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
- * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `api/<part>/browser/`
+ * and compressed copies. Each file name contains a hash of the content. Scripts are the files in `web/<part>/browser/` and `api/<part>/browser/`
  * whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: [
-      { in: path.join(api, 'pages/styles/styles.css'), out: 'styles' },
-      { in: path.join(api, 'pages/icon.svg'), out: 'icon' },
+      { in: path.join(root, 'api/pages/styles/styles.css'), out: 'styles' },
+      { in: path.join(root, 'web/kit/icon.svg'), out: 'icon' },
       ...(await pageScripts()),
     ],
     outdir: folder,
@@ -84,10 +84,15 @@ async function writeManifest(folder: string, manifest: Record<string, string>): 
 }
 
 async function pageScripts(): Promise<{ in: string; out: string }[]> {
-  const files = await readdir(api, { recursive: true });
+  const files = await Promise.all(
+    ['api', 'web'].map(async (layer) =>
+      (await readdir(path.join(root, layer), { recursive: true })).map((file) => path.join(layer, file)),
+    ),
+  );
   return files
-    .filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$/.test(file))
-    .map((file) => ({ in: path.join(api, file), out: path.basename(file, '.ts') }));
+    .flat()
+    .filter((file) => /^\w+\/[^/]+\/browser\/[^/]+-page\.ts$/.test(file))
+    .map((file) => ({ in: path.join(root, file), out: path.basename(file, '.ts') }));
 }
 
 if (import.meta.filename === process.argv[1]) void buildAssets(process.argv[2] && path.resolve(process.argv[2]));

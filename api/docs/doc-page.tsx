@@ -1,5 +1,5 @@
-import { assetUrl } from '../pages/assets.ts';
-import { Mark, renderDocument } from '../pages/document.tsx';
+import { assetUrl } from '../../web/kit/assets.ts';
+import { Mark, renderDocument } from '../../web/kit/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
 import { type DocPage, isGenerated, pageNames, pagesBelow, sections } from './pages.ts';

@@ -1,9 +1,9 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import { pageError } from '../../web/kit/error-page.tsx';
 import { redirectToHttps } from '../http/forwarded.ts';
 import { pageHeaders } from '../http/security-headers.ts';
-import { pageError } from '../pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { type Documentation, documentation } from './documentation.ts';
 

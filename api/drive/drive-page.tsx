@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { renderDocument } from '../pages/document.tsx';
+import { renderDocument } from '../../web/kit/document.tsx';
 import { Figure, RequestCard } from './request-card.tsx';
 import { NeedsScripts } from './sign-in-page.tsx';
 import { confirmWords } from './words.ts';

@@ -1,13 +1,13 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { driverSessions } from '../../shared/drivers/driver.ts';
+import { pageError } from '../../web/kit/error-page.tsx';
 import type { Gateway } from '../drivers/gateway.ts';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps, requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
 import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
-import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
 import { plainRideRoutes } from './plain-ride-routes.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { renderDocument } from '../../web/kit/document.tsx';
 import type { ShownRide } from '../drivers/fields.ts';
-import { renderDocument } from '../pages/document.tsx';
 import type { Step } from './actions.ts';
 import { Figure } from './request-card.tsx';
 import {

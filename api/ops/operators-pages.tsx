@@ -2,13 +2,14 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { withoutInvisible } from '../../shared/base/pasted.ts';
 import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
+import { assetPages } from '../../web/kit/asset-pages.ts';
+import { Mark, renderDocument } from '../../web/kit/document.tsx';
+import { pageError } from '../../web/kit/error-page.tsx';
 import { readForm } from '../http/body.ts';
 import { prefersPage } from '../http/find-part.ts';
 import { pageHeaders } from '../http/security-headers.ts';
-import { assetsPart } from '../pages/assets-part.ts';
-import { Mark, renderDocument } from '../pages/document.tsx';
-import { pageError } from '../pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../part.ts';
+import { webPart } from '../web-part.ts';
 import { findRidePart } from './find-ride.tsx';
 import { type OperatorsAccess, operatorsAccess, operatorsPath } from './operators-access.ts';
 import { queueBoard } from './queue-board.ts';
@@ -48,7 +49,12 @@ export async function operatorsParts(service: Context): Promise<Part[]> {
     }
     throw new AppError('not_found');
   };
-  return [await queueBoard(service.queues, admit), findRidePart(service, admit), signInPart(access), assetsPart()];
+  return [
+    await queueBoard(service.queues, admit),
+    findRidePart(service, admit),
+    signInPart(access),
+    webPart(service, assetPages()),
+  ];
 }
 
 const isRead = ({ method }: RequestContext): boolean => method === 'GET' || method === 'HEAD';

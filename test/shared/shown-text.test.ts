@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { h } from 'preact';
-import { renderHtml } from '../../api/pages/render.ts';
 import { printable } from '../../cli/columns.ts';
 import { characterFault, isolated, shownCode, shownText } from '../../shared/base/shown-text.ts';
 import { oneLine } from '../../shared/mail/wording.ts';
+import { renderHtml } from '../../web/kit/render.ts';
 
 describe('a text that somebody typed', () => {
   it('is shown with spaces for control characters, and without the controls of direction', () => {

@@ -1,4 +1,4 @@
-import { followRide } from '../../pages/browser/follow.ts';
+import { followRide } from '../../../web/kit/browser/follow.ts';
 import type { ConsoleState } from '../console/console-state.ts';
 import { showLocalTimes } from './local-times.ts';
 import { patch } from './patch.ts';

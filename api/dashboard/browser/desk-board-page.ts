@@ -1,4 +1,4 @@
-import { followRide } from '../../pages/browser/follow.ts';
+import { followRide } from '../../../web/kit/browser/follow.ts';
 import type { BoardState } from '../desk/board-state.ts';
 import { findInPlace, sendFormsInPlace } from './board-forms.ts';
 import { showBoard } from './board-rows.ts';

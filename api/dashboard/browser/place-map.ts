@@ -1,5 +1,5 @@
 import { Map as LeafletMap } from 'leaflet';
-import { addControls, groundOf } from '../../track/browser/marks.ts';
+import { addControls, groundOf } from '../../../web/track/browser/marks.ts';
 import { coordinatesAsText } from '../desk/coordinates.ts';
 
 interface Point {

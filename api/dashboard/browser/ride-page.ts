@@ -1,4 +1,4 @@
-import { followRide } from '../../pages/browser/follow.ts';
+import { followRide } from '../../../web/kit/browser/follow.ts';
 import type { RideNews } from '../rides/ride-news.ts';
 import { livePart, refresh } from './live-part.ts';
 import { createRideMap } from './ride-map.ts';

@@ -4,7 +4,7 @@ import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { fieldNames, projectionOf } from '../../../shared/rides/fields.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
-import { type TrackedRide, trackFields } from '../../track/track-state.ts';
+import { type TrackedRide, trackFields } from '../../../web/track/track-state.ts';
 
 const ownFields = {
   accountId: 1,

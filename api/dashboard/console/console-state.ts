@@ -1,4 +1,4 @@
-import type { TrackState } from '../../track/track-state.ts';
+import type { TrackState } from '../../../web/track/track-state.ts';
 
 /** The state of a test ride, as its page receives it. */
 export interface ConsoleState {

@@ -4,8 +4,8 @@ import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-hist
 import { moneyText, StatusPill } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
 import { consoleRidePath } from '../../../web/kit/paths.ts';
-import { renderHtml } from '../../pages/render.ts';
-import { type TrackState, trackState } from '../../track/track-state.ts';
+import { renderHtml } from '../../../web/kit/render.ts';
+import { type TrackState, trackState } from '../../../web/track/track-state.ts';
 import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';

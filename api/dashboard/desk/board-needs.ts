@@ -1,8 +1,8 @@
 import type { BoardRide } from '../../../shared/rides/board-rides.ts';
 import { matchingOffer } from '../../../shared/rides/offers.ts';
 import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import { promisedArrival } from '../../track/track-state.ts';
-import { lateMs } from '../../track/words.ts';
+import { promisedArrival } from '../../../web/track/track-state.ts';
+import { lateMs } from '../../../web/track/track-words.ts';
 import { concernOfTrip, durationText } from '../overview/attention.tsx';
 
 /** The order of a board: what needs a person first, then what is under way, then what is for later. Pure. */

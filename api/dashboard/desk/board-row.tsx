@@ -5,7 +5,7 @@ import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { moneyText, placeText, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
 import { deskPath, ridePath } from '../../../web/kit/paths.ts';
-import { ratingText } from '../../track/words.ts';
+import { ratingText } from '../../../web/track/track-words.ts';
 import { Phone, rideName } from '../rides/ride-facts.tsx';
 import type { PlacedRide } from './board-needs.ts';
 

@@ -3,7 +3,7 @@ import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
 import { counted, countText } from '../../../web/kit/facts.tsx';
 import { ridesPath } from '../../../web/kit/paths.ts';
-import { renderHtml } from '../../pages/render.ts';
+import { renderHtml } from '../../../web/kit/render.ts';
 import { type Group, groups, placed } from './board-needs.ts';
 import { BoardRow, rowId } from './board-row.tsx';
 import type { BoardState } from './board-state.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { renderDocument } from '../../../web/kit/document.tsx';
 import { Time } from '../../../web/kit/facts.tsx';
 import { deskPath } from '../../../web/kit/paths.ts';
-import { renderDocument } from '../../pages/document.tsx';
 import { Find, type FoundRides } from './board-find.tsx';
 import { type BoardView, stateOf } from './board-view.tsx';
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../../shared/accounts/account.ts';
 import { ZonedTime } from '../../../web/kit/facts.tsx';
+import { renderHtml } from '../../../web/kit/render.ts';
 import { clockChangeAt, offsetMs, timeOfClock, zoneAt, zoneOf } from '../../../web/kit/zone.ts';
-import { renderHtml } from '../../pages/render.ts';
 import { type BookingValues, pickupClockIn } from './booking-values.ts';
 import { isOnEarth } from './coordinates.ts';
 import { placeIn } from './trip-places.ts';

@@ -5,7 +5,7 @@ import { TableHead } from '../../../web/kit/blocks.tsx';
 import { counted, limitsText, moneyText, Time } from '../../../web/kit/facts.tsx';
 import { FormId } from '../../../web/kit/forms.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
-import { ratingText } from '../../track/words.ts';
+import { ratingText } from '../../../web/track/track-words.ts';
 
 /** The offers of a ride: to compare and accept while it is bidding, folded afterwards. */
 export function Offers({ ride }: { ride: Ride }) {

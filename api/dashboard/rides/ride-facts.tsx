@@ -14,7 +14,7 @@ import {
   Time,
 } from '../../../web/kit/facts.tsx';
 import { ridePath } from '../../../web/kit/paths.ts';
-import { ratingText } from '../../track/words.ts';
+import { ratingText } from '../../../web/track/track-words.ts';
 
 /** What people call a ride: its passenger, or its reference. A ride without both has only its id. */
 export const rideName = ({ _id, passenger, reference }: Pick<Ride, '_id' | 'passenger' | 'reference'>): string =>

@@ -7,7 +7,7 @@ import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared
 import { LinkButton } from '../../../web/kit/blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { entryPath, ridePath } from '../../../web/kit/paths.ts';
-import type { TrackState } from '../../track/track-state.ts';
+import type { TrackState } from '../../../web/track/track-state.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { mayUse } from '../rights.ts';
 import { EntryDetail } from './entry-detail.tsx';

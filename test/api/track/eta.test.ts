@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { arrivalOf, assumedKmPerHour, createSpeedometer } from '../../../api/track/eta.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
+import { arrivalOf, assumedKmPerHour, createSpeedometer } from '../../../web/track/eta.ts';
 
 const start = 1_700_000_000_000;
 const place = { lat: 40, lng: -74 };

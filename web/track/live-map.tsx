@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/base/config.ts';
-import { renderDocument } from '../pages/document.tsx';
+import { renderDocument } from '../kit/document.tsx';
 import type { TrackState } from './track-state.ts';
 import {
   destinationWords,
@@ -10,10 +10,10 @@ import {
   stepWords,
   utcText,
   wordsFor,
-} from './words.ts';
+} from './track-words.ts';
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
-export function trackPage(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {
+export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {
   const { headline, when, status } = wordsFor(state, state.now, undefined, serverZone);
   return renderDocument({
     title: headline,

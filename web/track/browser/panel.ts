@@ -1,6 +1,6 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
 import type { TrackState } from '../track-state.ts';
-import { ratingText, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../words.ts';
+import { ratingText, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../track-words.ts';
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 

@@ -1,5 +1,4 @@
 import type { AppError } from '../../shared/base/errors.ts';
-import type { RequestContext } from '../part.ts';
 import { Mark, renderDocument } from './document.tsx';
 
 /** The text of an error page: the problem and the next step. */
@@ -102,14 +101,10 @@ function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }
 
-/**
- * Renders the error page of a part; that of an unknown page has navigation. Sets the content type, because Koa would
- * send the string as plain text.
- */
-export function pageError(error: AppError, ctx: RequestContext): string {
-  ctx.response.type = 'html';
+/** Renders the error page of a part; that of an unknown page has navigation. */
+export function pageError(error: AppError, { state }: { state: { requestId: string } }): string {
   const message = messageOf(error.status);
   // The text of a 429 names the limit that was reached.
   if (error.status === 429) message.text = `${error.message}.`;
-  return errorPage(error.status, { requestId: ctx.state.requestId, message, hasNavigation: error.status === 404 });
+  return errorPage(error.status, { requestId: state.requestId, message, hasNavigation: error.status === 404 });
 }

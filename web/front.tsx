@@ -1,35 +1,20 @@
-import compose from 'koa-compose';
-import type { Config } from '../../shared/base/config.ts';
-import { redirectToHttps } from '../http/forwarded.ts';
-import { namesOf, type PageRoute, routerOf } from '../http/route.ts';
-import { pageHeaders } from '../http/security-headers.ts';
-import type { Part, RequestContext } from '../part.ts';
-import { Mark, renderDocument } from './document.tsx';
-import { pageError } from './error-page.tsx';
+import { Mark, renderDocument } from './kit/document.tsx';
+import { pageError } from './kit/error-page.tsx';
+import type { PublicPages } from './kit/public-pages.ts';
 
 /**
- * The front door `/`, and a page with navigation for every path that no other part owns. Only for requests that prefer
+ * The front door `/`, and a page with navigation for every path that nothing else owns. Only for requests that prefer
  * HTML: all others get the JSON of an unknown path.
  */
-export function frontPart(config: Pick<Config, 'environment' | 'trustedProxyHops' | 'publicBaseUrl'>): Part {
-  const front: PageRoute = {
-    method: 'GET',
-    path: '/',
-    handle: (ctx) => {
-      ctx.type = 'html';
-      ctx.body = frontPage();
-    },
-  };
-  return {
-    name: 'front',
-    owns: () => true,
-    onlyForPages: true,
-    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-cache']]),
-    routes: () => namesOf('', [front]),
-    handle: compose<RequestContext>([redirectToHttps(config), routerOf('', [front])]),
-    renderError: pageError,
-  };
-}
+export const frontPages = (): PublicPages => ({
+  name: 'front',
+  base: '',
+  owns: () => true,
+  onlyForPages: true,
+  headers: { 'Cache-Control': 'no-cache' },
+  routes: [{ method: 'GET', path: '/', answer: () => ({ html: frontPage() }) }],
+  renderError: pageError,
+});
 
 /** The ways into the service: address, link and what is there. */
 const doors = [

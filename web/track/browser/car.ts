@@ -2,7 +2,7 @@ import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { placeOnLeg } from '../../../shared/rides/position.ts';
 import { isMoving } from '../../../shared/rides/transitions.ts';
 import type { TrackState } from '../track-state.ts';
-import { oldReportMs } from '../words.ts';
+import { oldReportMs } from '../track-words.ts';
 
 export interface CarView {
   lat: number;

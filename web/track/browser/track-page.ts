@@ -1,4 +1,4 @@
-import { followRide } from '../../pages/browser/follow.ts';
+import { followRide } from '../../kit/browser/follow.ts';
 import type { TrackState } from '../track-state.ts';
 import { createMovingMap } from './moving-map.ts';
 import { createPanel, say } from './panel.ts';
