@@ -2,22 +2,25 @@ import Koa from 'koa';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
+import type { OpsOptions } from '../shared/process/ops/ops-server.ts';
 import { frontPages } from '../web/front.tsx';
 import { assetPages } from '../web/kit/asset-pages.ts';
+import { operatorsPages } from '../web/operators/operators.tsx';
 import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { docsPart } from './docs/docs-part.ts';
 import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
+import { healthPart } from './health/health-part.ts';
 import { answerInTime } from './http/answer-in-time.ts';
+import { operatorsCookie } from './http/credentials.ts';
 import { findPart, refuseMalformed, refuseUnknownRoute } from './http/find-part.ts';
-import { redirectToHttps } from './http/forwarded.ts';
+import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
-import { healthPart } from './ops/health-part.ts';
-import type { Part, RequestState } from './part.ts';
+import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
 import { followRides } from './streams/followed-rides.ts';
@@ -80,4 +83,23 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
       wake.close();
     },
   };
+}
+
+/** The parts at the operators' port; none if the settings turn them off. */
+export async function operatorsParts(service: Context): Promise<Part[]> {
+  const pages = await operatorsPages(service);
+  if (pages.length === 0) return [];
+  const more = (ctx: RequestContext) => ({
+    cookie: operatorsCookie(ctx),
+    // No proxy is in front of this port.
+    client: () => clientNetwork(ctx.req.socket.remoteAddress ?? 'unknown'),
+  });
+  return [...pages.map((each) => webPart(service, each, { more })), webPart(service, assetPages())];
+}
+
+/** Serves the parts at the operators' port. */
+export async function operatorsListener(service: Context): Promise<OpsOptions['pages']> {
+  const parts = await operatorsParts(service);
+  if (parts.length === 0) return undefined;
+  return { owns: (path) => parts.some((part) => part.owns(path)), listener: listenerOf(service, parts) };
 }

@@ -1,15 +1,11 @@
-import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError } from '../../shared/base/errors.ts';
 import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
-import { Fact, TableHead } from '../../web/kit/blocks.tsx';
-import { renderDocument } from '../../web/kit/document.tsx';
-import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../../web/kit/facts.tsx';
-import { PageHead } from '../dashboard/frame.tsx';
-import { jsonError } from '../http/handle-errors.ts';
-import { pageHeaders } from '../http/security-headers.ts';
-import type { Middleware, Part, RequestContext } from '../part.ts';
+import { Fact, TableHead } from '../kit/blocks.tsx';
+import { renderDocument } from '../kit/document.tsx';
+import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../kit/facts.tsx';
+import type { PublicAnswer, PublicPages, PublicRequest } from '../kit/public-pages.ts';
 import { jobsOfRide, type RideJob } from './jobs-of-ride.ts';
 import { OperatorsHeader } from './operators-header.tsx';
 import { findRidePath, queueBoardPath } from './queue-board-path.ts';
@@ -18,33 +14,30 @@ import { findRidePath, queueBoardPath } from './queue-board-path.ts';
  * The operators' page that finds a ride by its id in MongoDB and shows it with its jobs, for requests that `admit`
  * permits. It shows no names, phones, addresses and URLs.
  */
-export function findRidePart(service: Pick<Context, 'queues' | 'log'>, admit: Middleware): Part {
-  return {
-    name: 'operators',
-    owns: (path) => path === findRidePath,
-    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
-    routes: () => [{ method: 'GET', path: findRidePath }],
-    handle: compose<RequestContext>([admit, showRide(service)]),
-    renderError: jsonError,
-  };
-}
+export const findRidePages = <More extends object>(
+  service: Pick<Context, 'queues' | 'log'>,
+  admit?: PublicPages<More>['admit'],
+): PublicPages<More> => ({
+  name: 'operators',
+  base: findRidePath,
+  owns: (path) => path === findRidePath,
+  headers: { 'Cache-Control': 'no-store' },
+  logAs: findRidePath,
+  admit,
+  routes: [{ method: 'GET', path: '/', answer: showRide(service) }],
+});
 
-function showRide({ queues, log }: Pick<Context, 'queues' | 'log'>): Middleware {
+function showRide({ queues, log }: Pick<Context, 'queues' | 'log'>) {
   const readJobs = (ride: RideHistory) =>
     jobsOfRide(queues, ride).catch((error) => {
       log.warn({ error: describeError(error) }, 'the jobs of a ride could not be read');
       return null;
     });
-  return async (ctx) => {
-    ctx.state.route = findRidePath;
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-      throw new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } });
-    }
-    const id = ([ctx.query.id].flat()[0] ?? '').trim();
+  return async ({ query }: PublicRequest): Promise<PublicAnswer> => {
+    const id = ([query.id].flat()[0] ?? '').trim();
     const ride = id ? await findRide(id) : undefined;
-    ctx.status = ride === null ? 404 : 200;
-    ctx.type = 'html';
-    ctx.body = findRidePage({ id, ride, jobs: ride ? await readJobs(ride) : null });
+    const html = findRidePage({ id, ride, jobs: ride ? await readJobs(ride) : null });
+    return { html, status: ride === null ? 404 : 200 };
   };
 }
 
@@ -76,7 +69,9 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
       <>
         <OperatorsHeader current={findRidePath} />
         <main id="main" tabIndex={-1}>
-          <PageHead title="Find a ride" />
+          <div class="page-head">
+            <h1>Find a ride</h1>
+          </div>
           <search>
             <form class="search" method="get" action={findRidePath}>
               <input

@@ -1,5 +1,5 @@
-import { Mark } from '../../web/kit/document.tsx';
-import { renderHtml } from '../../web/kit/render.ts';
+import { Mark } from '../kit/document.tsx';
+import { renderHtml } from '../kit/render.ts';
 import { findRidePath, queueBoardPath } from './queue-board-path.ts';
 
 const links = [

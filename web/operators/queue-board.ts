@@ -4,13 +4,9 @@ import path from 'node:path';
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { AppControllerRoute, AppViewRoute, IServerAdapter } from '@bull-board/api/typings/app';
 import type { Job, Queue } from 'bullmq';
-import compose from 'koa-compose';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
-import { jsonError } from '../http/handle-errors.ts';
-import { isBelow, type PageRoute, paramOf, routerOf } from '../http/route.ts';
-import { dataHeaders } from '../http/security-headers.ts';
-import type { Middleware, Part, RequestContext } from '../part.ts';
+import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { dueAtOf, stepOf } from './job-facts.ts';
 import { boardHeader } from './operators-header.tsx';
 import { queueBoardPath } from './queue-board-path.ts';
@@ -85,14 +81,6 @@ const banner =
 const ownPage = (html: string): string =>
   html.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + boardHeader() + banner);
 
-const readOnly: Middleware = (ctx, next) => {
-  ctx.state.route = queueBoardPath;
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-    throw new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } });
-  }
-  return next();
-};
-
 /** What the board serves, as `createBullBoard` hands it to its adapter of an HTTP server. */
 interface Board {
   queues: Parameters<IServerAdapter['setQueues']>[0];
@@ -125,30 +113,25 @@ function keepIn(board: Partial<Board>): IServerAdapter {
 type Render = (file: string, params: Record<string, string>) => Promise<string>;
 
 /** The board's routes that read. */
-function routesOf({ queues, uiConfig, views, files, page, api }: Board, render: Render): PageRoute[] {
-  const get = (route: string | string[], handle: Middleware): PageRoute[] =>
-    [route].flat().map((path) => ({ method: 'GET', path, handle }));
+function routesOf({ queues, uiConfig, views, files, page, api }: Board, render: Render): PublicRoute[] {
+  const get = (route: string | string[], answer: PublicRoute['answer']): PublicRoute[] =>
+    [route].flat().map((path) => ({ method: 'GET', path, answer }));
   const names = new Set(readdirSync(files, { recursive: true, encoding: 'utf8' }).filter(path.extname));
   return [
-    ...get(page.route, async (ctx) => {
+    ...get(page.route, async () => {
       const { name, params } = page.handler({ basePath: queueBoardPath, uiConfig });
-      ctx.type = 'html';
-      ctx.body = ownPage(await render(path.join(views, name), params));
+      return { html: ownPage(await render(path.join(views, name), params)) };
     }),
-    ...get('/static/*file', async (ctx) => {
-      const name = paramOf(ctx, 'file');
-      if (!names.has(name)) throw new AppError('not_found');
-      ctx.type = path.extname(name);
-      ctx.body = await readFile(path.join(files, name));
+    ...get('/static/*file', async ({ params: { file = '' } }) => {
+      if (!names.has(file)) throw new AppError('not_found');
+      return { file: await readFile(path.join(files, file)), type: path.extname(file) };
     }),
     ...api
       .filter(({ method }) => [method].flat().includes('get'))
       .flatMap(({ route, handler }) =>
-        get(route, async (ctx) => {
-          const { query, params } = ctx as RequestContext & { params: Record<string, string> };
+        get(route, async ({ query, params }) => {
           const { status = 200, body } = await handler({ queues, uiConfig, query, params, body: {}, headers: {} });
-          ctx.status = status;
-          ctx.body = body;
+          return { json: body as object, status };
         }),
       ),
   ];
@@ -158,7 +141,10 @@ function routesOf({ queues, uiConfig, views, files, page, api }: Board, render: 
  * The read-only pages that show every queue and its jobs, for requests that `admit` permits. The packages are imported
  * here, so that an API process without the board starts faster and uses 10 MB less memory.
  */
-export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
+export async function queueBoard<More extends object>(
+  queues: Queues,
+  admit?: PublicPages<More>['admit'],
+): Promise<PublicPages<More>> {
   const [{ createBullBoard }, { BullMQAdapter }, { default: ejs }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
@@ -183,14 +169,15 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
   });
   return {
     name: 'queue board',
-    owns: isBelow(queueBoardPath),
-    headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
-    routes: () => ['', '/api/queues'].map((page) => ({ method: 'GET', path: queueBoardPath + page })),
-    handle: compose<RequestContext>([
-      admit,
-      readOnly,
-      routerOf(queueBoardPath, routesOf(board as Board, ejs.renderFile)),
-    ]),
-    renderError: jsonError,
+    base: queueBoardPath,
+    security: 'data',
+    headers: { 'Content-Security-Policy': contentPolicy, 'Cache-Control': 'no-store' },
+    logAs: queueBoardPath,
+    async admit(request) {
+      const refusal = admit && (await admit(request));
+      if (refusal || request.method === 'GET' || request.method === 'HEAD') return refusal ?? null;
+      throw new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } });
+    },
+    routes: routesOf(board as Board, ejs.renderFile),
   };
 }
