@@ -3,18 +3,20 @@ import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
 import type { OpsOptions } from '../shared/process/ops/ops-server.ts';
+import { drivePages } from '../web/drive/drive.ts';
 import { frontPages } from '../web/front.tsx';
 import { assetPages } from '../web/kit/asset-pages.ts';
 import { operatorsPages } from '../web/operators/operators.tsx';
 import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { docsPart } from './docs/docs-part.ts';
-import { driveParts } from './drive/drive-parts.ts';
+import { signedInDrivers } from './drivers/authenticate.ts';
+import { driveDataPart } from './drivers/drive-data-part.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
 import { healthPart } from './health/health-part.ts';
 import { answerInTime } from './http/answer-in-time.ts';
-import { operatorsCookie } from './http/credentials.ts';
+import { operatorsCookie, refuseForeignChanges } from './http/credentials.ts';
 import { findPart, refuseMalformed, refuseUnknownRoute } from './http/find-part.ts';
 import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
@@ -59,7 +61,11 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
   const parts = [
     ...partnerParts(service, { wake, creation }),
     driversPart(service, gateway),
-    ...driveParts(service, gateway),
+    driveDataPart(service, gateway),
+    webPart(service, drivePages(service), {
+      before: [redirectToHttps(service.config), refuseForeignChanges(service.config)],
+      more: signedInDrivers(service),
+    }),
     webPart(service, trackPages(service, tracked.follow), toHttps),
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     docsPart(service),

@@ -1,10 +1,10 @@
 import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import { rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
-import { offerId } from '../drivers/fields.ts';
 import { driverOperations } from '../drivers/routes.ts';
 import { type Operation, tags } from '../http/operation.ts';
 import { partnerOperations } from '../partner/routes.ts';

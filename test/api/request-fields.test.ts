@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { bodyOf, valuesOfRide } from '../../api/dashboard/desk/booking-values.ts';
-import { presentOwnRide } from '../../api/drivers/show-own-ride.ts';
 import { newRideSchema } from '../../api/rides/new-ride.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Location, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
 import { rideIn } from '../support/rides.ts';

@@ -1,6 +1,6 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RequestOnPage } from '../actions.ts';
-import { money } from '../words.ts';
+import { money } from '../drive-words.ts';
 import {
   createCounter,
   likelyMinutes,

@@ -1,6 +1,6 @@
+import type { ShownRequest, ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import type { ShownRequest, ShownRide } from '../drivers/fields.ts';
 
 /** The driver's actions on the page, kept until the service has accepted them. They contain no passenger data. Pure. */
 

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { renderDocument } from '../../web/kit/document.tsx';
-import type { ShownRide } from '../drivers/fields.ts';
+import type { ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
+import { renderDocument } from '../kit/document.tsx';
 import type { Step } from './actions.ts';
-import { Figure } from './request-card.tsx';
 import {
   confirmWords,
   kilometers,
@@ -13,7 +12,8 @@ import {
   pickupWords,
   placeWords,
   rideWords,
-} from './words.ts';
+} from './drive-words.ts';
+import { Figure } from './request-card.tsx';
 
 interface Notice {
   /** The step that has just ended the ride. */

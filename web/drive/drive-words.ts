@@ -1,8 +1,8 @@
 import type { Point } from '../../shared/base/great-circle.ts';
 import { type CarType, needWords } from '../../shared/base/terms.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import { type LabelledName, labelledFields } from '../../shared/rides/fields.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
-import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
 import { pickupWay, tripWay, type Way } from './directions.ts';
 

@@ -1,4 +1,4 @@
-import type { ShownOutcome } from '../../drivers/fields.ts';
+import type { ShownOutcome } from '../../../shared/rides/driver/driver-schemas.ts';
 
 /** The routes of the drivers' gateway that the driver's page uses, and the service's clock. */
 

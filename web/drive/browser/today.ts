@@ -1,5 +1,5 @@
-import type { ShownTrips } from '../../drivers/fields.ts';
-import { kilometers, money, positionWords } from '../words.ts';
+import type { ShownTrips } from '../../../shared/rides/driver/driver-schemas.ts';
+import { kilometers, money, positionWords } from '../drive-words.ts';
 import { element, setText } from './elements.ts';
 import { call, serverNow } from './gateway.ts';
 

@@ -1,5 +1,14 @@
-import type { ShownRide } from '../../drivers/fields.ts';
-import { kilometers, mapAddress, money, nextStop, notesOf, pickupWords, placeWords, rideWords } from '../words.ts';
+import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
+import {
+  kilometers,
+  mapAddress,
+  money,
+  nextStop,
+  notesOf,
+  pickupWords,
+  placeWords,
+  rideWords,
+} from '../drive-words.ts';
 import { element, setAction, setText } from './elements.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */

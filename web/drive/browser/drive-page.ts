@@ -1,6 +1,14 @@
-import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
+import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { type Action, openRequests, type RequestOnPage, type Step, withSteps } from '../actions.ts';
-import { actionWords, endedByOthers, endedBySelf, lostOffer, type Result, requestWords, rideWords } from '../words.ts';
+import {
+  actionWords,
+  endedByOthers,
+  endedBySelf,
+  lostOffer,
+  type Result,
+  requestWords,
+  rideWords,
+} from '../drive-words.ts';
 import { createAvailability } from './availability.ts';
 import { createCards } from './cards.ts';
 import { element, onTap } from './elements.ts';

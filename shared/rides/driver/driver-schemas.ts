@@ -1,5 +1,5 @@
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
+import { objectSchema, type Shape } from '../../base/json-schema.ts';
+import { fieldsIn, schemasIn } from '../fields.ts';
 import {
   agreedPrice,
   cancelledBy,
@@ -11,7 +11,7 @@ import {
   rideId,
   rideType,
   unixMs,
-} from '../../shared/rides/public-schemas.ts';
+} from '../public-schemas.ts';
 
 /** JSON Schemas of fields that several operations return or the driver's page reads. */
 

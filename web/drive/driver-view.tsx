@@ -1,9 +1,9 @@
 import type { Config } from '../../shared/base/config.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { renderDocument } from '../../web/kit/document.tsx';
+import { renderDocument } from '../kit/document.tsx';
+import { confirmWords } from './drive-words.ts';
+import { NeedsScripts } from './driver-sign-in.tsx';
 import { Figure, RequestCard } from './request-card.tsx';
-import { NeedsScripts } from './sign-in-page.tsx';
-import { confirmWords } from './words.ts';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Mark, renderDocument } from '../../web/kit/document.tsx';
+import { Mark, renderDocument } from '../kit/document.tsx';
 
 /** Asks for the driver's key. A typed key is never shown again. */
 export function signInPage({ isWrong }: { isWrong: boolean }): string {

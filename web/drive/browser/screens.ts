@@ -1,7 +1,7 @@
+import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
-import type { ShownRide } from '../../drivers/fields.ts';
 import type { RequestOnPage } from '../actions.ts';
-import { type Result, rideWords } from '../words.ts';
+import { type Result, rideWords } from '../drive-words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
 import { forgetRide, showRide } from './ride-screen.ts';

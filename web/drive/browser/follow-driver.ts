@@ -1,5 +1,5 @@
-import { pause, readStream } from '../../../web/kit/browser/read-stream.ts';
-import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
+import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
+import { pause, readStream } from '../../kit/browser/read-stream.ts';
 import { call, streamUrl, syncClock } from './gateway.ts';
 
 const offlineMs = 10_000;

@@ -1,4 +1,4 @@
-import { runWithLock } from '../../../web/kit/browser/read-stream.ts';
+import { runWithLock } from '../../kit/browser/read-stream.ts';
 import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
 import { type Answer, call } from './gateway.ts';
 
