@@ -3,13 +3,13 @@ import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
 import type { OpsOptions } from '../shared/process/ops/ops-server.ts';
+import { docsPages } from '../web/docs/docs.ts';
 import { drivePages } from '../web/drive/drive.ts';
 import { frontPages } from '../web/front.tsx';
 import { assetPages } from '../web/kit/asset-pages.ts';
 import { operatorsPages } from '../web/operators/operators.tsx';
 import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
-import { docsPart } from './docs/docs-part.ts';
 import { signedInDrivers } from './drivers/authenticate.ts';
 import { driveDataPart } from './drivers/drive-data-part.ts';
 import { driversPart } from './drivers/drivers-part.ts';
@@ -22,6 +22,7 @@ import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
+import { operations } from './operations.ts';
 import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
@@ -68,7 +69,7 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     }),
     webPart(service, trackPages(service, tracked.follow), toHttps),
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
-    docsPart(service),
+    webPart(service, docsPages(operations, service.config), toHttps),
     webPart(service, assetPages()),
     ...more,
     healthPart(service),

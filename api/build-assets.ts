@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { sha256 } from '../shared/base/ids.ts';
+import { documentation } from '../web/docs/documentation.ts';
+import { exampleBaseUrl } from '../web/docs/example-base-url.ts';
+import { searchIndex } from '../web/docs/search-index.ts';
 import { assetFolder, manifestName } from '../web/kit/assets.ts';
-import { documentation } from './docs/documentation.ts';
-import { exampleBaseUrl } from './docs/example-base-url.ts';
-import { searchIndex } from './docs/search-index.ts';
+import { operations } from './operations.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const brotli = promisify(zlib.brotliCompress);
@@ -63,7 +64,7 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
 
 /** The search index names only sections and paths, so it does not depend on the service's address. */
 function indexFile(): { name: string; contents: Buffer } {
-  const index = searchIndex(documentation({ publicBaseUrl: exampleBaseUrl }).pages);
+  const index = searchIndex(documentation(operations, { publicBaseUrl: exampleBaseUrl }).pages);
   return { name: `search-${sha256(index).slice(0, 8).toUpperCase()}.json`, contents: Buffer.from(index) };
 }
 

@@ -119,9 +119,9 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
 
 /**
  * The files of api/ that may import pages: `app.ts` puts them into the API, `web-part.ts` needs the types of requests and
- * answers, and the build bundles their scripts. The dashboard and the documentation are still in api/.
+ * answers, and the build bundles their scripts. The dashboard is still in api/.
  */
-const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/(dashboard|docs)\//;
+const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/dashboard\//;
 
 /** The second file only checks the connection to the mail server. */
 const mayUseMail = ['workers/mail-transport.ts', 'shared/process/ops/doctor/check-network.ts'];

@@ -1,8 +1,8 @@
-import { assetUrl } from '../../web/kit/assets.ts';
-import { Mark, renderDocument } from '../../web/kit/document.tsx';
+import { assetUrl } from '../kit/assets.ts';
+import { Mark, renderDocument } from '../kit/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, isGenerated, pageNames, pagesBelow, sections } from './pages.ts';
+import { type DocPage, type PageNames, sections } from './pages.ts';
 import { exampleTitle } from './reference.ts';
 
 interface DocPageProps {
@@ -10,14 +10,16 @@ interface DocPageProps {
   parsed: ParsedPage;
   /** The titles of all pages, by name, for the sidebar and the links to neighbouring pages. */
   titles: ReadonlyMap<string, string>;
+  names: PageNames;
 }
 
 /** Renders a page of the documentation as HTML: header, sidebar, text and table of contents. */
-export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
-  const position = pageNames.indexOf(page.name);
-  const hasExample = isGenerated(page.name) && parsed.headings.some(({ text }) => text === exampleTitle);
+export function renderDocPage({ page, parsed, titles, names }: DocPageProps): string {
+  const position = names.all.indexOf(page.name);
+  const isGenerated = names.generated.includes(page.name);
+  const hasExample = isGenerated && parsed.headings.some(({ text }) => text === exampleTitle);
   const headings = hasExample ? [] : parsed.headings.filter(({ depth }) => depth === 2);
-  const rail = <Rail titles={titles} current={page.name} />;
+  const rail = <Rail titles={titles} current={page.name} below={names.below} />;
   return renderDocument({
     title: page.title,
     kind: 'docs',
@@ -45,14 +47,14 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
         <div class={hasExample ? 'frame with-example' : 'frame'}>
           {rail}
           <main id="main" tabIndex={-1}>
-            <article class={isGenerated(page.name) ? 'reference' : undefined}>
+            <article class={isGenerated ? 'reference' : undefined}>
               <Markdown page={parsed} besideTitle={hasExample ? exampleTitle : undefined}>
                 {headings.length > 2 && <Contents headings={headings} isFolded />}
               </Markdown>
             </article>
             <footer class="page-foot">
-              <Neighbour label="Previous" name={pageNames[position - 1]} titles={titles} />
-              <Neighbour label="Next" name={pageNames[position + 1]} titles={titles} />
+              <Neighbour label="Previous" name={names.all[position - 1]} titles={titles} />
+              <Neighbour label="Next" name={names.all[position + 1]} titles={titles} />
               <p>
                 <a href={`${pathOf(page.name)}.md`}>This page as Markdown</a>
               </p>
@@ -94,7 +96,13 @@ function Search() {
  */
 const pathOf = (name: string): string => `/docs/${name}`;
 
-function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; current: string }) {
+interface RailProps {
+  titles: ReadonlyMap<string, string>;
+  current: string;
+  below: PageNames['below'];
+}
+
+function Rail({ titles, current, below }: RailProps) {
   return (
     <nav class="rail" aria-label="Documentation">
       {sections.map(({ title, names }) => (
@@ -104,11 +112,11 @@ function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; curren
             {names.map((name) => (
               <li key={name}>
                 <RailLink name={name} titles={titles} current={current} />
-                {pagesBelow[name] && (current === name || current.startsWith(`${name}/`)) && (
+                {below[name] && (current === name || current.startsWith(`${name}/`)) && (
                   <ul>
-                    {pagesBelow[name].map((below) => (
-                      <li key={below}>
-                        <RailLink name={below} titles={titles} current={current} />
+                    {below[name].map((page) => (
+                      <li key={page}>
+                        <RailLink name={page} titles={titles} current={current} />
                       </li>
                     ))}
                   </ul>

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodeHeader, publicErrorOf } from '../../shared/base/errors.ts';
 import { type JsonSchema, objectSchema } from '../../shared/base/json-schema.ts';
-import { validStatuses } from '../partner/warnings.ts';
+import { validStatuses } from '../../shared/base/operation.ts';
 import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
 import { type Audience, errorAnswer, errorsBeforeBody } from './error-answers.ts';
 import type { ApiResponse, OpenApiDocument, Ref } from './openapi-types.ts';

@@ -9,7 +9,9 @@ import type { OpenApiDocument } from './openapi-types.ts';
 import {
   type DocPage,
   docPage,
-  pageNames,
+  namesOfPages,
+  type Operations,
+  type PageNames,
   readDocFiles,
   readPages,
   sections,
@@ -32,36 +34,38 @@ interface DocAnswer {
 export interface Documentation {
   openApi: Readonly<Record<Audience, OpenApiDocument>>;
   pages: readonly DocPage[];
+  names: PageNames;
   /** Every path that `answerTo` knows. */
   paths: readonly string[];
   /** The response to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json` or `/llms.txt`. */
   answerTo(path: string): DocAnswer | undefined;
 }
 
-/** Reads `docs/` and puts the service's own address into it. A page is rendered at its first request. */
-export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
-  const written = readPages();
+/** Describes the operations, reads `docs/` and puts the service's own address into it. A page is rendered at its first request. */
+export function documentation(operations: Operations, { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
+  const names = namesOfPages(operations);
+  const written = readPages(names.all);
   const verifiers = readDocFiles();
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   // The reference shows the values of an enum in each field that has them.
   const shown = {
-    partner: openApiDocument('partner', newest.version, 'inline'),
-    driver: openApiDocument('driver', newest.version, 'inline'),
+    partner: openApiDocument(operations, 'partner', newest.version, 'inline'),
+    driver: openApiDocument(operations, 'driver', newest.version, 'inline'),
   };
   const generated = [...partnersReference(shown.partner), ...driversReference(shown.driver)];
   const byName = new Map(
     [...written, ...generated.map(([name, text]) => docPage(name, text))].map((page) => [page.name, page]),
   );
-  const pages = pageNames.map((name) => {
+  const pages = names.all.map((name) => {
     const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
     return docPage(name, withBaseUrl(page.text, publicBaseUrl));
   });
   const jsonText = (value: object) => withBaseUrl(JSON.stringify(value, null, 2), publicBaseUrl);
   const openApiTexts = {
-    partner: jsonText(openApiDocument('partner', newest.version)),
-    driver: jsonText(openApiDocument('driver', newest.version)),
+    partner: jsonText(openApiDocument(operations, 'partner', newest.version)),
+    driver: jsonText(openApiDocument(operations, 'driver', newest.version)),
   };
   const titles = new Map(pages.map(({ name, title }) => [name, shortTitles[name] ?? title]));
 
@@ -70,11 +74,11 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
     ['/docs/drivers-openapi.json', () => json(openApiTexts.driver)],
     ['/docs/postman.json', () => json(jsonText(postmanCollection(shown.partner)))],
     ['/docs/drivers-postman.json', () => json(jsonText(postmanCollection(shown.driver)))],
-    ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
-    ['/docs/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
+    ['/llms.txt', () => text(llmsText(pages, names.below, publicBaseUrl))],
+    ['/docs/llms.txt', () => text(llmsText(pages, names.below, publicBaseUrl))],
   ]);
   for (const page of pages) {
-    const html = () => htmlContent(renderDocPage({ page, parsed: parseMarkdown(page.text), titles }));
+    const html = () => htmlContent(renderDocPage({ page, parsed: parseMarkdown(page.text), titles, names }));
     render.set(page.name === 'index' ? '/docs' : `/docs/${page.name}`, html);
     render.set(`/docs/${page.name}.md`, () => ({ type: 'text/markdown; charset=utf-8', body: page.text }));
   }
@@ -84,6 +88,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   return {
     openApi: { partner: JSON.parse(openApiTexts.partner), driver: JSON.parse(openApiTexts.driver) },
     pages,
+    names,
     paths: [...render.keys()],
     answerTo(path) {
       const content = rendered.has(path) ? undefined : render.get(path)?.();
@@ -106,7 +111,7 @@ const json = (body: string): DocContent => ({ type: 'application/json; charset=u
 const htmlContent = (body: string): DocContent => ({ type: 'text/html; charset=utf-8', body });
 
 /** The list of pages for language models (llmstxt.org). */
-function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
+function llmsText(pages: readonly DocPage[], below: PageNames['below'], publicBaseUrl: string): string {
   const byName = new Map(pages.map((page) => [page.name, page]));
   const line = (name: string) => {
     const page = byName.get(name) as DocPage;
@@ -115,7 +120,13 @@ function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
   return [
     '# Ride Partner API',
     `> ${byName.get('index')?.summary}`,
-    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.flatMap(withPagesBelow).map(line).join('\n')]),
+    ...sections.flatMap(({ title, names }) => [
+      `## ${title}`,
+      names
+        .flatMap((name) => withPagesBelow(name, below))
+        .map(line)
+        .join('\n'),
+    ]),
     '## Machine-readable',
     [
       `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event for partners.`,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { exampleOffer, exampleRideId } from '../partner/fields.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { ApiResponse, OpenApiDocument, Parameter, PathOperation } from './openapi-types.ts';
 
 /**
@@ -41,7 +41,10 @@ export function postmanCollection({ info, servers, tags, paths }: OpenApiDocumen
 }
 
 /** The ids that requests share, with values for the first request. */
-const ids: Readonly<Record<string, string>> = { rideId: exampleRideId, offerId: exampleOffer.offerId };
+const ids: Readonly<Record<string, string>> = {
+  rideId: rideId.examples[0],
+  offerId: offerSchema.properties.offerId.examples[0],
+};
 
 /** After each answer, Postman keeps its ids for the next requests. */
 const saveIdsScript = [

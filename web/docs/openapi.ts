@@ -1,19 +1,18 @@
 import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { type Operation, tags } from '../../shared/base/operation.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import { rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
-import { driverOperations } from '../drivers/routes.ts';
-import { type Operation, tags } from '../http/operation.ts';
-import { partnerOperations } from '../partner/routes.ts';
 import { Components, type EnumStyle } from './components.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
+import type { Operations } from './pages.ts';
 
 /** The parts in which the two documents differ. */
 const apis = {
@@ -23,7 +22,6 @@ const apis = {
     guides: `Guides, verifiers and a quick start: ${exampleBaseUrl}/docs`,
     server: 'The paths under `/v1` are also served under the older `/api/v1`.',
     base: '/v1',
-    operations: partnerOperations,
     events: Object.keys(eventSchemas) as EventName[],
     key: 'A secret key: `Authorization: Bearer svc_test_...`.',
   },
@@ -33,14 +31,10 @@ const apis = {
     guides: `The guide: ${exampleBaseUrl}/docs/drivers`,
     server: "The drivers' gateway.",
     base: '/drivers/v1',
-    operations: driverOperations,
     events: [],
     key: "A driver's secret key: `Authorization: Bearer svc_driver_...`.",
   },
-} as const satisfies Record<
-  Audience,
-  { operations: readonly Operation[]; events: EventName[]; [text: string]: unknown }
->;
+} as const satisfies Record<Audience, { events: EventName[]; [text: string]: unknown }>;
 
 /** The schemas of path parameters. Only drivers' paths have an offer. */
 const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, sequence };
@@ -49,11 +43,17 @@ const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, 
  * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is
  * the newest version in the changelog. Addresses begin with `exampleBaseUrl`.
  */
-export function openApiDocument(audience: Audience, version: string, enums: EnumStyle = 'named'): OpenApiDocument {
-  const { title, summary, guides, server, base, operations, events, key } = apis[audience];
+export function openApiDocument(
+  tables: Operations,
+  audience: Audience,
+  version: string,
+  enums: EnumStyle = 'named',
+): OpenApiDocument {
+  const operations = tables[audience];
+  const { title, summary, guides, server, base, events, key } = apis[audience];
   const components = new Components(audience, enums);
   const paths: OpenApiDocument['paths'] = {};
-  for (const operation of operations as readonly Operation[]) {
+  for (const operation of operations) {
     const path = pathOf(base, operation);
     paths[path] ??= {};
     paths[path][operation.method.toLowerCase()] = describeOperation(operation, audience, components);

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Operation } from '../../shared/base/operation.ts';
 import { projectFolder } from '../../shared/base/version.ts';
 import { eventSchemas } from '../../shared/rides/events.ts';
-import { driverOperations } from '../drivers/routes.ts';
-import { partnerOperations } from '../partner/routes.ts';
 import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
@@ -31,21 +30,34 @@ export const eventPageName = (event: string): string => `reference/event-${event
 
 const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The pages of operations and events, by the page that lists them. */
-export const pagesBelow: Readonly<Record<string, readonly string[]>> = {
-  reference: [
-    ...partnerOperations.map(({ id }) => operationPageName('partner', id)),
-    ...Object.keys(eventSchemas).map(eventPageName),
-  ],
-  'drivers-reference': driverOperations.map(({ id }) => operationPageName('driver', id)),
-};
+/** The tables of operations that the reference describes. */
+export type Operations = Readonly<Record<Audience, readonly Operation[]>>;
 
-/** The pages that are generated from the OpenAPI document. */
-export const generatedPages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [
-  name,
-  ...below,
-]);
-export const isGenerated = (name: string): boolean => generatedPages.includes(name);
+/** The names of the pages. */
+export interface PageNames {
+  /** The pages of operations and events, by the page that lists them. */
+  below: Readonly<Record<string, readonly string[]>>;
+  /** The pages that are generated from the OpenAPI document. */
+  generated: readonly string[];
+  /** All pages, in sidebar order. */
+  all: readonly string[];
+}
+
+export function namesOfPages({ partner, driver }: Operations): PageNames {
+  const below: PageNames['below'] = {
+    reference: [
+      ...partner.map(({ id }) => operationPageName('partner', id)),
+      ...Object.keys(eventSchemas).map(eventPageName),
+    ],
+    'drivers-reference': driver.map(({ id }) => operationPageName('driver', id)),
+  };
+  const generated = Object.entries(below).flatMap(([name, pages]) => [name, ...pages]);
+  return {
+    below,
+    generated,
+    all: sections.flatMap(({ names }) => names.flatMap((name) => withPagesBelow(name, below))),
+  };
+}
 
 /** Titles for the sidebar, if a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {
@@ -54,9 +66,7 @@ export const shortTitles: Readonly<Record<string, string>> = {
   'drivers-reference': 'Reference',
 };
 
-export const withPagesBelow = (name: string): string[] => [name, ...(pagesBelow[name] ?? [])];
-
-export const pageNames: readonly string[] = sections.flatMap(({ names }) => names.flatMap(withPagesBelow));
+export const withPagesBelow = (name: string, below: PageNames['below']): string[] => [name, ...(below[name] ?? [])];
 
 export interface DocPage {
   name: string;
@@ -85,10 +95,10 @@ const languages: Readonly<Record<string, string>> = {
 const docsFolder = path.join(projectFolder, 'docs');
 
 /** The pages that are files, with the example address. */
-export function readPages(folder = docsFolder): DocPage[] {
+export function readPages(names: readonly string[], folder = docsFolder): DocPage[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
-  const written = pageNames.filter((name) => texts.has(name));
+  const written = names.filter((name) => texts.has(name));
   return written.map((name) => docPage(name, withFiles(texts.get(name) as string, readDocFiles(folder))));
 }
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import type { ErrorCode } from '../../shared/base/errors.ts';
-import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import type { ErrorCode } from './errors.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -11,7 +11,7 @@ export interface Operation<M extends Method = Method> {
   method: M;
   /**
    * The path, relative to the base of the API. Each parameter, such as `:rideId`, must be in `pathParameters`
-   * (docs/openapi.ts).
+   * (web/docs/openapi.ts).
    */
   path: string;
   /** A few words: the title of its section in the reference. */
@@ -35,9 +35,12 @@ export interface Operation<M extends Method = Method> {
     headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'X-Service-Replayed')[];
     example?: object | string;
   };
-  /** The errors that are not common to all operations (`commonErrors` in docs/error-answers.ts). */
+  /** The errors that are not common to all operations (`commonErrors` in web/docs/error-answers.ts). */
   errors: readonly ErrorCode[];
 }
+
+/** The error statuses that a valid request can get. */
+export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);
 
 /** The groups of operations, in the order of the reference. */
 export const tags = {
