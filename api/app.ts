@@ -2,23 +2,32 @@ import Koa from 'koa';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
+import type { OpsOptions } from '../shared/process/ops/ops-server.ts';
+import { docsPages } from '../web/docs/docs.ts';
+import { drivePages } from '../web/drive/drive.ts';
+import { frontPages } from '../web/front.tsx';
+import { assetPages } from '../web/kit/asset-pages.ts';
+import { operatorsPages } from '../web/operators/operators.tsx';
+import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
-import { docsPart } from './docs/docs-part.ts';
-import { driveParts } from './drive/drive-parts.ts';
+import { signedInDrivers } from './drivers/authenticate.ts';
+import { driveDataPart } from './drivers/drive-data-part.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
+import { healthPart } from './health/health-part.ts';
 import { answerInTime } from './http/answer-in-time.ts';
+import { operatorsCookie, refuseForeignChanges } from './http/credentials.ts';
 import { findPart, refuseMalformed, refuseUnknownRoute } from './http/find-part.ts';
+import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
-import { healthPart } from './ops/health-part.ts';
-import { assetsPart } from './pages/assets-part.ts';
-import { frontPart } from './pages/front-part.tsx';
-import type { Part, RequestState } from './part.ts';
+import { operations } from './operations.ts';
+import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
-import { trackPart } from './track/track-part.ts';
+import { followRides } from './streams/followed-rides.ts';
+import { webPart } from './web-part.ts';
 
 /**
  * The middleware of a request, in the order in which it runs. `serve` runs the requests of a connection one after the
@@ -48,18 +57,24 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
+  const tracked = followRides(service, wake, trackView);
+  const toHttps = { before: [redirectToHttps(service.config)] };
   const parts = [
     ...partnerParts(service, { wake, creation }),
     driversPart(service, gateway),
-    ...driveParts(service, gateway),
-    trackPart(service, wake),
+    driveDataPart(service, gateway),
+    webPart(service, drivePages(service), {
+      before: [redirectToHttps(service.config), refuseForeignChanges(service.config)],
+      more: signedInDrivers(service),
+    }),
+    webPart(service, trackPages(service, tracked.follow), toHttps),
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
-    docsPart(service),
-    assetsPart(),
+    webPart(service, docsPages(operations, service.config), toHttps),
+    webPart(service, assetPages()),
     ...more,
     healthPart(service),
     // The last one, because it owns every path.
-    frontPart(service.config),
+    webPart(service, frontPages(), toHttps),
   ];
   return {
     parts,
@@ -70,8 +85,28 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     },
     async close() {
       await Promise.all(parts.map((part) => part.close?.()));
+      tracked.close();
       gateway.close();
       wake.close();
     },
   };
+}
+
+/** The parts at the operators' port; none if the settings turn them off. */
+export async function operatorsParts(service: Context): Promise<Part[]> {
+  const pages = await operatorsPages(service);
+  if (pages.length === 0) return [];
+  const more = (ctx: RequestContext) => ({
+    cookie: operatorsCookie(ctx),
+    // No proxy is in front of this port.
+    client: () => clientNetwork(ctx.req.socket.remoteAddress ?? 'unknown'),
+  });
+  return [...pages.map((each) => webPart(service, each, { more })), webPart(service, assetPages())];
+}
+
+/** Serves the parts at the operators' port. */
+export async function operatorsListener(service: Context): Promise<OpsOptions['pages']> {
+  const parts = await operatorsParts(service);
+  if (parts.length === 0) return undefined;
+  return { owns: (path) => parts.some((part) => part.owns(path)), listener: listenerOf(service, parts) };
 }

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { sha256 } from '../shared/base/ids.ts';
-import { documentation } from './docs/documentation.ts';
-import { exampleBaseUrl } from './docs/example-base-url.ts';
-import { searchIndex } from './docs/search-index.ts';
-import { assetFolder, manifestName } from './pages/assets.ts';
+import { documentation } from '../web/docs/documentation.ts';
+import { exampleBaseUrl } from '../web/docs/example-base-url.ts';
+import { searchIndex } from '../web/docs/search-index.ts';
+import { assetFolder, manifestName } from '../web/kit/assets.ts';
+import { operations } from './operations.ts';
 
-const api = import.meta.dirname;
-const web = path.join(api, '../web');
+const root = path.join(import.meta.dirname, '..');
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
@@ -27,13 +27,13 @@ const leafletAsModule: Plugin = {
 /**
  * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
  * and compressed copies. Each file name contains a hash of the content. Scripts are the files of `web/` whose names end in
- * `.browser.ts`, and those in `api/<part>/browser/` whose names end in `-page.ts`.
+ * `.browser.ts`, and those in a folder `browser/` of a part whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: [
-      { in: path.join(api, 'pages/styles/styles.css'), out: 'styles' },
-      { in: path.join(api, 'pages/icon.svg'), out: 'icon' },
+      { in: path.join(root, 'api/pages/styles/styles.css'), out: 'styles' },
+      { in: path.join(root, 'web/kit/icon.svg'), out: 'icon' },
       ...(await pageScripts()),
     ],
     outdir: folder,
@@ -64,7 +64,7 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
 
 /** The search index names only sections and paths, so it does not depend on the service's address. */
 function indexFile(): { name: string; contents: Buffer } {
-  const index = searchIndex(documentation({ publicBaseUrl: exampleBaseUrl }).pages);
+  const index = searchIndex(documentation(operations, { publicBaseUrl: exampleBaseUrl }).pages);
   return { name: `search-${sha256(index).slice(0, 8).toUpperCase()}.json`, contents: Buffer.from(index) };
 }
 
@@ -85,13 +85,15 @@ async function writeManifest(folder: string, manifest: Record<string, string>): 
 }
 
 async function pageScripts(): Promise<{ in: string; out: string }[]> {
-  const files = [
-    ...(await readdir(api, { recursive: true })).filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$/.test(file)),
-    ...(await readdir(web, { recursive: true })).flatMap((file) =>
-      file.endsWith('.browser.ts') ? [path.join(web, file)] : [],
+  const files = await Promise.all(
+    ['api', 'web'].map(async (layer) =>
+      (await readdir(path.join(root, layer), { recursive: true })).map((file) => path.join(layer, file)),
     ),
-  ];
-  return files.map((file) => ({ in: path.resolve(api, file), out: path.basename(file, '.ts') }));
+  );
+  return files
+    .flat()
+    .filter((file) => /^\w+\/[^/]+\/browser\/[^/]+-page\.ts$|^web\/.*\.browser\.ts$/.test(file))
+    .map((file) => ({ in: path.join(root, file), out: path.basename(file, '.ts') }));
 }
 
 if (import.meta.filename === process.argv[1]) void buildAssets(process.argv[2] && path.resolve(process.argv[2]));

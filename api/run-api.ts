@@ -6,9 +6,8 @@ import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
 import { startWarnings } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
-import { createApp, listenerOf } from './app.ts';
+import { createApp, operatorsListener } from './app.ts';
 import { serve } from './http/serve.ts';
-import { operatorsPages } from './ops/operators-pages.tsx';
 import type { Part } from './part.ts';
 
 /** Clients have this long to send one more request and read `Connection: close`; then idle connections are closed. */
@@ -25,7 +24,7 @@ export async function runApi(more: (service: Context) => Promise<Part[]> = async
   const ops = await startOpsServer(service, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: await operatorsPages(service, listenerOf),
+    pages: await operatorsListener(service),
   });
   service.log.info({ version, host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {

@@ -1,8 +1,9 @@
-import { findRidePart } from '../api/ops/find-ride.tsx';
-import { queueBoard } from '../api/ops/queue-board.ts';
-import { findRidePath, queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { runApi } from '../api/run-api.ts';
+import { webPart } from '../api/web-part.ts';
 import { start } from '../shared/process/start.ts';
+import { findRidePages } from '../web/operators/find-ride.tsx';
+import { queueBoard } from '../web/operators/queue-board.ts';
+import { findRidePath, queueBoardPath } from '../web/operators/queue-board-path.ts';
 import { onlyLocal } from './stack/local-pages.ts';
 import { mailBox } from './stack/mail-box.tsx';
 import { receiver } from './stack/receiver.ts';
@@ -10,8 +11,8 @@ import { receiver } from './stack/receiver.ts';
 /** The production API, with the queue board and the mail box added for the developer. */
 start('api', () =>
   runApi(async (service) => [
-    await queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)),
-    findRidePart(service, onlyLocal('page that finds a ride', findRidePath)),
+    webPart(service, await queueBoard(service.queues), { before: [onlyLocal('queue board', queueBoardPath)] }),
+    webPart(service, findRidePages(service), { before: [onlyLocal('page that finds a ride', findRidePath)] }),
     mailBox(service),
     receiver(service),
   ]),

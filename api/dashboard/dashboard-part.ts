@@ -1,11 +1,11 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
+import { pageError } from '../../web/kit/error-page.tsx';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps } from '../http/forwarded.ts';
 import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
-import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { consoleRoutes } from './console/console.ts';

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { pages } from '../../web/dashboard/pages.ts';
+import { Mark, renderDocument } from '../../web/kit/document.tsx';
 import { ChangeForm } from '../../web/kit/forms.tsx';
 import type { Page } from '../../web/kit/page.tsx';
 import { Viewer } from '../../web/kit/viewer.tsx';
-import { Mark, renderDocument } from '../pages/document.tsx';
 import { firstPages, mayUse } from './rights.ts';
 
 type Entry = readonly [label: string, href: string, route: string | null];

@@ -7,11 +7,11 @@ import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/err
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
 import type { FileAnswer } from '../../web/kit/answer.ts';
+import { errorPage } from '../../web/kit/error-page.tsx';
 import { accountField, formIdField } from '../../web/kit/form-fields.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
-import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../part.ts';
 import { otherAccountPage, refusedPage } from './refused-pages.tsx';
 import { mayUse } from './rights.ts';

@@ -9,10 +9,10 @@ import type {
   Section,
   SentRequest,
 } from '../../web/kit/answer.ts';
+import { renderDocument } from '../../web/kit/document.tsx';
 import { clientAddress } from '../http/forwarded.ts';
 import { makeChange } from '../http/route.ts';
 import { faultsIn, validate } from '../http/validate.ts';
-import { renderDocument } from '../pages/document.tsx';
 import type { RideCreation } from '../rides/creation.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { dashboardPage, PageHead } from './frame.tsx';

@@ -1,7 +1,9 @@
+import type { Config } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
+import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import { readApiKey } from '../http/credentials.ts';
+import { type HostCookie, hostCookie, readApiKey } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 
 /** Finds the driver who made a request and stores the driver in the request's state, or throws a 401. */
@@ -30,6 +32,48 @@ export function authenticateByKey(): Authenticators {
       return driver;
     };
   return { authenticate: by(batchedFindDriver()), authenticateInBatch: by(batchedFindDriver(batchWindowMs)) };
+}
+
+/** The cookie that holds the token of a driver's session. */
+export const driverCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'driver_session');
+
+/**
+ * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request
+ * checks that this is still the key of the driver, and that the driver is active.
+ */
+export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
+  const cookie = driverCookie(service.config);
+  const by = (windowMs: number): Authenticate => {
+    const findOwner = driverSessions.finder(windowMs);
+    const findDriver = batchedFindDriver(windowMs);
+    return async (ctx) => {
+      const token = cookie.read(ctx);
+      const owner = token ? await findOwner(token, service.now()) : null;
+      const driver = owner && (await findDriver(owner.keyHash));
+      if (!driver) throw new AppError('unauthorized', { message: 'Nobody is signed in here' });
+      ctx.state.driver = { driverId: driver.driverId, keyHash: owner.keyHash };
+      return driver;
+    };
+  };
+  return { authenticate: by(0), authenticateInBatch: by(batchWindowMs) };
+}
+
+/** What requests for the driver's page have: the driver who is signed in, and the cookie of the session. */
+export function signedInDrivers(service: Pick<Context, 'config' | 'now'>) {
+  const { authenticate } = authenticateBySession(service);
+  const cookie = driverCookie(service.config);
+  return (ctx: RequestContext) => ({
+    driver: (): Promise<ActiveDriver | null> =>
+      authenticate(ctx).catch((error) => {
+        if (error instanceof AppError && error.status === 401) return null;
+        throw error;
+      }),
+    session: {
+      read: () => cookie.read(ctx),
+      write: (token: string, lifetimeMs: number) => cookie.write(ctx, token, lifetimeMs),
+      clear: () => cookie.clear(ctx),
+    },
+  });
 }
 
 /** The origin to record with a change that this request makes. */

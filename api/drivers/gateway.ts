@@ -2,6 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { positionReports } from '../../shared/drivers/position-reports.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import { followDrivers } from '../streams/followed-drivers.ts';
@@ -9,7 +10,6 @@ import { createStreams, type Stream } from '../streams/streams.ts';
 import type { Authenticators } from './authenticate.ts';
 import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
-import { presentOwnRide } from './show-own-ride.ts';
 
 /**
  * A driver may have several streams, because a phone that lost its connection opens a new one before the service

@@ -1,7 +1,7 @@
 import type { Shape } from '../../shared/base/json-schema.ts';
 import { goOffline as putOffline } from '../../shared/drivers/positions.ts';
+import { availability } from '../../shared/rides/driver/driver-schemas.ts';
 import { post } from '../http/route.ts';
-import { availability } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 export const goOffline: DriverOperation<'POST'> = {

@@ -3,14 +3,14 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
 import { durableRead } from '../../shared/base/mongo/durable-read.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { goOnline as putOnline } from '../../shared/drivers/positions.ts';
+import { availability, examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { readJsonBody } from '../http/body.ts';
-import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
-import { availability, examplePlace } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<Point>('DriverPlace', { lat: latitude, lng: longitude });

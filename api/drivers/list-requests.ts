@@ -1,9 +1,9 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
+import { exampleRideId, exampleWish, request, type ShownRequest } from '../../shared/rides/driver/driver-schemas.ts';
 import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, request, type ShownRequest } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(

@@ -1,13 +1,13 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import { makeOffer as offerOn } from '../../shared/rides/driver/driver-actions.ts';
+import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { bodySchema } from '../http/operation.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { money } from '../rides/fields.ts';
 import { originOf } from './authenticate.ts';
-import { offerId } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', {

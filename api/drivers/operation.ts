@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
+import type { Method, Operation } from '../../shared/base/operation.ts';
 import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import type { Method, Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate.ts';

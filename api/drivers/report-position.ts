@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import type { Point } from '../../shared/base/great-circle.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import type { Report } from '../../shared/drivers/positions.ts';
+import { examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { bodySchema } from '../http/operation.ts';
 import { put } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
-import { examplePlace } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<Point & { heading?: number; at?: number }>('DriverReport', {

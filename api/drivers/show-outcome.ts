@@ -1,9 +1,9 @@
 import { AppError } from '../../shared/base/errors.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
+import { exampleRideId, outcome, type ShownOutcome } from '../../shared/rides/driver/driver-schemas.ts';
 import { readCommittedRide } from '../../shared/rides/read-ride.ts';
 import type { RideState } from '../../shared/rides/ride-types.ts';
 import { get, rideIdOf } from '../http/route.ts';
-import { exampleRideId, outcome, type ShownOutcome } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 export const showOutcome: DriverOperation<'GET'> = {

@@ -1,10 +1,7 @@
-import { callUrl } from '../../shared/base/call-url.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import type { DriverRides, RideOfDriver } from '../../shared/rides/driver/driver-rides.ts';
-import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
-import type { MovingStatus } from '../../shared/rides/ride-types.ts';
+import { exampleRideId, exampleWish, ride } from '../../shared/rides/driver/driver-schemas.ts';
+import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { get } from '../http/route.ts';
-import { exampleRideId, exampleWish, ride, type ShownRide } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(
@@ -44,31 +41,3 @@ export const showOwnRide: DriverOperation<'GET'> = {
       present: presentOwnRide,
     }),
 };
-
-/** The ride that a driver was chosen for, until the ride ends; null without one. */
-export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answer> => ({ ride: ride && presentRide(ride) });
-
-function presentRide(ride: RideOfDriver): ShownRide {
-  const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
-  return {
-    rideId: ride._id,
-    // `DriverRides.ride` always has a moving status, and so an accepted offer.
-    status: ride.status as MovingStatus,
-    statusAt: ride.statusAt.getTime(),
-    fare,
-    agreedPrice: agreedPrice as number,
-    carType,
-    rideType,
-    passengerCount,
-    distanceKm,
-    pickup,
-    destination,
-    ...shownFields(ride, fieldsIn('ownRide')),
-    ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
-  };
-}
-
-function presentPassenger(passenger: NonNullable<RideOfDriver['passenger']>): ShownRide['passenger'] {
-  const url = passenger.phone && callUrl(passenger.phone);
-  return { ...passenger, ...(url && { callUrl: url }) };
-}

@@ -2,10 +2,10 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
+import { available } from '../../shared/rides/driver/driver-schemas.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { carType, lat, lng, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
-import { available } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const answer = objectSchema(

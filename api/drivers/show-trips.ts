@@ -1,8 +1,8 @@
 import Joi from 'joi';
+import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver/driver-schemas.ts';
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { exampleRideId, type ShownTrips, trips } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const dayMs = 24 * 3_600_000;

@@ -1,14 +1,14 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { originOf } from './authenticate.ts';
-import { exampleRideId } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 
 const schema = bodySchema<{ rideId: string }>('DriverStep', {

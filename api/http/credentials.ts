@@ -37,6 +37,17 @@ export function hostCookie({ environment }: Pick<Config, 'environment'>, plainNa
 }
 
 /**
+ * The cookie of an operator. Not `secure`, because the operators' port serves plain HTTP, on loopback or through a
+ * tunnel.
+ */
+export const operatorsCookie = ({ cookies }: RequestContext) => ({
+  read: (): string => cookies.get('rides_ops') ?? '',
+  write: (value: string, maxAge: number): void => {
+    cookies.set('rides_ops', value, { httpOnly: true, sameSite: 'strict', path: '/ops', maxAge, overwrite: true });
+  },
+});
+
+/**
  * Protects against CSRF: refuses a change (403) that a page of another site sends with the browser's session cookie.
  * `Sec-Fetch-Site` names the sender's site; older browsers send only `Origin`.
  */

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
+import type { Method, Operation } from '../../shared/base/operation.ts';
 import type { Middleware, RequestContext, RequestState, RouteName } from '../part.ts';
-import type { Method, Operation } from './operation.ts';
 
 export interface Route {
   /** The method, the path and the documentation of the route. */

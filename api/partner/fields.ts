@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Shape } from '../../shared/base/json-schema.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
-import { bodySchema } from '../http/operation.ts';
 
 /** The fields that several operations share: Joi validates requests, JSON Schema describes responses. */
 

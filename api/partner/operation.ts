@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Method, Operation } from '../http/operation.ts';
+import type { Method, Operation } from '../../shared/base/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';

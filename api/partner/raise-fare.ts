@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fare, rideId } from '../../shared/rides/public-schemas.ts';
-import { bodySchema } from '../http/operation.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { money } from '../rides/fields.ts';
 import { originOf } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import type { Operation } from '../http/operation.ts';
+import type { Operation } from '../../shared/base/operation.ts';
 import { get } from '../http/route.ts';
 import { acceptOffer } from './accept-offer.ts';
 import { cancelRide } from './cancel-ride.ts';

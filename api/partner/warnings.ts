@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
+import { validStatuses } from '../../shared/base/operation.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
@@ -75,6 +76,3 @@ export function withWarnings({ operation, handle }: Route): Route {
     },
   };
 }
-
-/** The error statuses that a valid request can get. */
-export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);

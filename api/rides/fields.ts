@@ -1,6 +1,6 @@
 import Joi from 'joi';
+import { bodySchema } from '../../shared/base/operation.ts';
 import { maxPrice } from '../../shared/base/terms.ts';
-import { bodySchema } from '../http/operation.ts';
 
 /** An optional text. `null` counts as absent; an empty text is allowed. */
 export const text = Joi.string()

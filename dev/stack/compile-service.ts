@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { buildAssets } from '../../api/build-assets.ts';
-import { assetFolder } from '../../api/pages/assets.ts';
+import { assetFolder } from '../../web/kit/assets.ts';
 import { removeAbandonedFolders, temporaryFolder } from '../servers/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -21,7 +21,7 @@ export async function compileService(): Promise<string> {
   const folder = await temporaryFolder('build', cache);
   try {
     await Promise.all([compile(path.join(root, 'dev/tsconfig.build.json'), folder), buildAssets()]);
-    await fs.cp(assetFolder, path.join(folder, 'api/pages/built'), { recursive: true });
+    await fs.cp(assetFolder, path.join(folder, 'web/kit/built'), { recursive: true });
     return folder;
   } catch (error) {
     await fs.rm(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
+import { queueBoardPath } from '../../web/operators/queue-board-path.ts';
 import { type Style, styled } from '../terminal/style.ts';
 import { mailBoxPath, receiverPath } from './local-pages.ts';
 

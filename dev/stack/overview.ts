@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
+import { queueBoardPath } from '../../web/operators/queue-board-path.ts';
 import { styled } from '../terminal/style.ts';
 import { devEmail, mailBoxPath } from './local-pages.ts';
 import { dataDirOf, runningStacks, type StackState } from './stack-state.ts';

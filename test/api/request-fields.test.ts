@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { notesOf } from '../../api/drive/words.ts';
-import { presentOwnRide } from '../../api/drivers/show-own-ride.ts';
 import { newRideSchema } from '../../api/rides/new-ride.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Location, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
 import { bodyOf, valuesOfRide } from '../../web/desk/booking-values.ts';
+import { notesOf } from '../../web/drive/drive-words.ts';
 import { requestBody } from '../../web/kit/ride-request.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { createApp, listenerOf } from '../../api/app.ts';
+import { createApp, listenerOf, operatorsParts } from '../../api/app.ts';
 import { type HttpServer, serve } from '../../api/http/serve.ts';
-import { operatorsParts } from '../../api/ops/operators-pages.tsx';
 import type { Part, RouteName } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { sha256 } from '../../shared/base/ids.ts';

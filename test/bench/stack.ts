@@ -144,7 +144,7 @@ async function compile(): Promise<string> {
   const project = path.join(import.meta.dirname, 'tsconfig.json');
   try {
     await promisify(execFile)(process.execPath, [compiler, '-p', project, '--outDir', folder]);
-    await buildAssets(path.join(folder, 'api/pages/built'));
+    await buildAssets(path.join(folder, 'web/kit/built'));
   } catch (error) {
     await fs.rm(folder, { recursive: true, force: true });
     throw new Error(`compilation failed:\n${(error as { stdout?: string }).stdout ?? error}`);

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
-import { parseMarkdown } from '../../api/docs/markdown.ts';
 import { settingsPage } from '../../dev/docs/settings-page.ts';
 import { settingTopics } from '../../shared/base/settings.ts';
+import { parseMarkdown } from '../../web/docs/markdown.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
 const run = promisify(execFile);

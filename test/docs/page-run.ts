@@ -5,8 +5,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { lexer, type Tokens } from 'marked';
-import { blockInfo } from '../../api/docs/markdown.ts';
 import { people } from '../../shared/rides/simulation.ts';
+import { blockInfo } from '../../web/docs/markdown.ts';
 import { schemaProblem } from '../support/documented.ts';
 import { scaled } from '../support/machine-speed.ts';
 

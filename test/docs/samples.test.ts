@@ -4,10 +4,10 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { documentation } from '../../api/docs/documentation.ts';
-import { blockInfo } from '../../api/docs/markdown.ts';
-import { generatedPages } from '../../api/docs/pages.ts';
+import { operations } from '../../api/operations.ts';
 import { freePort } from '../../dev/servers/ports.ts';
+import { documentation } from '../../web/docs/documentation.ts';
+import { blockInfo } from '../../web/docs/markdown.ts';
 import { useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { codeBlocksOf, compileStrictly } from './page-run.ts';
@@ -38,8 +38,8 @@ describe('samples of the reference', () => {
     await mkdir(folder, { recursive: true });
     for (const file of ['verify.ts', 'verify.py'])
       await copyFile(path.join(root, 'docs/verify', file), path.join(folder, file));
-    const { pages } = documentation(api.ctx.config);
-    const withSamples = pages.filter(({ name }) => generatedPages.includes(name) && name.includes('/'));
+    const { pages, names } = documentation(operations, api.ctx.config);
+    const withSamples = pages.filter(({ name }) => names.generated.includes(name) && name.includes('/'));
     samples = new Map(
       withSamples.map(({ name, text }) => {
         const blocks = codeBlocksOf(text).map((block) => [blockInfo(block.lang).tab, block.text]);

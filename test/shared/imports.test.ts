@@ -39,6 +39,8 @@ describe('imports', () => {
     ['workers/pools.ts', "import Koa from 'koa';"],
     ['web/kit/page.tsx', "import Koa from 'koa';"],
     ['web/kit/page.tsx', "import { respond } from '../../api/dashboard/page-routes.ts';"],
+    ['api/partner/routes.ts', "import { exactText } from '../../web/kit/facts.tsx';"],
+    ['workers/pools.ts', "import { createBullBoard } from '@bull-board/api';"],
     ['shared/mail/mail.ts', "import { exactText } from '../../web/kit/facts.tsx';"],
     ['shared/base/errors.ts', "import type { Middleware } from '@koa/router';"],
     ['shared/mail/mail.ts', "import { createTransport } from 'nodemailer';"],

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
-import { commonErrors } from '../../api/docs/error-answers.ts';
-import type { Operation } from '../../api/http/operation.ts';
 import { serve } from '../../api/http/serve.ts';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
+import type { Operation } from '../../shared/base/operation.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { keys } from '../../shared/keys/api-key.ts';
+import { commonErrors } from '../../web/docs/error-answers.ts';
 import { call } from './client.ts';
 import { rawRequest, requestText } from './raw-http.ts';
 import { startTestApi, type TestApi } from './service.ts';

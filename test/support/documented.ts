@@ -1,12 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { documentation } from '../../api/docs/documentation.ts';
-import type { ApiResponse, OpenApiDocument, PathOperation } from '../../api/docs/openapi-types.ts';
+import { operations } from '../../api/operations.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { documentation } from '../../web/docs/documentation.ts';
+import type { ApiResponse, OpenApiDocument, PathOperation } from '../../web/docs/openapi-types.ts';
 
 /** The OpenAPI documents of partners and of drivers, as they are served for `https://rides.example`. */
-export const openApi = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;
+export const { openApi, names: pageNames } = documentation(operations, { publicBaseUrl: 'https://rides.example' });
 export const openApiDocuments: readonly OpenApiDocument[] = Object.values(openApi);
 
 /** The schemas of both documents. A test checks that a name has the same schema in both. */

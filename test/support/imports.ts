@@ -106,14 +106,22 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
   if (imports.has(to)) {
     const allowed = allowedLayers[layer] ?? [];
     if (!allowed.includes(toLayer)) return `${layer} may only import ${allowed.join(' and ')}`;
+    if (layer === 'api' && toLayer === 'web' && !importsWeb.test(file)) return 'only app.ts puts pages into the API';
     const isUpward = layer === 'shared' && folder !== toFolder && !(rankOf(toFolder) < rankOf(folder));
     return isUpward ? 'imports in shared must go to a lower level' : undefined;
   }
-  if (isProduct && layer !== 'api' && /^(koa|koa-.+|@koa\/.+|@bull-board\/.+)$/.test(to)) return 'only api may use Koa';
+  if (isProduct && layer !== 'api' && /^(koa|koa-.+|@koa\/.+)$/.test(to)) return 'only api may use Koa';
+  if (isProduct && folder !== 'operators' && /^@bull-board\//.test(to)) return 'only the queue board may use it';
   if (/^nodemailer/.test(to) && isProduct && !mayUseMail.includes(file)) return 'only one file sends mail';
   if (isProduct && opensConnections(each) && !mayOpenConnections(file)) return 'this folder must not open connections';
   return undefined;
 }
+
+/**
+ * The files of api/ that may import pages: `app.ts` puts them into the API, `web-part.ts` needs the types of requests and
+ * answers, and the build bundles their scripts. The dashboard is still in api/.
+ */
+const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/dashboard\//;
 
 /** The second file only checks the connection to the mail server. */
 const mayUseMail = ['workers/mail-transport.ts', 'shared/process/ops/doctor/check-network.ts'];

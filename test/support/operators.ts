@@ -1,5 +1,4 @@
-import { listenerOf } from '../../api/app.ts';
-import { operatorsPages } from '../../api/ops/operators-pages.tsx';
+import { operatorsListener } from '../../api/app.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
 import { startOpsServer } from '../../shared/process/ops/ops-server.ts';
@@ -23,7 +22,7 @@ export async function startTestOperators(settings: Record<string, string> = {}):
   const ops = await startOpsServer(ctx, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: await operatorsPages(ctx, listenerOf),
+    pages: await operatorsListener(ctx),
   });
   const url = `http://127.0.0.1:${ops?.port}`;
   const ask = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init });

@@ -4,8 +4,8 @@ import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { withReportedPosition } from '../../../shared/rides/read-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { trackFields } from '../../../web/track/track-state.ts';
 import type { RideView } from '../../streams/followed-rides.ts';
-import { trackFields } from '../../track/track-state.ts';
 import type { RideStreams } from '../streams.ts';
 import { type FollowedRide, newsOf, type RideNews } from './ride-news.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type EventHeader, eventHeaders } from '../../../api/docs/event-headers.ts';
 import { findCaller } from '../../../shared/keys/api-key.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { type EventHeader, eventHeaders } from '../../../web/docs/event-headers.ts';
 import { type Receipt, useReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
 import { storedRide } from '../../support/stored-rides.ts';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import Joi from 'joi';
 import { createApp } from '../../../api/app.ts';
-import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
-import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
-import type { ApiResponse, Header, Media } from '../../../api/docs/openapi-types.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
+import { commonErrors, errorAnswers } from '../../../web/docs/error-answers.ts';
+import { jsonSchemaOf } from '../../../web/docs/joi-schema.ts';
+import type { ApiResponse, Header, Media } from '../../../web/docs/openapi-types.ts';
 import { isValid, openApi, openApiDocuments, resolved, schemaName } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 

@@ -3,11 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
-import { documentation } from '../../../api/docs/documentation.ts';
-import { errorAnswers } from '../../../api/docs/error-answers.ts';
-import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import { generatedPages, pageNames, readDocFiles, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
+import { operations } from '../../../api/operations.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
@@ -16,11 +13,15 @@ import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { documentation } from '../../../web/docs/documentation.ts';
+import { errorAnswers } from '../../../web/docs/error-answers.ts';
+import { blockInfo, hrefOf, parseMarkdown } from '../../../web/docs/markdown.ts';
+import { readDocFiles, versionsOf } from '../../../web/docs/pages.ts';
 import { openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
-const docs = documentation({ publicBaseUrl: 'https://rides.example' });
+const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
 const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
 /** A row of a table of errors: the status (for a conflict, the operation), the code and the text. */
 const errorRow = /^\| (?:(\d{3})|[^|`]+) \| `(\w+)` \| `([^`]+)`/gm;
@@ -32,7 +33,7 @@ describe('documentation', () => {
   const ask = (target: string, init?: RequestInit) => fetch(api.url + target, { redirect: 'manual', ...init });
   const htmlPath = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
 
-  for (const name of pageNames) {
+  for (const name of docs.names.all) {
     it(`${name} is served as a page and as Markdown, with the service's own address`, async () => {
       const page = await ask(htmlPath(name));
       const html = await page.text();
@@ -62,8 +63,8 @@ describe('documentation', () => {
     const others = ['operations.md', 'scale.md', 'settings.md', 'contributing.md', 'architecture.md', 'contract.md'];
     expect([
       ...files.filter((file) => !others.includes(file)).map((file) => file.slice(0, -3)),
-      ...generatedPages,
-    ]).to.have.members([...pageNames]);
+      ...docs.names.generated,
+    ]).to.have.members([...docs.names.all]);
   });
 
   for (const name of ['openapi', 'drivers-openapi', 'postman', 'drivers-postman']) {
@@ -79,7 +80,7 @@ describe('documentation', () => {
   it('llms.txt lists every page of the documentation', async () => {
     const text = await (await ask('/llms.txt')).text();
     expect(await (await ask('/docs/llms.txt')).text()).to.equal(text);
-    for (const name of pageNames) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
+    for (const name of docs.names.all) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
     for (const name of ['openapi', 'drivers-openapi', 'postman', 'drivers-postman']) {
       expect(text).to.include(`https://api.partner.example/docs/${name}.json`);
     }
@@ -149,7 +150,7 @@ describe('documentation', () => {
     const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
     const anchors = parseMarkdown(contract).headings.map(({ id }) => `#${id}`);
     for (const [, link = ''] of contract.matchAll(/\]\(([^)\s]+)\)/g)) {
-      expect([...anchors, ...pageNames.map((name) => `${name}.md`)]).to.include(link);
+      expect([...anchors, ...docs.names.all.map((name) => `${name}.md`)]).to.include(link);
     }
     expect(contract).not.to.include('Decided');
     const names = Object.keys(settings.describe().keys).filter((name) => name.includes('_'));

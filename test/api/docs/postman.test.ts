@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { documentation } from '../../../api/docs/documentation.ts';
+import { operations } from '../../../api/operations.ts';
+import { documentation } from '../../../web/docs/documentation.ts';
 import { openApi } from '../../support/documented.ts';
 
 interface Folder {
@@ -8,7 +9,7 @@ interface Folder {
 }
 
 describe('Postman collections', () => {
-  const docs = documentation({ publicBaseUrl: 'https://rides.example' });
+  const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
 
   for (const [name, document] of [
     ['postman', openApi.partner],

@@ -3,18 +3,19 @@ import { lexer, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { documentation } from '../../../api/docs/documentation.ts';
-import { Highlighted } from '../../../api/docs/highlight.tsx';
-import { blockInfo } from '../../../api/docs/markdown.ts';
-import { eventPageName, generatedPages, operationPageName } from '../../../api/docs/pages.ts';
-import { searchOptions } from '../../../api/docs/search-options.ts';
-import { assetUrl } from '../../../api/pages/assets.ts';
+import { operations } from '../../../api/operations.ts';
 import { needs as allNeeds } from '../../../shared/base/terms.ts';
+import { documentation } from '../../../web/docs/documentation.ts';
+import { Highlighted } from '../../../web/docs/highlight.tsx';
+import { blockInfo } from '../../../web/docs/markdown.ts';
+import { eventPageName, operationPageName } from '../../../web/docs/pages.ts';
+import { searchOptions } from '../../../web/docs/search-options.ts';
+import { assetUrl } from '../../../web/kit/assets.ts';
 import { codeBlocksOf } from '../../docs/page-run.ts';
 import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
 
-const docs = documentation({ publicBaseUrl: 'https://rides.example' });
+const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
 const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
 
 describe('the generated reference', () => {
@@ -52,7 +53,7 @@ describe('the generated reference', () => {
   });
 
   it('each page of an operation has no empty table and no empty cell', () => {
-    for (const name of generatedPages) {
+    for (const name of docs.names.generated) {
       const tables = lexer(textOf(name)).filter((token) => token.type === 'table') as Tokens.Table[];
       for (const { rows } of tables) {
         expect(rows, name).not.to.be.empty;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type Action, withOffers, withSteps } from '../../../api/drive/actions.ts';
-import { lostOffer, timeLeft } from '../../../api/drive/words.ts';
-import type { ShownRequest, ShownRide } from '../../../api/drivers/fields.ts';
+import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
+import { type Action, withOffers, withSteps } from '../../../web/drive/actions.ts';
+import { lostOffer, timeLeft } from '../../../web/drive/drive-words.ts';
 
 const place = { lat: 0, lng: 0 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Action, openRequests } from '../../../api/drive/actions.ts';
-import { wayBetween } from '../../../api/drive/directions.ts';
-import { counterStep, mapAddress, positionWords, requestWords } from '../../../api/drive/words.ts';
-import type { ShownRequest } from '../../../api/drivers/fields.ts';
+import type { ShownRequest } from '../../../shared/rides/driver/driver-schemas.ts';
+import { type Action, openRequests } from '../../../web/drive/actions.ts';
+import { wayBetween } from '../../../web/drive/directions.ts';
+import { counterStep, mapAddress, positionWords, requestWords } from '../../../web/drive/drive-words.ts';
 
 const here = { lat: 40, lng: -74 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { notesOf, pickupWords, specialWords } from '../../../api/drive/words.ts';
+import { notesOf, pickupWords, specialWords } from '../../../web/drive/drive-words.ts';
 
 describe("the needs of a ride on the driver's page", () => {
   it('a request shows its pickup time and its needs, and nothing without either', () => {

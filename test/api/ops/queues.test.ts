@@ -1,10 +1,9 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
-import { operatorsCookie } from '../../../api/ops/operators-access.ts';
-import type { RequestContext } from '../../../api/part.ts';
 import { eventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { operatorsProof } from '../../../web/operators/operators-access.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
@@ -129,10 +128,8 @@ describe('queue board at the operators’ port', () => {
     expect(wrong.headers.get('set-cookie')).to.equal(null);
     const [name, value = ''] = cookie.split('=');
     const [until, proof] = value.split('.');
-    const old = { value: '' };
-    const write = { cookies: { set: (_name: string, given: string) => Object.assign(old, { value: given }) } };
-    operatorsCookie(opsToken, () => Date.now() - 13 * 3_600_000).write(write as unknown as RequestContext);
-    for (const forged of ['', opsToken, `${Number(until) + 1}.${proof}`, `${until}.`, old.value]) {
+    const old = operatorsProof(opsToken, () => Date.now() - 13 * 3_600_000).create();
+    for (const forged of ['', opsToken, `${Number(until) + 1}.${proof}`, `${until}.`, old]) {
       const { status } = await operators.ask('/ops/queues', { headers: { cookie: `${name}=${forged}` } });
       expect(status, forged).to.equal(404);
     }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createCar, shorterWay } from '../../../api/track/browser/car.ts';
-import type { TrackState } from '../../../api/track/track-state.ts';
 import { placeOnLeg, positionAt } from '../../../shared/rides/position.ts';
+import { createCar, shorterWay } from '../../../web/track/browser/car.ts';
+import type { TrackState } from '../../../web/track/track-state.ts';
 
 const start = 1_700_000_000_000;
 const place = { lat: 40, lng: -74 };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { arrivalOf, createSpeedometer } from '../../../api/track/eta.ts';
 import { assumedKmPerHour } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
+import { arrivalOf, createSpeedometer } from '../../../web/track/eta.ts';
 
 const start = 1_700_000_000_000;
 const place = { lat: 40, lng: -74 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type TrackedRide, trackState } from '../../../api/track/track-state.ts';
 import { legBetween } from '../../../shared/rides/position.ts';
+import { type TrackedRide, trackState } from '../../../web/track/track-state.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-01-02T03:00:00Z');

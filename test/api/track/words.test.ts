@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { TrackState } from '../../../api/track/track-state.ts';
-import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../api/track/words.ts';
 import { assumedKmPerHour } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
+import type { TrackState } from '../../../web/track/track-state.ts';
+import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../web/track/track-words.ts';
 
 const now = 1_700_000_000_000;
 const minute = 60_000;

@@ -1,0 +1,109 @@
+import compose from 'koa-compose';
+import type { Context } from '../shared/base/context.ts';
+import type { FileAnswer, PublicAnswer, PublicPages, PublicRequest } from '../web/kit/public-pages.ts';
+import { readForm } from './http/body.ts';
+import { prefersPage } from './http/find-part.ts';
+import { clientAddress, clientNetwork } from './http/forwarded.ts';
+import { jsonError } from './http/handle-errors.ts';
+import { isBelow, namesOf, type PageRoute, routerOf } from './http/route.ts';
+import { dataHeaders, pageHeaders } from './http/security-headers.ts';
+import type { Middleware, Part, RequestContext } from './part.ts';
+import { createStreams, type Streams } from './streams/streams.ts';
+
+interface Options<More> {
+  /** Runs before the pages. */
+  before?: Middleware[];
+  /** What the requests of these pages have beyond `PublicRequest`. */
+  more?(ctx: RequestContext): More;
+}
+
+/** Serves pages: each gets a described request, and its answer becomes a response. */
+export function webPart<More = object>(
+  service: Pick<Context, 'config' | 'log'>,
+  pages: PublicPages<More>,
+  { before = [], more }: Options<More> = {},
+): Part {
+  const { name, base, routes, security, admit, logAs } = pages;
+  const streams = pages.hasStreams && createStreams({ ...service.config.streams, client: 'network address' });
+  const describe = (ctx: RequestContext) =>
+    ({ ...describedRequest(ctx, service), ...more?.(ctx) }) as PublicRequest & More;
+  const answerWith =
+    (answer: (request: PublicRequest & More) => PublicAnswer | Promise<PublicAnswer>): Middleware =>
+    async (ctx) => {
+      const request = describe(ctx);
+      respond(ctx, await answer(request), () => (streams as Streams).open(ctx, request.client()));
+    };
+  const admitted: Middleware = async (ctx, next) => {
+    if (logAs) ctx.state.route = logAs;
+    const refusal = admit && (await admit(describe(ctx)));
+    if (!refusal) return next();
+    respond(ctx, refusal);
+  };
+  const paths: readonly PageRoute[] | null =
+    'paths' in routes ? null : routes.map(({ answer, ...route }) => ({ ...route, handle: answerWith(answer) }));
+  return {
+    name,
+    owns: pages.owns ?? isBelow(base),
+    ...(pages.onlyForPages && { onlyForPages: true }),
+    headers: new Map([
+      ...(security === 'data' ? dataHeaders : pageHeaders(security)),
+      ...Object.entries(pages.headers ?? {}),
+    ]),
+    routes: () =>
+      'paths' in routes ? routes.paths().map((path) => ({ method: 'GET', path })) : namesOf(base, paths ?? []),
+    handle: compose<RequestContext>([
+      ...before,
+      admitted,
+      'paths' in routes ? answerWith(routes.answer) : routerOf(base, paths ?? []),
+    ]),
+    renderError: pages.renderError ?? jsonError,
+    ...(streams && { endHeld: streams.endAll, close: async () => streams.close() }),
+  };
+}
+
+/** Describes a request for a page, without Koa. */
+const describedRequest = (ctx: RequestContext, service: Pick<Context, 'config' | 'log'>): PublicRequest => ({
+  requestId: ctx.state.requestId,
+  method: ctx.method,
+  path: ctx.path,
+  params: (ctx as unknown as { params?: Record<string, string> }).params ?? {},
+  query: ctx.query,
+  header: (name) => ctx.get(name),
+  prefersPage: () => prefersPage(ctx),
+  client: () => clientNetwork(clientAddress(ctx, service)),
+  form: () => readForm(ctx),
+});
+
+/** Turns an answer into the response. */
+function respond(ctx: RequestContext, answer: PublicAnswer, openStream?: () => ReturnType<Streams['open']>): void {
+  if ('html' in answer) {
+    ctx.set({ ...answer.headers });
+    ctx.status = answer.status ?? 200;
+    ctx.type = 'html';
+    ctx.body = answer.html;
+  } else if ('redirectTo' in answer) {
+    ctx.redirect(answer.redirectTo);
+    ctx.status = answer.status ?? 303;
+    if (ctx.status === 303) ctx.body = '';
+  } else if ('json' in answer) {
+    ctx.status = answer.status ?? 200;
+    ctx.body = answer.json;
+  } else if ('file' in answer) {
+    sendFile(ctx, answer);
+  } else if ('stream' in answer) {
+    if (openStream) answer.stream(openStream);
+  } else {
+    ctx.status = 204;
+  }
+}
+
+function sendFile(ctx: RequestContext, { file, type, headers, encoded, etag, route }: FileAnswer): void {
+  if (route) ctx.state.route = route;
+  const coding = encoded && ctx.acceptsEncodings(...Object.keys(encoded));
+  ctx.set({ ...headers, ...(encoded && { Vary: 'Accept-Encoding' }), ...(etag && { ETag: etag }) });
+  ctx.type = type;
+  const copy = encoded?.[coding as keyof typeof encoded];
+  if (copy) ctx.set('Content-Encoding', coding as string);
+  ctx.body = copy ?? file;
+  if (etag && ctx.fresh) ctx.status = 304;
+}

@@ -1,0 +1,64 @@
+import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
+import {
+  kilometers,
+  mapAddress,
+  money,
+  nextStop,
+  notesOf,
+  pickupWords,
+  placeWords,
+  rideWords,
+} from '../drive-words.ts';
+import { element, setAction, setText } from './elements.ts';
+
+/** Shows the driver's ride: the next stop, the passenger, and the next step. */
+export function showRide(ride: ShownRide): void {
+  const words = rideWords[ride.status];
+  if (!words) return;
+  const { status, destination, passenger } = ride;
+  const notes = notesOf(ride);
+  const eyebrow = [status === 'driver_arriving' ? 'You were chosen' : 'Your ride', pickupWords(ride)];
+  setText(element('ride-eyebrow'), eyebrow.filter(Boolean).join(' · '));
+  setText(element('ride-title'), words.title);
+  const step = element('step');
+  setAction(step, element('step-text'), words.button);
+  step.toggleAttribute('data-hold', words.isHeld === true);
+  element('step-hint').hidden = !words.isHeld;
+
+  const isUnderWay = status === 'in_progress';
+  setText(element('to-label'), isUnderWay ? 'Destination' : 'Pickup');
+  setText(element('to-text'), placeWords(isUnderWay ? destination : ride.pickup));
+  element('next').hidden = isUnderWay;
+  setText(element('next-text'), placeWords(destination));
+  const maps = element<HTMLAnchorElement>('maps');
+  maps.hidden = false;
+  maps.href = mapAddress(nextStop(ride), navigator.userAgent);
+  setText(maps, status === 'arrived' ? 'Destination in maps' : 'Open in maps');
+
+  setText(element('ride-price'), money(ride.agreedPrice));
+  setText(element('ride-distance'), kilometers(ride.distanceKm));
+  setText(element('ride-passengers'), String(ride.passengerCount));
+  element('notes').hidden = !notes;
+  setText(element('notes-text'), notes);
+  showPassenger(passenger);
+}
+
+function showPassenger({ name, phone = '', callUrl }: NonNullable<ShownRide['passenger']> = {}): void {
+  element('passenger').hidden = !name && !phone;
+  setText(element('passenger-name'), name || 'Passenger');
+  setText(element('passenger-phone'), phone);
+  const link = element<HTMLAnchorElement>('call');
+  link.hidden = !callUrl;
+  link.href = callUrl ?? '';
+}
+
+/** Removes all passenger data from the page after the ride. */
+export function forgetRide(): void {
+  for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text']) {
+    element(id).textContent = '';
+  }
+  for (const id of ['maps', 'call']) {
+    element(id).hidden = true;
+    element(id).removeAttribute('href');
+  }
+}

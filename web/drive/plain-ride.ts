@@ -1,0 +1,65 @@
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { applyDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
+import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
+import type { PageCookie, PublicRoute } from '../kit/public-pages.ts';
+import type { Step } from './actions.ts';
+import { confirmWords } from './drive-words.ts';
+import { confirmPage, plainRidePage } from './plain-ride-view.tsx';
+
+/** What the requests for the driver's page have beyond `PublicRequest`. */
+export interface OfDriver {
+  /** Finds the driver who is signed in; null if nobody is. */
+  driver(): Promise<ActiveDriver | null>;
+  /** The cookie that holds the token of the driver's session. */
+  session: PageCookie;
+}
+
+const path = '/ride';
+const address = `/drive${path}`;
+const steps: readonly string[] = ['arrive', 'start', 'complete', 'cancel'] satisfies Step[];
+
+/** The driver's ride as a page that needs no scripts. */
+export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
+  const ridesOf = ridesOfDriver(service.now);
+  return [
+    {
+      method: 'GET',
+      path,
+      async answer({ driver: find, query: { done, refused }, header }) {
+        const driver = await find();
+        if (!driver) return { redirectTo: '/drive' };
+        const { ride } = presentOwnRide(await ridesOf(driver.driverId));
+        return {
+          html: plainRidePage(ride, { done, isRefused: refused !== undefined, userAgent: header('user-agent') }),
+        };
+      },
+    },
+    {
+      method: 'POST',
+      path,
+      async answer({ driver: find, form: readForm, requestId }) {
+        const driver = await find();
+        if (!driver) return { redirectTo: '/drive' };
+        const form = await readForm();
+        const [step, rideId] = [form.text('step'), form.text('rideId')];
+        if (!isStep(step)) throw new AppError('invalid_request');
+        if (step in confirmWords && form.text('confirmed') !== 'yes') {
+          return { html: confirmPage(step as keyof typeof confirmWords, rideId) };
+        }
+        try {
+          await applyDriverStep(service, rideId, step, { driverId: driver.driverId }, { by: 'driver', requestId });
+        } catch (error) {
+          // Somebody else has ended the ride, or it has another status: the page shows its present state.
+          if (error instanceof AppError && error.status === 409) return { redirectTo: `${address}?refused` };
+          throw error;
+        }
+        return { redirectTo: step in confirmWords ? `${address}?done=${step}` : address };
+      },
+    },
+  ];
+}
+
+const isStep = (text: string): text is Step => steps.includes(text);

@@ -1,0 +1,110 @@
+import type { AppError } from '../../shared/base/errors.ts';
+import { Mark, renderDocument } from './document.tsx';
+
+/** The text of an error page: the problem and the next step. */
+interface Message {
+  title: string;
+  text: string;
+  advice?: string;
+}
+
+const messages: Record<number, Message> = {
+  400: { title: 'This request cannot be read', text: 'Something in the address or the form is invalid.' },
+  403: {
+    title: 'This was not sent from our page',
+    text: 'Changes are accepted only from the pages of this service.',
+    advice: 'Open the page again and repeat your change.',
+  },
+  404: {
+    title: 'Page not found',
+    text: 'The address may be mistyped, or the page no longer exists.',
+    advice: 'Check the link, or continue here:',
+  },
+  405: { title: 'This does not work here', text: 'The address exists, but not for this kind of request.' },
+  408: {
+    title: 'This took too long to arrive',
+    text: 'The connection was too slow.',
+    advice: 'Load the page again.',
+  },
+  413: { title: 'Too much at once', text: 'The form is larger than this page accepts.', advice: 'Send less text.' },
+  429: {
+    title: 'Too many requests',
+    text: 'There were too many requests in a short time.',
+    advice: 'Try again in a minute.',
+  },
+  500: {
+    title: 'Something went wrong',
+    text: 'The fault is on our side, and we have logged it.',
+    advice: 'Load the page again; nothing was lost.',
+  },
+  503: {
+    title: 'The service is temporarily unavailable',
+    text: 'It cannot be reached right now.',
+    advice: 'Load the page again in a few seconds; nothing was lost.',
+  },
+};
+
+interface ErrorPageOptions {
+  /** Identifies the error in the log. */
+  requestId?: string;
+  message?: Message;
+  /** Shows links to the parts of the service. */
+  hasNavigation?: boolean;
+}
+
+/** Renders an error page. */
+export function errorPage(
+  status: number,
+  { requestId, message = messageOf(status), hasNavigation }: ErrorPageOptions = {},
+): string {
+  return renderDocument({
+    title: message.title,
+    kind: 'message',
+    children: (
+      <main>
+        <Mark />
+        <h1>{message.title}</h1>
+        <p>{message.text}</p>
+        {message.advice && <p>{message.advice}</p>}
+        {hasNavigation && <Navigation />}
+        {requestId && (
+          <p class="quiet small">
+            Error {status}, request <code>{requestId}</code>
+          </p>
+        )}
+      </main>
+    ),
+  });
+}
+
+const links = [
+  ['/', 'Start page'],
+  ['/dashboard', 'Dashboard'],
+  ['/docs', 'Docs'],
+  ['/drive', 'Drive'],
+] as const;
+
+const Navigation = () => (
+  <nav aria-label="Ride Partner">
+    <ul>
+      {links.map(([href, name]) => (
+        <li key={href}>
+          <a href={href}>{name}</a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** The message for a status. It is a copy, so that the caller can change it. */
+function messageOf(status: number): Message {
+  return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
+}
+
+/** Renders the error page of a part; that of an unknown page has navigation. */
+export function pageError(error: AppError, { state }: { state: { requestId: string } }): string {
+  const message = messageOf(error.status);
+  // The text of a 429 names the limit that was reached.
+  if (error.status === 429) message.text = `${error.message}.`;
+  return errorPage(error.status, { requestId: state.requestId, message, hasNavigation: error.status === 404 });
+}

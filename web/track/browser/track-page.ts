@@ -1,0 +1,32 @@
+import { followRide } from '../../kit/browser/follow.ts';
+import type { TrackState } from '../track-state.ts';
+import { createMovingMap } from './moving-map.ts';
+import { createPanel, say } from './panel.ts';
+import { offerShare, swipeDetails } from './sheet.ts';
+
+const element = (id: string) => document.getElementById(id) as HTMLElement;
+const first = JSON.parse(element('facts').dataset.state ?? '') as TrackState;
+const map = createMovingMap(element('map'), first);
+const panel = createPanel();
+let current = first;
+
+function showTexts(): void {
+  panel.show(current, map.now(), map.kmPerHour());
+}
+
+showTexts();
+// The ETA and the age of the last report change with time.
+setInterval(showTexts, 1_000);
+swipeDetails(element('answer'), element('show-details') as HTMLInputElement);
+offerShare(element('share'), say);
+followRide(location.pathname.replace(/\/$/, ''), first, {
+  isLast: ({ status }) => status === 'completed' || status === 'cancelled',
+  onState(state) {
+    current = state;
+    // The address leads to the map of the new ride, as soon as that exists.
+    if (state.endedBy === 'replaced') setTimeout(() => location.reload(), 2_000);
+    map.show(state);
+    showTexts();
+  },
+  onConnection: panel.showConnection,
+});
