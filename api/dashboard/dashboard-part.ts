@@ -9,7 +9,6 @@ import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { accountRoutes } from './account.tsx';
-import { consoleRoutes } from './console/console.ts';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { followKeys, type KeyViews } from './key-views.ts';
@@ -100,7 +99,6 @@ export function dashboardRoutes(
     ...deliveryRoutes(service),
     ...usageRoutes(service),
     ...statementRoutes(service),
-    ...consoleRoutes(service, creation),
     ...signatureRoutes(service),
     ...accountRoutes(service),
     ...webRoutes(service, { creation, keyViews, openStream }),

@@ -39,8 +39,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'GET /deliveries': builders,
   'POST /deliveries/send-again': builders,
   'GET /deliveries/:attemptId': builders,
-  'GET /console': builders,
-  'POST /console': builders,
   'GET /console/:rideId': builders,
   'GET /console/:rideId/state': builders,
   'GET /console/:rideId/events': builders,

@@ -4,6 +4,7 @@ import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
+import { testConsole } from './console.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
 import { newKey } from './new-key.tsx';
@@ -21,5 +22,6 @@ export const pages: readonly Page[] = [
   newKey,
   key,
   rides,
+  testConsole,
   team,
 ];
