@@ -8,7 +8,6 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { consoleRoutes } from './console/console.ts';
 import { followKeys, type KeyViews } from './key-views.ts';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
@@ -90,7 +89,6 @@ export function dashboardRoutes(
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...rideRoutes(service, streams),
-    ...consoleRoutes(service, creation),
     ...webRoutes(service, { creation, keyViews, openStream }),
     ...switchRoutes(service),
   ];

@@ -23,7 +23,7 @@ const sections = {
   rides: declared('rides'),
   deliveries: declared('deliveries'),
   usage: declared('usage'),
-  console: ['Console', '/dashboard/console', 'GET /console'],
+  console: declared('console'),
   team: declared('team'),
   docs: ['Docs', '/docs', null],
 } as const satisfies Record<string, Entry>;

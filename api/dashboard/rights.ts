@@ -31,8 +31,6 @@ const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
   'POST /confirm': builders,
   'GET /confirm/code': builders,
   'POST /confirm/code': builders,
-  'GET /console': builders,
-  'POST /console': builders,
   'GET /console/:rideId': builders,
   'GET /console/:rideId/state': builders,
   'GET /console/:rideId/events': builders,

@@ -5,6 +5,7 @@ import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { Page } from '../kit/page.tsx';
 import { account } from './account.tsx';
+import { testConsole } from './console.tsx';
 import { deliveries } from './deliveries.tsx';
 import { delivery } from './delivery.tsx';
 import { key } from './key.tsx';
@@ -18,6 +19,6 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  ...[desk, deskRide, savedPlaces, deskSettings, receipt, rides],
+  ...[desk, deskRide, savedPlaces, deskSettings, receipt, rides, testConsole],
   ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];

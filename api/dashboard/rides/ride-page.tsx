@@ -8,7 +8,6 @@ import { ButtonLink, LinkButton } from '../../../web/kit/blocks.tsx';
 import { countText, OutcomePill, StatusPill, Time } from '../../../web/kit/facts.tsx';
 import { consolePath, keyPath } from '../../../web/kit/paths.ts';
 import { RideLinks, rideName, TripText } from '../../../web/kit/ride-parts.tsx';
-import type { TrackState } from '../../../web/track/track-state.ts';
 import { CurlOfRide } from '../console/curl-of-ride.tsx';
 import { ManualSteps } from '../console/manual-steps.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';

@@ -1,4 +1,4 @@
-import { creationAsCurl, requestBody } from '../../../web/kit/ride-request.ts';
+import { creationAsCurl, requestBody } from '../kit/ride-request.ts';
 
 const form = document.querySelector<HTMLFormElement>('.console-form');
 const request = document.getElementById('request');

@@ -1,8 +1,8 @@
-import { carTypes, needs } from '../../../shared/base/terms.ts';
-import { labelledFields } from '../../../shared/rides/fields.ts';
-import { rideTypes } from '../../../shared/rides/ride-types.ts';
-import { ChoiceField, type Faults, TextArea, TextField } from '../../../web/kit/forms.tsx';
-import { firstValues, type RideField } from '../../../web/kit/ride-request.ts';
+import { carTypes, needs } from '../../shared/base/terms.ts';
+import { labelledFields } from '../../shared/rides/fields.ts';
+import { rideTypes } from '../../shared/rides/ride-types.ts';
+import { ChoiceField, type Faults, TextArea, TextField } from '../kit/forms.tsx';
+import { firstValues, type RideField } from '../kit/ride-request.ts';
 
 interface FieldsProps {
   values: Record<RideField, string>;

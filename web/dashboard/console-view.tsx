@@ -1,64 +1,38 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Config } from '../../../shared/base/config.ts';
-import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import type { ListedRide } from '../../../shared/rides/list-rides.ts';
-import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
-import { CodeBlock, Empty } from '../../../web/kit/blocks.tsx';
-import { ChangeForm, ChoiceField, FaultSummary, type Faults } from '../../../web/kit/forms.tsx';
-import { consolePath, keysPath } from '../../../web/kit/paths.ts';
-import { creationAsCurl, keyVariable, type RideField, requestBody } from '../../../web/kit/ride-request.ts';
-import { dashboardPage, PageHead } from '../frame.tsx';
+import type { ApiKey } from '../../shared/keys/api-key.ts';
+import type { ListedRide } from '../../shared/rides/list-rides.ts';
+import { type TestScenario, testScenarios } from '../../shared/rides/ride-types.ts';
+import type { Document } from '../kit/answer.ts';
+import { ButtonLink, CodeBlock, Empty } from '../kit/blocks.tsx';
+import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
+import { consolePath, keysPath, signaturePath } from '../kit/paths.ts';
+import { creationAsCurl, keyVariable, type RideField, requestBody } from '../kit/ride-request.ts';
+import { MoreFields, RideFields } from './console-fields.tsx';
 import { RecentRides } from './recent-rides.tsx';
-import { MoreFields, RideFields } from './ride-fields.tsx';
 
 type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
 
 /** The values of the form's fields. */
 export type StartValues = Record<RideField | 'key' | 'scenario', string>;
 
-interface StartPageProps {
-  config: Pick<Config, 'publicBaseUrl'>;
-  account: CurrentAccount;
+interface StartData {
+  apiUrl: string;
   /** The account's active test keys. */
   keys: readonly TestKey[];
   values: StartValues;
   /** The newest test rides of the account. */
   recent: readonly ListedRide[];
   faults?: Faults;
-  /** The reason why the ride was not started, if no field has a fault. */
-  refusal?: string;
 }
 
-/** The form that starts a test ride. */
-export function startPage({ config, account, keys, values, recent, faults = {}, refusal }: StartPageProps): string {
-  const apiUrl = `${config.publicBaseUrl}/v1`;
-  return dashboardPage({
+export function startView({ apiUrl, keys, values, recent, faults = {} }: StartData): Document {
+  return {
     title: 'Test console',
-    account,
-    section: 'console',
     test: true,
-    hasErrors: refusal !== undefined || Object.keys(faults).length > 0,
-    scripts: ['console-page.js'],
+    scripts: ['console.browser.js'],
+    lead: <p>Start a test ride and watch it. A simulated driver drives it; no real driver sees it.</p>,
+    actions: <ButtonLink to={signaturePath}>Check a signature</ButtonLink>,
     children: (
       <>
-        <PageHead
-          title="Test console"
-          actions={
-            <a class="btn second" href="/dashboard/signature">
-              Check a signature
-            </a>
-          }
-        >
-          <p>Start a test ride and watch it. A simulated driver drives it; no real driver sees it.</p>
-        </PageHead>
-        <FaultSummary faults={faults} title="Not started yet" />
-        {refusal && (
-          <div class="notice bad" role="alert" tabIndex={-1} data-focus>
-            <p>
-              <strong>Not started yet.</strong> {refusal}
-            </p>
-          </div>
-        )}
         {keys.length === 0 ? (
           <Empty text="A test ride needs a test key, and this account has no active one.">
             <a class="btn" href={`${keysPath}/new?mode=test`}>
@@ -98,11 +72,11 @@ export function startPage({ config, account, keys, values, recent, faults = {}, 
         )}
       </>
     ),
-  });
+  };
 }
 
 /** The key, and the scenario of the simulated driver. */
-function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys' | 'values' | 'faults'>) {
+function CourseFields({ keys, values, faults = {} }: Pick<StartData, 'keys' | 'values' | 'faults'>) {
   return (
     <>
       <ChoiceField
