@@ -32,7 +32,7 @@ const leafletAsModule: Plugin = {
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: [
-      { in: path.join(root, 'api/pages/styles/styles.css'), out: 'styles' },
+      { in: path.join(root, 'web/kit/styles/styles.css'), out: 'styles' },
       { in: path.join(root, 'web/kit/icon.svg'), out: 'icon' },
       ...(await pageScripts()),
     ],
