@@ -119,7 +119,8 @@ export async function redeliverFailed(
     );
     sent += inserted;
     isDone = inserted === undelivered.length;
-    if (isDone) sent = Math.max(sent, earlier.events.size + inserted);
+    // Also counts what a concurrent request with the same form has resent.
+    if (isDone) sent = Math.max(sent, (await findRequested(form)).events.size);
     const rideIds = undelivered.map(({ ride }) => ride._id);
     await enqueueNextRedeliveries(ctx, [...new Set([...earlier.rideIds, ...rideIds])]);
   }
