@@ -13,7 +13,7 @@ import { createStreams, type Streams } from './streams/streams.ts';
 interface Options<More> {
   /** Runs before the pages. */
   before?: Middleware[];
-  /** What the requests of these pages have beyond `PublicRequest`. */
+  /** Adds fields to each request. */
   more?(ctx: RequestContext): More;
 }
 

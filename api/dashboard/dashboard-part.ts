@@ -8,7 +8,7 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { followKeys, type KeyViews } from './key-views.ts';
+import { followKeys } from './key-views.ts';
 import { overviewRoutes } from './overview/overview.tsx';
 import type { DashboardRoute } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
@@ -18,9 +18,9 @@ import { invitationRoutes } from './sign-in/invitation.ts';
 import { linkRoutes } from './sign-in/link.tsx';
 import { signInRoutes } from './sign-in/sign-in.tsx';
 import { signOutRoutes } from './sign-in/sign-out.ts';
-import { type DashboardStreams, dashboardStreams } from './streams.ts';
+import { dashboardStreams } from './streams.ts';
 import { switchRoutes } from './switch.ts';
-import { webRoutes } from './web-pages.tsx';
+import { type PageParts, webRoutes } from './web-pages.tsx';
 
 export const dashboardBase = '/dashboard';
 
@@ -69,9 +69,7 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 }
 
 /** The objects of the process that the routes use. */
-export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'> {
-  keyViews: KeyViews;
-  openStream: DashboardStreams['open'];
+export interface DashboardParts extends PageParts, Pick<SharedParts, 'mailPage'> {
   /** The streams of the rides' pages. */
   streams: NewsStreams;
 }
@@ -79,7 +77,7 @@ export interface ConsoleParts extends Pick<SharedParts, 'creation' | 'mailPage'>
 /** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
 export function dashboardRoutes(
   service: Context,
-  { creation, keyViews, openStream, streams, mailPage }: ConsoleParts,
+  { streams, mailPage, ...pageParts }: DashboardParts,
 ): DashboardRoute[] {
   return [
     ...signInRoutes(service, mailPage),
@@ -89,7 +87,7 @@ export function dashboardRoutes(
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...rideRoutes(service, streams),
-    ...webRoutes(service, { creation, keyViews, openStream }),
+    ...webRoutes(service, pageParts),
     ...switchRoutes(service),
   ];
 }

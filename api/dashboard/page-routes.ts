@@ -6,7 +6,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
-import type { FileAnswer } from '../../web/kit/answer.ts';
+import type { Download } from '../../web/kit/answer.ts';
 import { errorPage } from '../../web/kit/error-page.tsx';
 import { accountField, formIdField } from '../../web/kit/form-fields.ts';
 import { type Form, readForm } from '../http/body.ts';
@@ -52,7 +52,7 @@ export interface FormRequest extends PageRequest {
 }
 
 /** A page (with status 200, or with another status and, from 400 on, an error code), a redirect (303), or a file. */
-export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | FileAnswer;
+export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | Download;
 
 /** The answer to a change of a suspended account. */
 export const suspended: Answer = {

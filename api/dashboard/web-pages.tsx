@@ -30,32 +30,30 @@ import {
 } from './page-routes.ts';
 import type { DashboardStreams } from './streams.ts';
 
-/** What the process does for declared pages. */
-interface PageParts {
+/** The objects of the process that declared pages use. */
+export interface PageParts {
   creation: RideCreation;
   keyViews: KeyViews;
   openStream: DashboardStreams['open'];
 }
 
-/** The request of a person, described for a page. */
-export const described = (
-  service: Context,
-  { ctx, ...request }: PageRequest,
-  keyViews?: KeyViews,
-): DescribedRequest => ({
+/** A request without Koa, for code in `web/`. */
+export const described = <Request extends PageRequest>(service: Context, { ctx, ...request }: Request) => ({
   ...request,
   service,
   requestId: ctx.state.requestId,
   from: clientAddress(ctx, service),
-  has: (name) => name in ctx.query,
-  latest: (view, keyId) => (keyViews as KeyViews).latest(view, keyId),
 });
 
 /** The routes of the declared pages: each gets a described request, and its answer becomes a response. */
 export function webRoutes(service: Context, { creation, keyViews, openStream }: PageParts): DashboardRoute[] {
   const { page, action, data, ask, stream } = signedInRoutes(service);
   const schema = newRideSchema(service.config);
-  const of = (request: PageRequest) => described(service, request, keyViews);
+  const of = (request: PageRequest): DescribedRequest => ({
+    ...described(service, request),
+    has: (name) => name in request.ctx.query,
+    latest: (view, keyId) => keyViews.latest(view, keyId),
+  });
 
   const sentRequest = ({ form, sent, arrivedAt, ...request }: FormRequest): SentRequest => ({
     ...of(request),

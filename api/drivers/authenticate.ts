@@ -58,7 +58,7 @@ export function authenticateBySession(service: Pick<Context, 'config' | 'now'>):
   return { authenticate: by(0), authenticateInBatch: by(batchWindowMs) };
 }
 
-/** What requests for the driver's page have: the driver who is signed in, and the cookie of the session. */
+/** Gives requests for the driver's page the driver who is signed in and the cookie of the session. */
 export function signedInDrivers(service: Pick<Context, 'config' | 'now'>) {
   const { authenticate } = authenticateBySession(service);
   const cookie = driverCookie(service.config);

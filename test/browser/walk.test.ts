@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../api/dashboard/dashboard-part.ts';
+import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../api/dashboard/dashboard-part.ts';
 import { pageNames } from '../support/documented.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { hostileAccount, typedText } from '../support/hostile-account.ts';
@@ -38,7 +38,7 @@ describe('a walk through every page', function () {
 
   it('every page of the dashboard passes layout and accessibility checks on phones and desktops', async () => {
     const { visitor, params } = await hostileAccount(api, typedText);
-    const pages = dashboardRoutes(api.ctx, {} as ConsoleParts)
+    const pages = dashboardRoutes(api.ctx, {} as DashboardParts)
       .filter(({ method, path }) => method === 'GET' && !/\/(state|events|statement\.csv)$/.test(path))
       .map(({ path }) => dashboardBase + path.replaceAll(/:(\w+)/g, (_, name) => params[name] ?? name));
     const { trackToken } = await storedRide(params.rideId ?? '');

@@ -131,7 +131,7 @@ const browserColumns = (currentId: string): Column<Session>[] => [
 
 const unknownBrowser = 'An unknown browser';
 
-/** What was done in the account, with links to older entries. */
+/** The latest changes in the account, with links to older entries. */
 function Activity({ entries, hasMore, isFirst, keyNames }: AccountData) {
   const last = entries.at(-1);
   return (

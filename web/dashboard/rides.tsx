@@ -16,6 +16,7 @@ import {
   oneOf,
   Pager,
   readFilters,
+  SearchInput,
 } from '../kit/lists.tsx';
 import { page } from '../kit/page.tsx';
 import { keysPath, ridePath, ridesPath } from '../kit/paths.ts';
@@ -94,6 +95,20 @@ function ridesView(data: RidesData): Document {
   const notFound = isUnknownId
     ? 'No ride, event or attempt of this account has this id. Check that the id is complete.'
     : undefined;
+  const search = (
+    <div class="search">
+      <SearchInput
+        name="q"
+        type="search"
+        label="Search rides"
+        placeholder="Reference, passenger, address or id"
+        button="Search"
+        maxLength={200}
+        value={values.q}
+        fault={notFound}
+      />
+    </div>
+  );
   return {
     title: 'Rides',
     test: values.mode === 'test' || key?.mode === 'test',
@@ -105,7 +120,7 @@ function ridesView(data: RidesData): Document {
           <FaultSummary faults={faults} title="Filters not applied" />
           {notFound && <FaultSummary faults={{ q: notFound }} title="Not found" />}
         </div>
-        <FilterForm path={ridesPath} filters={filters} search={<SearchField value={values.q} fault={notFound} />}>
+        <FilterForm path={ridesPath} filters={filters} search={search}>
           <ChoiceField
             name="status"
             label="Status"
@@ -136,34 +151,6 @@ function ridesView(data: RidesData): Document {
       </>
     ),
   };
-}
-
-function SearchField({ value, fault }: { value?: string; fault?: string }) {
-  return (
-    <div class="search">
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value={value}
-        aria-label="Search rides"
-        aria-invalid={fault ? 'true' : undefined}
-        aria-describedby={fault ? 'q-fault' : undefined}
-        placeholder="Reference, passenger, address or id"
-        maxLength={200}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <button class="btn second" type="submit">
-        Search
-      </button>
-      {fault && (
-        <p class="fault" id="q-fault">
-          {fault}
-        </p>
-      )}
-    </div>
-  );
 }
 
 function NoRides({ filters, after, next, eraseDays }: RidesData) {

@@ -23,7 +23,7 @@ import { roleTexts } from '../kit/roles.ts';
 
 type Changed = Awaited<ReturnType<typeof changeTeam>>;
 
-/** Who changes the team, with which form. */
+/** The member who changes the team, and the form that was sent. */
 export const actorOf = ({ account, sent, from }: SentRequest): TeamActor => ({
   accountId: account._id,
   form: sent.id,

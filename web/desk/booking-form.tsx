@@ -2,7 +2,7 @@ import type { Config } from '../../shared/base/config.ts';
 import { carTypes, needs, needWords } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rideTypes } from '../../shared/rides/ride-types.ts';
-import { ChoiceField, type Faults, FormId, TextField } from '../kit/forms.tsx';
+import { ChoiceField, FaultLinks, type Faults, FormId, TextField } from '../kit/forms.tsx';
 import { deskPath } from '../kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
@@ -125,19 +125,12 @@ const seats = ['1', '2', '3', '4', '5', '6', '7'].map((count) => [count, count] 
 
 /** Says that the ride is not booked, and why. The focus is in the first wrong field, which is described by its fault. */
 function Problems({ faults, refusal, isDoubt }: { faults: Faults; refusal?: string; isDoubt: boolean }) {
-  const entries = Object.entries(faults);
-  if (refusal === undefined && entries.length === 0) return null;
+  if (refusal === undefined && Object.keys(faults).length === 0) return null;
   return (
     <div class="fault-summary" role="alert">
       <h2>{isDoubt ? 'Please check this' : 'Not booked yet'}</h2>
       {refusal && <p>{refusal}</p>}
-      <ul>
-        {entries.map(([name, fault]) => (
-          <li key={name}>
-            <a href={`#${name}`}>{fault}</a>
-          </li>
-        ))}
-      </ul>
+      <FaultLinks faults={faults} />
     </div>
   );
 }

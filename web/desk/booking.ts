@@ -32,7 +32,7 @@ import { hasGeocoder, searchAddresses } from './geocoder.ts';
 import { pickupClocksHtml } from './pickup-clocks.tsx';
 import { type Doubt, doubtsAbout, type End, placeIn, type TripPlace } from './trip-places.ts';
 
-/** What the booking form shows. */
+/** The contents of the booking form. */
 export interface BookingState {
   values: BookingValues;
   faults?: Faults;

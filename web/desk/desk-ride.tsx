@@ -61,7 +61,7 @@ const actors: Partial<Record<Actor, string>> = {
   operator: 'The operator of the service',
 };
 
-/** What happened instead of the change, and who did it. */
+/** Says who changed the ride first, and how. */
 function refusalText({ events, status, offers, acceptedOfferId, cancelledBy }: Ride, { message }: AppError): string {
   const changes = events.filter(({ event }) => event === 'ride.status');
   const by = (change: (typeof changes)[number] | undefined) => actors[change?.by ?? 'partner'] ?? 'Somebody';

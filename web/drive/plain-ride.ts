@@ -9,7 +9,7 @@ import type { Step } from './actions.ts';
 import { confirmWords } from './drive-words.ts';
 import { confirmPage, plainRidePage } from './plain-ride-view.tsx';
 
-/** What the requests for the driver's page have beyond `PublicRequest`. */
+/** The fields that requests for the driver's page have besides those of `PublicRequest`. */
 export interface OfDriver {
   /** Finds the driver who is signed in; null if nobody is. */
   driver(): Promise<ActiveDriver | null>;

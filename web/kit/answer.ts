@@ -35,7 +35,7 @@ export interface FollowedView {
   version: string;
 }
 
-/** What many people follow of a key's rides. It is read once for all of them. */
+/** A view of a key's rides that many people follow. It is read once for all of them. */
 export interface KeyView<View extends FollowedView> {
   /** `known` is the last view. */
   read(service: Context, keyId: string, known?: View): Promise<View>;
@@ -109,16 +109,16 @@ export interface Document {
 }
 
 /** A file that the browser saves. Its name has only word characters, dots and dashes. */
-export interface FileAnswer {
+export interface Download {
   file: string;
   type: string;
   body: Readable;
 }
 
-/** A page, a file, a redirect (303), or the refusal of a change to a suspended account. */
+/** A page, a download, a redirect (303), or the refusal of a change to a suspended account. */
 export type Answer =
   | { document: Document; status?: number; headers?: Record<string, string>; code?: ErrorCode }
-  | FileAnswer
+  | Download
   /** `endsSession` removes the session's cookie. */
   | { redirectTo: string; endsSession?: boolean }
   | { suspended: true };

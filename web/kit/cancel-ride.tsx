@@ -7,7 +7,7 @@ import { rideName, TripText } from './ride-parts.tsx';
 interface CancelPlaces {
   action: string;
   back: string;
-  /** What else happens. */
+  /** A further effect, listed with the others. */
   effect?: Document['children'];
 }
 

@@ -48,21 +48,25 @@ export function FormId({ from, id, account }: { from?: string; id?: string; acco
 
 /** The faults of a form, with a link to each field. It gets the focus, so that screen readers read it first. */
 export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faults; title?: string }) {
-  const entries = Object.entries(faults);
-  if (entries.length === 0) return null;
+  if (Object.keys(faults).length === 0) return null;
   return (
     <div class="fault-summary" role="alert" tabIndex={-1} data-focus>
       <h2>{title}</h2>
-      <ul>
-        {entries.map(([name, fault]) => (
-          <li key={name}>
-            <a href={`#${name}`}>{fault}</a>
-          </li>
-        ))}
-      </ul>
+      <FaultLinks faults={faults} />
     </div>
   );
 }
+
+/** The faults, each with a link to its field. */
+export const FaultLinks = ({ faults }: { faults: Faults }) => (
+  <ul>
+    {Object.entries(faults).map(([name, fault]) => (
+      <li key={name}>
+        <a href={`#${name}`}>{fault}</a>
+      </li>
+    ))}
+  </ul>
+);
 
 interface FieldProps {
   /** The name, which is also the id, of the field. */

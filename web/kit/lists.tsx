@@ -202,26 +202,53 @@ export function Pager({
 export function FindById({ value = '', fault }: { value?: string; fault?: string }) {
   return (
     <form class="find" method="get" action={ridesPath} noValidate>
+      <SearchInput name="id" label="Ride, event or attempt id" button="Open" class="mono" value={value} fault={fault} />
+    </form>
+  );
+}
+
+/** A search field with its button and its fault. `placeholder` is the label if absent. */
+export function SearchInput({
+  name,
+  label,
+  placeholder = label,
+  button,
+  fault,
+  type = 'text',
+  ...input
+}: {
+  name: string;
+  label: string;
+  placeholder?: string;
+  button: string;
+  value?: string;
+  fault?: string;
+  type?: 'text' | 'search';
+  maxLength?: number;
+  class?: string;
+}) {
+  return (
+    <>
       <input
-        id="id"
-        name="id"
-        class="mono"
-        value={value}
-        aria-label="Ride, event or attempt id"
+        {...input}
+        type={type as 'text'}
+        id={name}
+        name={name}
+        aria-label={label}
         aria-invalid={fault ? 'true' : undefined}
-        aria-describedby={fault ? 'id-fault' : undefined}
-        placeholder="Ride, event or attempt id"
+        aria-describedby={fault ? `${name}-fault` : undefined}
+        placeholder={placeholder}
         autocomplete="off"
         spellcheck={false}
       />
       <button class="btn second" type="submit">
-        Open
+        {button}
       </button>
       {fault && (
-        <p class="fault" id="id-fault">
+        <p class="fault" id={`${name}-fault`}>
           {fault}
         </p>
       )}
-    </form>
+    </>
   );
 }

@@ -5,7 +5,7 @@ import type {
   Answer,
   AskRequest,
   Document,
-  FileAnswer,
+  Download,
   FollowedView,
   KeyStream,
   PageRequest,
@@ -40,7 +40,7 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   /** What the page's script asks, by the name below the page. Changes nothing. */
   asks?: Readonly<Record<string, (request: AskRequest) => Promise<ScriptAnswer>>>;
   /** Files below the page, by name. */
-  files?: Readonly<Record<string, (request: PageRequest) => Promise<FileAnswer>>>;
+  files?: Readonly<Record<string, (request: PageRequest) => Promise<Download>>>;
   /** The title over the faults of a form. */
   faultTitle?: string;
   forms?: Readonly<Record<string, Form<Subject>>>;
@@ -111,14 +111,14 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     };
   }
 
-  async function ask(name: string, request: PageRequest): Promise<Answer> {
+  async function showConfirmation(name: string, request: PageRequest): Promise<Answer> {
     const { confirm, anchor = '' } = forms[name] as Form<Subject>;
     const subject = await subjectOf(request);
-    const asked = confirm?.(request, subject);
-    if (!asked) return { redirectTo: home(request) };
+    const question = confirm?.(request, subject);
+    if (!question) return { redirectTo: home(request) };
     const action = addressOf(pathOf(name), request.param) + anchor;
-    const children = <Confirm {...asked} action={action} back={home(request)} />;
-    return { document: { title: asked.title, test: asked.test, lead: <p>{asked.about}</p>, children } };
+    const children = <Confirm {...question} action={action} back={home(request)} />;
+    return { document: { title: question.title, test: question.test, lead: <p>{question.about}</p>, children } };
   }
 
   async function send(name: string, request: SentRequest): Promise<Answer> {
@@ -152,7 +152,7 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     const route = { path: pathOf(name), roles: own.roles ?? roles };
     const post = { ...route, method: 'POST' as const, ofPerson, answer: (request: SentRequest) => send(name, request) };
     if (own.path && !confirm) return [post];
-    return [post, { ...route, method: 'GET', answer: (request) => ask(name, request) }];
+    return [post, { ...route, method: 'GET', answer: (request) => showConfirmation(name, request) }];
   });
   const scriptRoutes = Object.entries(asks).map(
     ([name, ask]): PageRoute => ({ method: 'POST', path: `${path}/${name}`, roles, ask }),

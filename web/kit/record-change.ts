@@ -17,7 +17,7 @@ type ChangeRequest = Pick<SentRequest, 'service' | 'owner' | 'account' | 'sent' 
  * Changes a ride on behalf of its key, as the API does. A suspended key accepts no offer here either; its rides can
  * still be cancelled. Throws like `applyAction`.
  */
-export async function changeAsPartner(
+async function changeAsPartner(
   request: ChangeRequest,
   { _id, keyId }: Pick<Ride, '_id' | 'keyId'>,
   command: Command,
@@ -36,7 +36,7 @@ const senderOf = ({ account, from }: ChangeRequest) => ({ member: account.member
  * whose request made the change: another member may send the same form. Resolves with true if it
  * has: with this request, or with an earlier one whose answer was lost.
  */
-export async function recordChange(
+async function recordChange(
   request: ChangeRequest,
   { _id, keyId, events }: Pick<Ride, '_id' | 'keyId' | 'events'>,
   what: AuditAction,

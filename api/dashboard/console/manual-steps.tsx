@@ -54,10 +54,7 @@ export function nextStepOf({ status, timers }: Pick<Ride, 'status' | 'timers'>):
   return next ? { words: stepWords[next.name], at: next.dueAt.getTime() } : null;
 }
 
-/**
- * What the driver of a test ride does: the manual steps that are possible now, instead of the simulated driver's, and
- * the next automatic step.
- */
+/** The driver's side of a test ride: buttons for the manual steps that are possible now, and the next automatic step. */
 export function ManualSteps({ ride }: { ride: Ride }) {
   if (hasEnded(ride.status)) return null;
   const next = nextStepOf(ride);

@@ -9,7 +9,9 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
+import { cancelQuestion } from '../../../web/kit/cancel-ride.tsx';
 import { consoleRidePath, entryPath, ridePath } from '../../../web/kit/paths.ts';
+import { changeByForm, refusalIn } from '../../../web/kit/record-change.ts';
 import { ownRide } from '../../../web/kit/ride-parts.tsx';
 import { manualStepIn } from '../console/manual-steps.tsx';
 import {
@@ -21,9 +23,8 @@ import {
   requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
-import { cancelRidePage } from './cancel-ride.tsx';
+import { described, renderInFrame } from '../web-pages.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
-import { changeByForm, refusalIn } from './record-change.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
 
@@ -42,6 +43,12 @@ export function rideRoutes(service: Context, streams: NewsStreams): DashboardRou
     action('/rides/:rideId/events/:seq/send-again', ofRides.sendAgain),
   ];
 }
+
+const cancelEvent = (
+  <>
+    Your system gets the event <code>ride.status: cancelled</code>.
+  </>
+);
 
 interface Place {
   section: 'rides' | 'console';
@@ -88,7 +95,7 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
   /** The first of two clicks may have cancelled the ride already. */
   async function change(request: FormRequest, command: Command, what: AuditAction): Promise<Answer> {
     await rideOf(request);
-    const { ride, refusal } = await changeByForm(service, request, command, what);
+    const { ride, refusal } = await changeByForm(described(service, request), command, what);
     const isDone = command.action === 'cancel' && ride.cancelledBy === 'partner';
     return !refusal || isDone ? { redirectTo: pathOf(ride._id) } : refused(request, refusal);
   }
@@ -138,7 +145,8 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
       const ride = await rideOf(request);
       const back = pathOf(ride._id);
       if (hasEnded(ride.status)) return { redirectTo: back };
-      return cancelRidePage(request.account, ride, { section, back });
+      const question = cancelQuestion(ride, { action: `${back}/cancel`, back, effect: cancelEvent });
+      return renderInFrame(request.account, section, question);
     }),
     action(`${base}/cancel`, (request) => change(request, { action: 'cancel', by: 'partner' }, 'ride_cancelled')),
   ];

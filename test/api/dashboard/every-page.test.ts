@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';
@@ -19,7 +19,7 @@ describe('every page of the dashboard', () => {
   before(async () => {
     owner = await hostileAccount(api);
     stranger = await signedIn(api);
-    routes = dashboardRoutes(api.ctx, {} as ConsoleParts).map(({ method, path }) => ({ method, path }));
+    routes = dashboardRoutes(api.ctx, {} as DashboardParts).map(({ method, path }) => ({ method, path }));
   });
 
   // The link of a mail belongs to a browser, not to an account (sign-in-link.test.ts).

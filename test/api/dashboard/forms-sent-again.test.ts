@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
@@ -265,7 +265,7 @@ describe('a repeated form of the dashboard', () => {
   }
 
   const routes = () =>
-    dashboardRoutes(api.ctx, {} as ConsoleParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
+    dashboardRoutes(api.ctx, {} as DashboardParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
   it('every form route has a test case', () => {
     const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { firstPages, mayUse, routesWithRights } from '../../../api/dashboard/rights.ts';
 import { type Account, accounts, type Role, roles } from '../../../shared/accounts/account.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
@@ -19,7 +19,7 @@ describe('the table of rights', () => {
     team = await storedAccount(owner.account._id);
   });
 
-  const routes = () => dashboardRoutes(api.ctx, {} as ConsoleParts);
+  const routes = () => dashboardRoutes(api.ctx, {} as DashboardParts);
 
   it('names every route of the dashboard, and nothing else', () => {
     const all = new Set(routes().map(({ method, path }) => `${method} ${path}`));

@@ -23,19 +23,15 @@ export type FleetRides = {
   seconds: number;
 };
 
-/** How soon the drivers of a ride were told. */
-export type Told = {
-  /** For drivers who were available before the creation: the times from sending it until each driver was told. */
-  createdMs: number[];
-  /** For drivers who became available afterwards: the times from then until each of them was told. */
-  availableMs: number[];
-};
-
 export type FleetResult = {
   created: number;
   accepted: number;
-  /** The rides since the last `forget`, by ride id. */
-  told: Record<string, Told>;
+  /** The rides since the last `forget`. */
+  rideIds: string[];
+  /** For drivers who were available before the creation: the times from sending it until each driver was told. */
+  createdToToldMs: number[];
+  /** For drivers who became available afterwards: the times from then until each of them was told. */
+  availableToToldMs: number[];
   figures: Fleet['figures'];
 };
 
@@ -76,14 +72,18 @@ answer('rides', async (options: FleetRides): Promise<void> => {
 
 answer('result', (): FleetResult => {
   if (!fleet) throw new Error('no fleet was started');
-  const ofRide = ([rideId, createdAt]: [string, number]): [string, Told] => {
-    const drivers = told.get(rideId) ?? [];
-    const createdMs = drivers.flatMap(({ at, availableAt }) => (availableAt <= createdAt ? at - createdAt : []));
-    const availableMs = drivers.flatMap(({ at, availableAt }) => (availableAt > createdAt ? at - availableAt : []));
-    return [rideId, { createdMs, availableMs }];
+  const all = [...sentAt].flatMap(([rideId, createdAt]) =>
+    (told.get(rideId) ?? []).map((driver) => ({ ...driver, createdAt })),
+  );
+  const wasAvailable = ({ availableAt, createdAt }: (typeof all)[number]) => availableAt <= createdAt;
+  return {
+    created: sentAt.size,
+    accepted,
+    rideIds: [...sentAt.keys()],
+    createdToToldMs: all.filter(wasAvailable).map(({ at, createdAt }) => at - createdAt),
+    availableToToldMs: all.filter((one) => !wasAvailable(one)).map(({ at, availableAt }) => at - availableAt),
+    figures: fleet.figures,
   };
-  const figures = { created: sentAt.size, accepted, figures: fleet.figures };
-  return { ...figures, told: Object.fromEntries([...sentAt].map(ofRide)) };
 });
 /** Excludes all rides so far from the result. */
 answer('forget', () => {
