@@ -45,7 +45,7 @@ function curl(name: string, body: object, headers: readonly Parameter[]): string
 
 const typescriptReceiver = (shown: string): string => `import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { verify } from '../../api/docs/verify.ts';
+import { verify } from './verify.ts';
 
 createServer(async (request, response) => {
   const body = await buffer(request); // the raw bytes, which the signature covers
