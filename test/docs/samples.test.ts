@@ -134,7 +134,7 @@ describe('samples of the reference', () => {
         await writeFile(file, onPort(sampleOf(`reference/event-${event}`, language)));
         const receiver = new Receiver([...command, file], env);
         try {
-          const send = `${onPort(sampleOf(`reference/event-${event}`, 'curl'))} -sf --retry 20 --retry-connrefused`;
+          const send = `${onPort(sampleOf(`reference/event-${event}`, 'curl'))} -sf --retry 60 --retry-delay 1 --retry-connrefused`;
           await run('bash', ['-euc', send], { env }).catch(fails);
           await until(async () => receiver.output.includes(line));
         } finally {
