@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Config } from '../shared/base/config.ts';
 import { AppError } from '../shared/base/errors.ts';
 import { tileFilePath } from '../shared/base/tiles.ts';
-import { pageError } from '../web/kit/error-page.tsx';
+import { jsonError } from './http/handle-errors.ts';
 import { routerOf } from './http/route.ts';
 import { dataHeaders } from './http/security-headers.ts';
 import type { Part, RequestContext } from './part.ts';
@@ -19,7 +19,7 @@ export function tileFilePart({ tiles }: Pick<Config, 'tiles'>): Part[] {
       headers: dataHeaders,
       routes: () => [route],
       handle: routerOf('', [{ ...route, handle: (ctx) => sendFile(ctx, file) }]),
-      renderError: pageError,
+      renderError: jsonError,
     },
   ];
 }

@@ -90,6 +90,7 @@ function ground(): PaintRule[] {
     area('earth', 'ground'),
     area('landuse', 'green', ...greens),
     area('landuse', 'site', 'hospital', 'school', 'university', 'college', 'industrial', 'aerodrome', 'railway'),
+    area('landuse', 'path', 'pedestrian'),
     area('water', 'water'),
     line('water', 'water', widths([1, 2, 4, 8]), 'river', 'canal', 'stream'),
     { ...area('buildings', 'building'), minzoom: 15 },
