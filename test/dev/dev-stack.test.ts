@@ -23,6 +23,7 @@ const given = {
   PORT: '',
   LOG_LEVEL: '',
   ROUTING_URL: '',
+  TILE_URL: '',
 };
 const env = { ...process.env, ...given };
 
@@ -135,6 +136,11 @@ describe('npm run dev', function () {
     const { ROUTING_URL } = (await state()).env;
     const response = await fetch(`${ROUTING_URL}/11.9528,57.6998;11.9385,57.7074`);
     expect(await response.json()).to.include({ code: 'Ok' });
+  });
+
+  it('the maps have a file of the streets of Gothenburg', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/tiles/region.pmtiles`, { headers: { Range: 'bytes=0-6' } });
+    expect({ status: response.status, text: await response.text() }).to.deep.equal({ status: 206, text: 'PMTiles' });
   });
 
   it('the queue board shows the ride and the step of each job, is read-only, and shows only the used job states', async () => {
