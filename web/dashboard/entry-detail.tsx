@@ -1,8 +1,8 @@
-import { needWords } from '../../../shared/base/terms.ts';
-import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../../shared/rides/ride-types.ts';
-import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../../../web/kit/attempt-detail.tsx';
-import { Fact } from '../../../web/kit/blocks.tsx';
+import { needWords } from '../../shared/base/terms.ts';
+import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../shared/rides/ride-types.ts';
+import type { HistoryEntry } from '../../shared/webhooks/ride-history.ts';
+import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../kit/attempt-detail.tsx';
+import { Fact } from '../kit/blocks.tsx';
 import {
   actorWords,
   coordinatesText,
@@ -13,9 +13,9 @@ import {
   None,
   OutcomePill,
   Time,
-} from '../../../web/kit/facts.tsx';
-import { Phone } from '../../../web/kit/ride-parts.tsx';
-import { IfMay } from '../../../web/kit/viewer.tsx';
+} from '../kit/facts.tsx';
+import { Phone } from '../kit/ride-parts.tsx';
+import { IfMay } from '../kit/viewer.tsx';
 import { LabelledFacts } from './ride-facts.tsx';
 import { type ChosenEntry, titleOf } from './timeline.tsx';
 
