@@ -39,15 +39,10 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     streams: streams.of(newsView),
     mailPage: config.secrets.smtpUrl ? undefined : mailPage,
   });
-  const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'dashboard',
     owns: isBelow(dashboardBase),
-    headers: new Map([
-      // Some tile servers refuse requests without a referrer.
-      ...pageHeaders({ tileOrigin, referrer: tileOrigin ? 'strict-origin' : 'same-origin' }),
-      ['Cache-Control', 'no-store'],
-    ]),
+    headers: new Map([...pageHeaders(config), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(dashboardBase, routes),
     handle: compose<RequestContext>([
       redirectToHttps(config),

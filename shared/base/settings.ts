@@ -215,7 +215,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(1)
       .description('The factor by which the durations of the routing server are multiplied.')
       .note('Most servers compute with empty streets, so their durations are too short at most times of the day.')
-      .tag('API'),
+      .tag('routing'),
   },
   'Fare hints': {
     FARE_HINT_BASE: dollars
@@ -327,12 +327,32 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('https://HOST/api')
       .tag('API'),
     TILE_URL: Joi.string()
-      .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
-      .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })
-      .description('The address of the map tiles for the live map. Without it, the background of the map is plain.')
+      .pattern(
+        /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})|^(https?:\/\/[^/{}?#]+|(?!\w+:))\/[^?#]*\.pmtiles$/,
+        'https://HOST/{z}/{x}/{y}.png',
+      )
+      .messages({
+        'string.pattern.name':
+          '{{#label}} must be an address like {{#name}}, or an address or a path that ends in .pmtiles',
+      })
+      .description('The tiles of the maps. Without them, the background of a map is plain.')
+      .note(
+        'A template is the address of images.',
+        'A `.pmtiles` file has the streets of a region in the schema of Protomaps.',
+        'A path is a file on the disk of the API, which serves it.',
+        'At an address, the server of the file must permit requests from the pages (CORS).',
+      )
       .example('https://HOST/{z}/{x}/{y}.png')
+      .example('/tiles/region.pmtiles')
+      .example('https://BUCKET/region.pmtiles')
       .tag('API'),
-    TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
+    TILE_ATTRIBUTION: Joi.string()
+      .description('The attribution on the maps, as text or HTML.')
+      .note(
+        'By default, maps of a `.pmtiles` file show "© OpenStreetMap contributors".',
+        'In a text, these words become a link to the terms of OpenStreetMap.',
+      )
+      .tag('API'),
     SUPPORT_PHONE: Joi.string()
       .pattern(/^\+?\d[\d ().-]{2,30}$/, '+1 202 555 0100')
       .custom((phone: string, { error }) => (callUrl(phone) ? phone : error('any.invalid')))

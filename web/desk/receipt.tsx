@@ -1,10 +1,11 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { timeOf } from '../../shared/rides/events.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { stepsOf } from '../../shared/rides/steps.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Fact } from '../kit/blocks.tsx';
-import { moneyText, placeText, Time, ZonedTime } from '../kit/facts.tsx';
+import { moneyText, Time, ZonedTime } from '../kit/facts.tsx';
 import { page } from '../kit/page.tsx';
 import { ridePath } from '../kit/paths.ts';
 import { ownRide } from '../kit/ride-parts.tsx';

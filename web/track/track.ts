@@ -52,7 +52,7 @@ export function trackPages(
   return {
     name: 'track',
     base: '/track',
-    security: { tileOrigin: config.tiles && new URL(config.tiles.url).origin, referrer: 'strict-origin' },
+    security: { tiles: config.tiles, referrer: 'strict-origin' },
     headers: { 'Cache-Control': 'no-store' },
     hasStreams: true,
     routes: [
