@@ -28,6 +28,7 @@ const ends: readonly [Name, string][] = [
 
 const stepWords: Record<TimerName, string> = {
   open: 'The bidding opens',
+  route: 'The road is looked up',
   rebid: 'A new ride replaces this one',
   offer: 'A driver makes an offer',
   offer_2: 'A second driver makes an offer',
