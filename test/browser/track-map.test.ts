@@ -84,6 +84,31 @@ describe('the map of a ride', () => {
     expect(await recenter.isHidden()).to.equal(true);
   });
 
+  it('keeps the route at its pins while the camera flies and the window changes its size', async () => {
+    const { url, accept } = await newMap();
+    const page = await openPage(await openProfile(desktop), url);
+    await areInView(page, '.point.pickup', '.point.destination', 100);
+    await page.evaluate(() => {
+      const seen = { apart: 0 };
+      Object.assign(window, { seen });
+      const look = () => {
+        const [route, pin] = ['path.route', '.point.pickup'].map((name) => document.querySelector(name));
+        const { x, y, width, height } = (pin as Element).getBoundingClientRect();
+        const path = route as SVGPathElement;
+        const start = path.getPointAtLength(0).matrixTransform(path.getScreenCTM() as DOMMatrix);
+        const isInView = x > 400 && x < innerWidth && y > 0 && y < innerHeight;
+        if (isInView) seen.apart = Math.max(seen.apart, Math.hypot(start.x - x - width / 2, start.y - y - height / 2));
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    await accept();
+    await headline(page, /^Arriv/);
+    for (const width of [1_000, 1_200, 900]) await page.setViewportSize({ width, height: 700 });
+    await areInView(page, '.car', '.point.pickup', 100);
+    expect(await page.evaluate(() => (window as unknown as { seen: { apart: number } }).seen.apart)).to.be.below(3);
+  });
+
   it('works with only the keyboard: skips and moves the map', async () => {
     const { url } = await newMap();
     const page = await openPage(await openProfile(), url);
