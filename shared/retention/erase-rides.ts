@@ -71,6 +71,7 @@ const erasure = [
       'trackToken',
       'searchTerms',
       'leg',
+      'route',
       'lastPosition',
       'asked',
       'excludedDrivers',
