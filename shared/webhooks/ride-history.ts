@@ -38,11 +38,13 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
   status?: RideStatus;
+  /** The names of the fields that changed. */
+  fields?: string[];
   /** The event that was sent, and every attempt to deliver it, oldest first. */
   event?: RideEvent;
   deliveries: EventDelivery[];
@@ -51,13 +53,22 @@ export interface HistoryEntry extends Partial<Origin> {
 /** The fields of a ride from which its history is derived. */
 type RideWithHistory = Pick<
   Ride,
-  'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
+  | 'createdAt'
+  | 'origin'
+  | 'mode'
+  | 'status'
+  | 'offers'
+  | 'events'
+  | 'settledSeq'
+  | 'cancelledBy'
+  | 'fareRaisedAt'
+  | 'changes'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event. Pure. */
 export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
   const created: HistoryEntry = { id: 'created', kind: 'created', at: ride.createdAt, ...ride.origin, deliveries: [] };
-  const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride)];
+  const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride), ...changesOf(ride)];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
 }
 
@@ -99,6 +110,9 @@ const withdrawals = (ride: RideWithHistory): HistoryEntry[] =>
 /** The entry for the last raise of the fare. Earlier raises are not stored. */
 const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
   at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
+
+const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
+  changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 

@@ -10,6 +10,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   offer: 'Offer received',
   withdrawal: 'Offer withdrawn',
   raise: 'Fare raised',
+  change: 'Ride changed',
 };
 
 const statusTitles: Record<RideStatus, string> = {
