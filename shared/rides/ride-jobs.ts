@@ -22,24 +22,32 @@ export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
 
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
- * timer gets its job when the previous one fires. Never fails.
+ * timer gets its job when the previous one fires. The timer `message` has its own job. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const [next] = byDueTime(timersWithJob(ride.timers));
-  const [previous] = byDueTime(timersWithJob(before?.timers ?? []));
-  const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
-  if (next && isNew) await enqueueTimers(ctx, ride, [next]);
+  const earlier = nextTimers(before?.timers ?? []);
+  const isNew = ({ name, dueAt }: Timer) =>
+    !earlier.some((each) => each.name === name && each.dueAt.getTime() === dueAt.getTime());
+  const added = nextTimers(ride.timers).filter(isNew);
+  if (added.length > 0) await enqueueTimers(ctx, ride, added);
+}
+
+/** Messages do not wait for other timers, and no other timer waits while the pool `messages` is down. */
+function nextTimers(timers: readonly Timer[]): Timer[] {
+  const withJob = byDueTime(timersWithJob(timers));
+  const [next] = withJob.filter(({ name }) => name !== 'message');
+  return [...(next ? [next] : []), ...withJob.filter(({ name }) => name === 'message')];
 }
 
 /**
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
- * a ride that was just accepted, by the next withdrawal. Without a job, they would wait for the sweeper.
+ * a ride that was just accepted, by the next withdrawal, by the next change that owes a message. Without a job, they would wait for the sweeper.
  */
-const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask']);
+const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask', 'message']);
 
 /**
  * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
@@ -67,6 +75,7 @@ export async function enqueueTimers(
 
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
+  if (name === 'message') return 'messages';
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
   return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }

@@ -9,7 +9,7 @@ import { page } from '../kit/page.tsx';
 import { ridePath } from '../kit/paths.ts';
 import { ownRide } from '../kit/ride-parts.tsx';
 import { bookers } from '../kit/roles.ts';
-import { zoneAt } from '../kit/zone.ts';
+import { zoneAt } from '../../shared/base/place-zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
 export const receipt = page('/rides/:rideId/receipt', {

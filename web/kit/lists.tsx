@@ -4,7 +4,8 @@ import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { PageRequest } from './answer.ts';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import { ridesPath } from './paths.ts';
-import { startOfDay, zoneOf } from './zone.ts';
+import { zoneOf } from '../../shared/base/place-zone.ts';
+import { startOfDay } from './zone.ts';
 
 /** The filters and the paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 

@@ -22,6 +22,7 @@ const descriptions: Record<PoolName, string> = {
   webhooks: 'one attempt of one event; undelivered events are under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
   mail: 'sends one mail; mails that wait for a retry are under Delayed',
+  messages: 'stores the text messages that a ride owes, or sends one',
 };
 
 /** The states that the board shows. BullMQ has more, but this service has no flows, priorities or paused queues. */
@@ -53,7 +54,7 @@ function presentJob(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
-    const { rideId: ride, keyId: key, mailId: mail, attemptId: attempt } = data;
+    const { rideId: ride, keyId: key, mailId: mail, messageId: message, attemptId: attempt } = data;
     const step = stepOf(data);
     const due = dueAtOf({ timestamp, opts }).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';

@@ -4,7 +4,7 @@ import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { moneyText, shortId } from '../../../web/kit/facts.tsx';
 import { timeIn } from '../../../web/kit/lists.tsx';
-import { zoneOf } from '../../../web/kit/zone.ts';
+import { zoneOf } from '../../../shared/base/place-zone.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
