@@ -63,7 +63,8 @@ export async function eraseMessages(rideIds: readonly string[]): Promise<void> {
 }
 
 /**
- * Ends a message: gives it a state that does not change again, except from `sent` to a later one. Resolves with false if
+ * Ends a message: gives it a state that does not change again, except from `sent` to a later one, and from `failed` to
+ * `delivered`. Resolves with false if
  * it had such a state already, or if `token` is given and another run holds the claim. A number that opted out is
  * recorded before the message.
  */
@@ -76,6 +77,8 @@ export async function finishMessage(
   const finishedAt = new Date(ctx.now());
   if (state === 'opted_out' && number) await addOptOut({ _id: number, at: finishedAt, messageId: _id });
   const from: MessageState[] = state === 'sent' || token ? ['waiting'] : ['waiting', 'sent'];
+  // An attempt that timed out may have been received.
+  if (state === 'delivered') from.push('failed');
   const { modifiedCount } = await messages.updateOne(
     { _id, state: { $in: from }, ...(token && { 'claim.token': token }) },
     {
