@@ -1,5 +1,5 @@
-import { pause } from '../shared/base/abort-signal.ts';
 import { charge, chargeWindow, type Limit, refundWindow } from '../shared/accounts/limit.ts';
+import { pause } from '../shared/base/abort-signal.ts';
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
 import { describeError } from '../shared/base/errors.ts';

@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
+import { canBeTexted } from '../../shared/base/e164.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { canBeTexted } from '../../shared/base/e164.ts';
 import { carTypes } from '../../shared/base/terms.ts';
 import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';

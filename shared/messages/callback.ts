@@ -15,7 +15,12 @@ export const callbackUrl = ({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>, me
  * True if the provider signed this callback: the base64 of the HMAC-SHA1, keyed with the account's token, of the address
  * and each parameter's name and value, sorted by name. Compares in constant time.
  */
-export function isSigned({ secrets, ...config }: Settings, messageId: string, form: URLSearchParams, signature: string): boolean {
+export function isSigned(
+  { secrets, ...config }: Settings,
+  messageId: string,
+  form: URLSearchParams,
+  signature: string,
+): boolean {
   const token = decodeURIComponent(new URL(secrets.smsUrl).password);
   return isOneOf([signatureOf(token, callbackUrl(config, messageId), form)], signature);
 }

@@ -30,7 +30,8 @@ export async function storeMessage(
   const now = new Date(ctx.now());
   const isOld = now.getTime() - row.createdAt.getTime() > messageLifeMs;
   if (isOld) {
-    if (await insertOnce(messages, { ...row, state: 'expired', finishedAt: now })) messageOutcomes.inc({ outcome: 'expired' });
+    if (await insertOnce(messages, { ...row, state: 'expired', finishedAt: now }))
+      messageOutcomes.inc({ outcome: 'expired' });
     return;
   }
   const { keys } = ctx.config.secrets;
@@ -43,6 +44,21 @@ export async function storeMessage(
 /** Decrypts a stored message. Throws SecretsKeyMissing or SecretDamaged. */
 export const openMessage = (config: Pick<Config, 'secrets'>, { _id, sealed = '' }: MessageRow): MessageText =>
   JSON.parse(decrypt(sealed, config.secrets.keys, _id));
+
+/** A message with its number and text, for its account's pages; null once they are erased, or if they do not decrypt. */
+export type ShownMessage = MessageRow & { opened: MessageText | null };
+
+export function shownMessage(config: Pick<Config, 'secrets'>, row: MessageRow): ShownMessage {
+  try {
+    return { ...row, opened: row.sealed === undefined ? null : openMessage(config, row) };
+  } catch {
+    return { ...row, opened: null };
+  }
+}
+
+/** True if messages can be read: on a phone, or on the message page of a development stack. */
+export const canText = ({ environment, secrets }: Pick<Config, 'environment' | 'secrets'>): boolean =>
+  secrets.smsUrl !== '' || environment === 'development';
 
 /** Adds the job of a waiting message. Never fails: the sweeper adds it later if Redis did not accept it. */
 export const enqueueMessage = (

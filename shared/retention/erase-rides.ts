@@ -1,12 +1,12 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
+import { messages } from '../messages/message-row.ts';
+import { eraseMessages } from '../messages/stored-messages.ts';
 import { erasedIdempotencyKey } from '../rides/create-ride.ts';
 import { erasedFields } from '../rides/fields.ts';
 import { erasable, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
-import { messages } from '../messages/message-row.ts';
-import { eraseMessages } from '../messages/stored-messages.ts';
 import { attempts } from '../webhooks/attempts.ts';
 import { eraseAttempts } from '../webhooks/erase-attempts.ts';
 

@@ -29,7 +29,14 @@ export async function storeOwedMessages(ctx: Context, rideId: string): Promise<T
       const to = recipientOf(ride, person);
       if (!to?.phone) continue;
       const text = textFor(ctx, { ride, account, kind, person, locale: to.locale, now });
-      const row = { _id: `${rideId}:${kind}:${person}`, rideId, accountId: ride.accountId, kind, person, createdAt: at };
+      const row = {
+        _id: `${rideId}:${kind}:${person}`,
+        rideId,
+        accountId: ride.accountId,
+        kind,
+        person,
+        createdAt: at,
+      };
       await storeMessage(ctx, { ...row, ...(ride.mode === 'test' && { isTest: true }) }, { to: to.phone, text });
     }
   }
@@ -43,7 +50,10 @@ export async function storeOwedMessages(ctx: Context, rideId: string): Promise<T
 }
 
 /** The passenger or contact; undefined once the ride is erased. */
-function recipientOf({ passenger, notify }: RideState, person: Person): { phone?: string; locale?: string } | undefined {
+function recipientOf(
+  { passenger, notify }: RideState,
+  person: Person,
+): { phone?: string; locale?: string } | undefined {
   if (person === 'passenger') return notify?.passenger ? passenger : undefined;
   return notify?.contacts?.[Number(person.at(-1)) - 1];
 }

@@ -7,7 +7,10 @@ import { providerToken } from '../support/message-provider.ts';
 import { useTestApi } from '../support/service.ts';
 
 describe('callbacks of the provider of text messages', () => {
-  const api = useTestApi({ SMS_URL: `https://AC123:${providerToken}@provider.example/Messages.json`, SMS_FROM: '+12025550100' });
+  const api = useTestApi({
+    SMS_URL: `https://AC123:${providerToken}@provider.example/Messages.json`,
+    SMS_FROM: '+12025550100',
+  });
   const without = useTestApi();
   const _id = 'ride_1:found:passenger';
   beforeEach(async () => {
@@ -78,7 +81,13 @@ describe('callbacks of the provider of text messages', () => {
     // The example of Twilio's documentation.
     const url = 'https://example.com/myapp.php?foo=1&bar=2';
     const form = new URLSearchParams({
-      ...{ Digits: '1234', To: '+18005551212', From: '+14158675310', Caller: '+14158675310', CallSid: 'CA1234567890ABCDE' },
+      ...{
+        Digits: '1234',
+        To: '+18005551212',
+        From: '+14158675310',
+        Caller: '+14158675310',
+        CallSid: 'CA1234567890ABCDE',
+      },
     });
     expect(signatureOf('12345', url, form)).to.equal('L/OH5YylLD5NRKLltdqwSvS0BnU=');
   });

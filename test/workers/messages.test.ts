@@ -51,8 +51,7 @@ describe('messages to passengers and contacts', () => {
   const send = (row: Pick<MessageRow, '_id'>, of = sending(), token?: string) =>
     runMessageJob(of, { messageId: row._id }, run(token));
   const act = (rideId: string, command: Command) => applyAction(ctx, rideId, command, 'anyone');
-  const told = async (rideId: string) =>
-    (await messagesOfRide(rideId)).map(({ kind, person }) => `${kind} ${person}`);
+  const told = async (rideId: string) => (await messagesOfRide(rideId)).map(({ kind, person }) => `${kind} ${person}`);
   const rowOf = async (id: string) => (await messages.findOne({ _id: id })) as MessageRow;
 
   /** A ride that texts the passenger and one contact. */
@@ -77,7 +76,13 @@ describe('messages to passengers and contacts', () => {
   describe('a ride owes', () => {
     it('the passenger each kind once, and contacts the driver and the end', async () => {
       const accountId = newAccountId();
-      await accounts.insertOne({ _id: accountId, email: accountId, createdAt: new Date(), name: 'Hotel Astoria', members: [] });
+      await accounts.insertOne({
+        _id: accountId,
+        email: accountId,
+        createdAt: new Date(),
+        name: 'Hotel Astoria',
+        members: [],
+      });
       const rideId = await notified({ accountId });
       await accepted(rideId);
       await act(rideId, { action: 'arrive' });
@@ -91,7 +96,11 @@ describe('messages to passengers and contacts', () => {
       for (const row of await messagesOfRide(rideId)) await send(row);
       const { trackToken } = await storedRide(rideId);
       const link = `${ctx.config.trackBaseUrl}/${trackToken}`;
-      const textsTo = (number: string) => started.texts().filter(({ to }) => to === number).map(({ text }) => text);
+      const textsTo = (number: string) =>
+        started
+          .texts()
+          .filter(({ to }) => to === number)
+          .map(({ text }) => text);
       expect(textsTo(guest)).to.have.members([
         `Hotel Astoria: Dana picks you up in about 5 min: Toyota Prius, blue, plate T-1. Live map: ${link}`,
         `Hotel Astoria: Your car is here: Toyota Prius, blue, plate T-1. ${link}`,
@@ -195,7 +204,9 @@ describe('messages to passengers and contacts', () => {
 
     it('if MongoDB fails while the outcome is recorded', async () => {
       const row = await found();
-      onceInsteadOf(messages, 'updateOne', () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNRESET' })));
+      onceInsteadOf(messages, 'updateOne', () =>
+        Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNRESET' })),
+      );
       expect(await send(row)).to.include({ result: 'sent' });
       expect(started.received).to.have.length(1);
     });
@@ -205,7 +216,9 @@ describe('messages to passengers and contacts', () => {
       await send(row);
       await messages.updateOne(
         { _id: row._id },
-        { $set: { state: 'waiting', dueAt: new Date(), claim: { token: 'dead', until: new Date(ctx.now() + 30_000) } } },
+        {
+          $set: { state: 'waiting', dueAt: new Date(), claim: { token: 'dead', until: new Date(ctx.now() + 30_000) } },
+        },
       );
       const held = await send(row);
       expect('againInMs' in held && held.againInMs).to.be.within(1, 30_000);

@@ -64,7 +64,7 @@ function presentJob(job: Job): Job {
       opts,
       failedReason,
       returnvalue,
-      data: { ride, key, mail, attempt, step, due, outcome },
+      data: { ride, key, mail, message, attempt, step, due, outcome },
     };
   };
   return job;

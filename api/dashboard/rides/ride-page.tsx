@@ -1,5 +1,6 @@
 import type { CurrentAccount } from '../../../shared/accounts/members.ts';
 import type { Config } from '../../../shared/base/config.ts';
+import type { ShownMessage } from '../../../shared/messages/stored-messages.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
@@ -26,6 +27,7 @@ interface RidePageProps {
   path: string;
   ride: Ride;
   attempts: readonly ShownAttempt[];
+  messages: readonly ShownMessage[];
   /** `apiKey`, because preact reserves the property `key`. */
   apiKey?: { name: string; webhookUrl?: string };
   news: RideNews;
@@ -41,16 +43,20 @@ interface RidePageProps {
  * the manual steps, and its request.
  */
 export function ridePage(props: RidePageProps): string {
-  const { account, path, ride, attempts, news, entryId, refusal, now } = props;
+  const { account, path, ride, attempts, messages, news, entryId, refusal, now } = props;
   // Deliveries are not for the desk.
   const seesDeliveries = mayUse(account.member.role, 'GET /deliveries/:attemptId');
   const isByHand = ride.mode === 'test' && mayUse(account.member.role, 'POST /console/:rideId/steps/:step');
-  const history = historyOf(ride, attempts, now);
+  const history = historyOf(ride, attempts, now, messages);
   const entries = seesDeliveries ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);
   // Changes whenever the content of the page changes, except for relative times.
-  const version = [news.version, waiting, ...(seesDeliveries ? attempts.map(({ outcome }) => outcome) : [])].join(' ');
+  const outcomes = [
+    ...messages.map(({ state }) => state),
+    ...(seesDeliveries ? attempts.map(({ outcome }) => outcome) : []),
+  ];
+  const version = [news.version, waiting, ...outcomes].join(' ');
   return dashboardPage({
     title: rideName(ride),
     account,

@@ -1,6 +1,7 @@
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
+import { messagesOfRide, shownMessage } from '../../../shared/messages/stored-messages.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { rideWithKey } from '../../../shared/rides/list-rides.ts';
 import { applyManualStep } from '../../../shared/rides/manual-steps.ts';
@@ -70,9 +71,10 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
   async function showRide(request: PageRequest, entryId = request.query('entry'), refusal?: string): Promise<string> {
     const { account, owner, param } = request;
     const rideId = param('rideId');
-    const [found, attempts, news] = await Promise.all([
+    const [found, attempts, messages, news] = await Promise.all([
       rideWithKey(rideId, owner),
       attemptsOfRide(rideId, owner),
+      messagesOfRide(rideId),
       followed(request).then(newsOf),
     ]);
     if (!found) throw new AppError('not_found');
@@ -83,7 +85,18 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
     const latest = { ...news, version, isOver: news.isOver && news.version === version };
     const path = pathOf(rideId);
     return ridePage({
-      ...{ config, account, path, ...found, attempts, news: latest, entryId, refusal, now: service.now() },
+      ...{
+        config,
+        account,
+        path,
+        ...found,
+        attempts,
+        messages: messages.map((row) => shownMessage(config, row)),
+        news: latest,
+        entryId,
+        refusal,
+        now: service.now(),
+      },
     });
   }
 

@@ -38,7 +38,7 @@ describe('the command line of operators', () => {
     );
     const { out } = await run(['queues']);
     expect(out.join('\n')).to.match(
-      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nOldest event not sent/,
+      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nmessages .+\nOldest event not sent/,
     );
     expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers start jobs again\.$/);
     expect((await run(['queues'])).out.join('\n')).not.to.include('paused');
@@ -63,7 +63,7 @@ describe('the command line of operators', () => {
     expect(Number(/^Rides with events to send: (\d+)/m.exec(out.join('\n'))?.[1])).to.be.at.least(1);
     const json = JSON.parse((await run(['queues', '--json'], away)).out[0] ?? '');
     expect(json).to.include({ queues: null, redis: 'redis_away' });
-    expect(json.backlog.overdue).to.have.all.keys('rides', 'timers', 'attempts', 'mails');
+    expect(json.backlog.overdue).to.have.all.keys('rides', 'timers', 'attempts', 'mails', 'messages');
   });
 
   it('queues answers also while Redis accepts connections but hangs', async () => {
