@@ -157,12 +157,10 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
   })
     .required()
     .custom((given: GivenRequest, helpers) =>
-      given.notify?.passenger && !canBeTexted(given.passenger?.phone)
-        ? helpers.error('phone.form', { label: 'passenger.phone' })
-        : given,
+      given.notify?.passenger && !canBeTexted(given.passenger?.phone) ? helpers.error('passenger.phone') : given,
     )
     .meta({ openapi: { title: 'NewRide' } })
-    .messages({ 'phone.form': notE164 })
+    .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
 }
 

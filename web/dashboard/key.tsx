@@ -40,7 +40,14 @@ export const key = page('/keys/:keyId', {
     ]);
     const { egressAddresses } = service.config;
     const texts = canText(service.config);
-    return { account, key, egressAddresses, texts, ridesCreated: rides.get(key._id) ?? 0, failing: health.get(key._id) };
+    return {
+      account,
+      key,
+      egressAddresses,
+      texts,
+      ridesCreated: rides.get(key._id) ?? 0,
+      failing: health.get(key._id),
+    };
   },
   view: keyView,
   forms: {

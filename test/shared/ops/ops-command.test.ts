@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ops } from '../../../cli/ops/commands.ts';
+import { addOptOut } from '../../../shared/messages/numbers.ts';
 import { runToEnd } from '../../support/command-line.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
@@ -30,6 +31,21 @@ describe('the command line of operators', () => {
     expect(lines[0]).to.equal(`Ride id         ${rideId}`);
     expect(lines).to.include('SEQ  AT (UTC)  EVENT  BY  DELIVERY');
     expect(out.join('\n')).not.to.include('Ring twice');
+  });
+
+  it('opt-outs lists numbers as ids with their messages, and clears one by name of the operator', async () => {
+    const numberId = `number_${'0a'.repeat(20)}`;
+    expect((await run(['opt-outs', 'list'])).out).to.deep.equal(['No number has opted out.']);
+    const ctx = await testContext();
+    await addOptOut({ _id: numberId, at: new Date(0), messageId: `${rideId}:found:passenger` });
+    await ctx.close();
+    expect((await run(['opt-outs', 'list'])).out.join('\n')).to.include(
+      `${numberId}  1970-01-01T00:00:00.000Z  ${rideId}:found:passenger`,
+    );
+    expect((await run(['opt-outs', 'clear', numberId])).out.join('\n')).to.include('It gets text messages again.');
+    expect((await run(['audit', '--action', 'opt_out_cleared'])).out.join('\n')).to.include(numberId);
+    expect((await run(['opt-outs', 'clear', numberId])).err).to.deep.equal(['ops: No opted-out number has this id']);
+    expect((await run(['opt-outs'])).err.join('\n')).to.include('opt-outs needs one of: list, clear');
   });
 
   it('queues prints a table, and marks a paused pool until it is resumed', async () => {
