@@ -28,6 +28,7 @@ import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
 import { followRides } from './streams/followed-rides.ts';
+import { tileFilePart } from './tile-file-part.ts';
 import { webPart } from './web-part.ts';
 
 /**
@@ -73,6 +74,7 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     webPart(service, docsPages(operations, service.config), toHttps),
     webPart(service, assetPages()),
     callbackPart(service),
+    ...tileFilePart(service.config),
     ...more,
     healthPart(service),
     // The last one, because it owns every path.

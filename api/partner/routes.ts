@@ -11,8 +11,10 @@ import type { PartnerApi, PartnerOperation } from './operation.ts';
 import { raiseFare } from './raise-fare.ts';
 import { resendEvent } from './resend-event.ts';
 import { retrieveRide } from './retrieve-ride.ts';
+import { retrieveUsage } from './retrieve-usage.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
+import { downloadStatement, listStatements, retrieveStatement } from './statements.ts';
 import { withWarnings } from './warnings.ts';
 import { webhookSources } from './webhook-sources.ts';
 
@@ -29,6 +31,10 @@ export const partnerOperations: readonly PartnerOperation[] = [
   listEvents,
   listRideEvents,
   resendEvent,
+  listStatements,
+  retrieveStatement,
+  downloadStatement,
+  retrieveUsage,
   ...manualSteps,
   webhookSources,
   serviceInformation,

@@ -157,9 +157,12 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
   })
     .required()
     .custom((given: GivenRequest, helpers) =>
-      given.notify?.passenger && !canBeTexted(given.passenger?.phone) ? helpers.error('passenger.phone') : given,
+      given.notify?.passenger && !canBeTexted(given.passenger?.phone)
+        ? helpers.error('passenger.phone', {}, helpers.state.localize?.(['passenger', 'phone']))
+        : given,
     )
     .meta({ openapi: { title: 'NewRide' } })
+    // The label of the rule would be that of the whole body.
     .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
 }

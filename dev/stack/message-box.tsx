@@ -1,11 +1,10 @@
 import compose from 'koa-compose';
-import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import type { Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { messages } from '../../shared/messages/message-row.ts';
 import { type ShownMessage, shownMessage } from '../../shared/messages/stored-messages.ts';
-import { Empty } from '../../web/kit/blocks.tsx';
+import { Empty, PageHead } from '../../web/kit/blocks.tsx';
 import { renderDocument } from '../../web/kit/document.tsx';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { Time } from '../../web/kit/facts.tsx';

@@ -3,6 +3,7 @@ import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
 import { settings, settingTopics } from './settings.ts';
 import { findSimilar, type UnknownSetting } from './similar-settings.ts';
+import { type Tiles, tilesFrom } from './tiles.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -21,6 +22,8 @@ export interface Config {
    * pickup. After the last one, a round runs every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
+  /** Set if the operator has a routing server. Its durations are multiplied by `durationFactor`. */
+  routing?: { durationFactor: number };
   webhookLocalTargets: readonly string[];
   /** The addresses and CIDR ranges from which webhooks are sent; empty if the setting is unset. */
   egressAddresses: readonly string[];
@@ -29,8 +32,8 @@ export interface Config {
   keepAliveMs: number;
   /** The hosts that `Strict-Transport-Security` covers. */
   hsts: 'host' | 'subdomains';
-  /** The map tiles of the live map; without them the background is plain. */
-  tiles?: { url: string; attribution: string };
+  /** The tiles of the maps; without them the background is plain. */
+  tiles?: Tiles;
   /** The target of "I need help" on the live map: a `tel:` address with its phone number, or a page. */
   help?: { url: string; phone?: string };
   /** Limits on the open page streams of one process: in total, per client address and per ride. */
@@ -64,6 +67,7 @@ export interface Config {
     dispatch: number;
     webhooks: number;
     'webhooks-slow': number;
+    routing: number;
     mail: number;
     messages: number;
   };
@@ -81,6 +85,8 @@ export interface Config {
     smsUrl: string;
     opsToken: string;
     geocoderUrl: string;
+    /** May contain a token. */
+    routingUrl: string;
   };
 }
 
@@ -176,12 +182,13 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
     simulationSpeed: value.SIMULATION_SPEED,
     dispatch: Object.freeze({ rounds: Object.freeze(value.DISPATCH_ROUNDS), repeatMs: value.DISPATCH_REPEAT_MS }),
+    ...(value.ROUTING_URL && { routing: Object.freeze({ durationFactor: value.ROUTING_DURATION_FACTOR }) }),
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
     egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     keepAliveMs: value.KEEP_ALIVE_SECONDS * 1_000,
     hsts: value.HSTS,
-    ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
+    ...(value.TILE_URL && { tiles: tilesFrom(value.TILE_URL, value.TILE_ATTRIBUTION) }),
     ...helpFrom(value.SUPPORT_PHONE, value.SUPPORT_URL),
     streams: Object.freeze({
       all: value.MAX_STREAMS,
@@ -219,6 +226,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       dispatch: value.DISPATCH_CONCURRENCY,
       webhooks: value.WEBHOOKS_CONCURRENCY,
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
+      routing: value.ROUTING_CONCURRENCY,
       mail: value.MAIL_CONCURRENCY,
       messages: value.MESSAGES_CONCURRENCY,
     }),
@@ -233,6 +241,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       smsUrl: value.SMS_URL ?? '',
       opsToken: value.OPS_TOKEN ?? '',
       geocoderUrl: value.GEOCODER_URL ?? '',
+      routingUrl: value.ROUTING_URL ?? '',
     }),
   });
 }

@@ -14,7 +14,16 @@ import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
 
 /** Unsets the settings of the test run: an empty setting counts as unset. */
-const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+const given = {
+  MONGO_URL: '',
+  REDIS_URL: '',
+  SMTP_URL: '',
+  SECRETS_KEY: '',
+  HOST: '',
+  PORT: '',
+  LOG_LEVEL: '',
+  ROUTING_URL: '',
+};
 const env = { ...process.env, ...given };
 
 type Answer = { code: number; stdout: string; stderr: string };
@@ -120,6 +129,12 @@ describe('npm run dev', function () {
   it('the events of the test key are delivered to the receiver of the stack', async () => {
     await createRide(printedKey());
     await printed(/event 1 offer\.received +delivered 200/);
+  });
+
+  it('a routing server for the streets of Gothenburg answers at ROUTING_URL until the stack ends', async () => {
+    const { ROUTING_URL } = (await state()).env;
+    const response = await fetch(`${ROUTING_URL}/11.9528,57.6998;11.9385,57.7074`);
+    expect(await response.json()).to.include({ code: 'Ok' });
   });
 
   it('the queue board shows the ride and the step of each job, is read-only, and shows only the used job states', async () => {

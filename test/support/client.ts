@@ -26,7 +26,8 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   const response = await fetch(url, init);
   const { status, headers } = response;
   const text = await response.text();
-  const body = text ? JSON.parse(text) : undefined;
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  const body = isJson && text ? JSON.parse(text) : text || undefined;
   const { pathname, search } = new URL(url);
   const problem = documentProblem({
     method: init.method ?? 'GET',

@@ -1,5 +1,6 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { Time } from '../../../web/kit/facts.tsx';
+import { mapData } from '../../../web/kit/map-data.ts';
 import type { TrackState } from '../../../web/track/track-state.ts';
 import { serverZone, wordsFor } from '../../../web/track/track-words.ts';
 
@@ -7,12 +8,7 @@ import { serverZone, wordsFor } from '../../../web/track/track-words.ts';
 export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
   return (
     <div class="ride-map track" id="map-box" data-keep>
-      <section
-        id="ride-map"
-        aria-label="Map: pickup, destination and car"
-        data-tiles={tiles?.url}
-        data-attribution={tiles?.attribution}
-      >
+      <section id="ride-map" aria-label="Map: pickup, destination and car" {...mapData(tiles)}>
         <noscript>
           <p class="quiet">The map needs scripts.</p>
         </noscript>

@@ -211,6 +211,15 @@ describe('documented answers to partners', () => {
 
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
+    const { statements } = (await partner.get('/statements')).body;
+    saw('StatementList', { statements });
+    saw('StatementMonth', statements[0]);
+    const { body: statement } = await partner.get(`/statements/${statements[0].month}`);
+    saw('Statement', statement);
+    saw('StatementTrip', statement.lines[0]);
+    const { body: usage } = await partner.get('/usage');
+    saw('Usage', usage);
+    saw('UsageDay', usage.days[0]);
     const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);
     saw('FareHint', (await partner.get(`/fare-hint?pickup=${from}&destination=${to}&carType=family`)).body);
 

@@ -27,6 +27,7 @@ describe('concurrency of the delivery pools', () => {
     'webhooks-slow': 500,
     mail: 10,
     messages: 50,
+    routing: 8,
   };
 
   it('the configured concurrency stays if the limit of open files allows it, and nothing is logged', () => {

@@ -1,7 +1,7 @@
 import { Map as LeafletMap, polyline } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
-import { addControls, groundOf } from '../../../web/kit/browser/map-ground.ts';
+import { addGround } from '../../../web/kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
@@ -21,8 +21,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
     minZoom: 2,
     attributionControl: false,
   });
-  groundOf(container).addTo(map);
-  addControls(map, Boolean(container.dataset.attribution));
+  addGround(map, container);
   const recenter = addRecenterButton(map, () => camera.resume());
   const put = putAround(first.pickup);
   const camera = createCamera(map, container, put, (follows) => {
