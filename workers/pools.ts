@@ -19,6 +19,7 @@ import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
 import { runMessageJob } from './message-jobs.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
+import { findRoad } from './routing.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliver } from './webhooks/deliver.ts';
@@ -30,6 +31,7 @@ const handlers = {
   dispatch: dispatchRide,
   webhooks: deliver,
   'webhooks-slow': deliver,
+  routing: findRoad,
   mail: sendStoredMail,
   messages: runMessageJob,
 } satisfies Record<

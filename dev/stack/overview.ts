@@ -44,8 +44,8 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     `KEY=${key?.key ?? 'svc_test_...'}`,
     `curl -s ${url}/v1/rides -H "Authorization: Bearer $KEY" \\`,
     `  -H 'Content-Type: application/json' -d '{ "fare": 24.5,`,
-    `  "pickup": { "lat": 40.758, "lng": -73.9855 },`,
-    `  "destination": { "lat": 40.7128, "lng": -74.006 } }'`,
+    `  "pickup": { "lat": 57.6997, "lng": 11.9523 },`,
+    `  "destination": { "lat": 57.7074, "lng": 11.9385 } }'`,
     '',
   ];
 }

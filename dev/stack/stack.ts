@@ -8,6 +8,7 @@ import type { RunningProcess } from '../servers/processes.ts';
 import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { type RoutingServer, startRoutingServer } from '../streets/routing-server.ts';
+import { streetTiles } from '../streets/street-tiles.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
 import { keepRunning, type RestartingProcess } from './keep-running.ts';
@@ -83,6 +84,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     if (!process.env.ROUTING_URL) routing = await startRoutingServer();
     const given = {
       ...(routing && { ROUTING_URL: routing.url }),
+      ...(!process.env.TILE_URL && { TILE_URL: await streetTiles() }),
       ...options.settings,
       PORT: String(options.port),
       WEBHOOK_LOCAL_TARGETS,

@@ -70,6 +70,7 @@ const erasure = [
       'trackToken',
       'searchTerms',
       'leg',
+      'route',
       'lastPosition',
       'asked',
       'excludedDrivers',

@@ -22,26 +22,26 @@ export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
 
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
- * timer gets its job when the previous one fires. The timer `message` has its own job. Never fails.
+ * timer gets its job when the previous one fires. `route` and `message` have jobs of their own, because no timer may wait
+ * for a slow server of others. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const earlier = nextTimers(before?.timers ?? []);
-  const isNew = ({ name, dueAt }: Timer) =>
-    !earlier.some((each) => each.name === name && each.dueAt.getTime() === dueAt.getTime());
-  const added = nextTimers(ride.timers).filter(isNew);
-  if (added.length > 0) await enqueueTimers(ctx, ride, added);
+  const timers = [firstInLine, named('route'), named('message')].flatMap((find) => {
+    const [next, previous] = [find(ride.timers), find(before?.timers ?? [])];
+    const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
+    return next && isNew ? [next] : [];
+  });
+  if (timers.length > 0) await enqueueTimers(ctx, ride, timers);
 }
 
-/** Messages do not wait for other timers, and no other timer waits while the pool `messages` is down. */
-function nextTimers(timers: readonly Timer[]): Timer[] {
-  const withJob = byDueTime(timersWithJob(timers));
-  const [next] = withJob.filter(({ name }) => name !== 'message');
-  return [...(next ? [next] : []), ...withJob.filter(({ name }) => name === 'message')];
-}
+const named = (wanted: TimerName) => (timers: readonly Timer[]) => timers.find(({ name }) => name === wanted);
+
+const firstInLine = (timers: readonly Timer[]): Timer | undefined =>
+  byDueTime(timersWithJob(timers)).find(({ name }) => name !== 'route' && name !== 'message');
 
 /**
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
@@ -77,6 +77,7 @@ export async function enqueueTimers(
 export function timerPool(name: TimerName): PoolName {
   if (name === 'message') return 'messages';
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
+  if (name === 'route') return 'routing';
   return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 

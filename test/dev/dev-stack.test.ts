@@ -23,6 +23,7 @@ const given = {
   PORT: '',
   LOG_LEVEL: '',
   ROUTING_URL: '',
+  TILE_URL: '',
 };
 const env = { ...process.env, ...given };
 
@@ -137,6 +138,11 @@ describe('npm run dev', function () {
     expect(await response.json()).to.include({ code: 'Ok' });
   });
 
+  it('the maps have a file of the streets of Gothenburg', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/tiles/region.pmtiles`, { headers: { Range: 'bytes=0-6' } });
+    expect({ status: response.status, text: await response.text() }).to.deep.equal({ status: 206, text: 'PMTiles' });
+  });
+
   it('the queue board shows the ride and the step of each job, is read-only, and shows only the used job states', async () => {
     const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
     const page = await board('');
@@ -152,6 +158,7 @@ describe('npm run dev', function () {
       'dispatch',
       'webhooks',
       'webhooks-slow',
+      'routing',
       'mail',
       'messages',
     ]);

@@ -1,11 +1,11 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import type { MessageState } from '../../../shared/messages/message-kinds.ts';
-import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
-import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
-import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
-import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../../../web/kit/facts.tsx';
-import { messageKindWords, messageStateWords, messageTone, personWords } from '../../../web/kit/message-words.ts';
+import type { MessageState } from '../../shared/messages/message-kinds.ts';
+import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { RecordedOutcome } from '../../shared/webhooks/attempts.ts';
+import { failureReason } from '../../shared/webhooks/failure-reasons.ts';
+import type { EventDelivery, HistoryEntry } from '../../shared/webhooks/ride-history.ts';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../kit/facts.tsx';
+import { messageKindWords, messageStateWords, messageTone, personWords } from '../kit/message-words.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   created: 'Ride requested',
