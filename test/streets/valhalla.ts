@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { libraryDirs, unpackedPackages } from '../../dev/servers/debian-packages.ts';
-import type { Street } from '../../dev/streets/street-file.ts';
+import { isArea, type Street } from '../../dev/streets/street-file.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 
 const run = promisify(execFile);
@@ -69,7 +69,7 @@ function osmXml(streets: readonly Street[]): string {
     return ids.get(key);
   };
   const ways = streets
-    .filter(({ kind }) => kind !== 'square')
+    .filter((street) => !isArea(street))
     .map(({ kind, isOneWay, limit, level, shape }, index) => {
       const tags = Object.entries({ highway: kind, oneway: isOneWay ? 'yes' : 'no', maxspeed: limit });
       if (level) tags.push([level, 'yes']);
