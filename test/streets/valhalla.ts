@@ -31,7 +31,9 @@ export async function startValhalla(streets: readonly Street[], folder: string):
   const configFile = path.join(folder, 'valhalla.json');
   await fs.writeFile(configFile, JSON.stringify(config));
   const command = path.join(engine, 'bin/valhalla-cli.js');
-  await run(process.execPath, [command, 'build_tiles', '-c', configFile, await packed(streets, folder)]);
+  // It also writes files into the current folder.
+  const pbf = await packed(streets, folder);
+  await run(process.execPath, [command, 'build_tiles', '-c', configFile, pbf], { cwd: folder });
   const actor = await Actor.fromConfigFile(configFile);
   return async (from, to) => {
     const locations = [from, to].map(({ lat, lng }) => ({ lat, lon: lng }));
