@@ -17,6 +17,7 @@ import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
+import { findRoad } from './routing.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliver } from './webhooks/deliver.ts';
@@ -28,6 +29,7 @@ const handlers = {
   dispatch: dispatchRide,
   webhooks: deliver,
   'webhooks-slow': deliver,
+  routing: findRoad,
   mail: sendStoredMail,
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 

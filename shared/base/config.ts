@@ -22,7 +22,7 @@ export interface Config {
    * pickup. After the last one, a round runs every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
-  /** Set if the operator has a routing server. Its durations are multiplied by `durationFactor`. */
+  /** Set if the operator has a routing server, whose durations are multiplied by `durationFactor`. */
   routing?: { durationFactor: number };
   webhookLocalTargets: readonly string[];
   /** The addresses and CIDR ranges from which webhooks are sent; empty if the setting is unset. */

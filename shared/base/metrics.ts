@@ -85,6 +85,14 @@ export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
   help: 'Requests that drivers received, in dispatch rounds and between them',
 });
 
+export const routeRequests = counter('rides_route_requests_total', {
+  help: 'Routes that were asked for: road, no_route, implausible, failed, or rests while the routing server is not asked',
+  labels: ['outcome'],
+});
+export const routingRests = gauge('rides_routing_rests', {
+  help: '1 from five failures of the routing server in a row until it answers this process again, else 0',
+});
+
 export const timerLag = histogram('rides_timer_lag_seconds', {
   help: 'From the due time of a timer to the change that it made',
   labels: ['timer'],

@@ -6,7 +6,7 @@ import type { TimerName } from './terms.ts';
 import type { Tracing } from './tracing.ts';
 
 /** The names of the worker pools. Each pool runs the jobs of the queue with the same name. */
-export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
+export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'routing', 'mail'] as const;
 export type PoolName = (typeof poolNames)[number];
 
 /** The data of a job contains only ids: the worker reads everything else from MongoDB. */
@@ -34,6 +34,7 @@ export interface Queues {
   dispatch: Queue<TimerJob>;
   webhooks: Queue<DeliveryJob | AttemptJob>;
   'webhooks-slow': Queue<DeliveryJob | AttemptJob>;
+  routing: Queue<TimerJob>;
   mail: Queue<MailJob>;
 }
 
@@ -68,6 +69,7 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
     dispatch: create('dispatch'),
     webhooks: create('webhooks'),
     'webhooks-slow': create('webhooks-slow'),
+    routing: create('routing'),
     mail: create('mail'),
   };
 }

@@ -215,7 +215,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(1)
       .description('The factor by which the durations of the routing server are multiplied.')
       .note('Most servers compute with empty streets, so their durations are too short at most times of the day.')
-      .tag('API'),
+      .tag('routing'),
   },
   'Fare hints': {
     FARE_HINT_BASE: dollars

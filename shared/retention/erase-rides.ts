@@ -68,6 +68,7 @@ const erasure = [
       'trackToken',
       'searchTerms',
       'leg',
+      'route',
       'lastPosition',
       'asked',
       'excludedDrivers',

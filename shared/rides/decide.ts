@@ -5,7 +5,7 @@ import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import { openedFields } from './first-timers.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
-import { arrivalHeading, legBetween } from './position.ts';
+import { arrivalHeading, legBetween, presentLeg } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
 import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
 import { getsSuccessor } from './successor.ts';
@@ -39,7 +39,7 @@ const maxOffersPerDriver = 3;
 /** The settings that timers depend on. */
 type Timing = Pick<
   Config,
-  'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed' | 'biddingTimeoutMs' | 'scheduleLeadMs'
+  'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed' | 'biddingTimeoutMs' | 'scheduleLeadMs' | 'routing'
 >;
 
 /**
@@ -163,7 +163,12 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
   const durationMs = simulatedDriveMs(ride.scenario, action) / timing.simulationSpeed;
   return action === 'accept'
     ? { leg: legBetween(simulatedStart(ride), ride.pickup, now, durationMs) }
-    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };
+    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, headingAtPickup(ride)) };
+}
+
+function headingAtPickup(ride: RideState): number | undefined {
+  const leg = presentLeg(ride);
+  return leg && arrivalHeading(leg);
 }
 
 /** The timer that would send this command. Once anyone has sent the command, the timer is no longer needed. */
@@ -181,9 +186,12 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
   const rebid: Timer[] =
     // Stryker disable next-line ConditionalExpression: only a cancellation has a party
     command.action === 'cancel' && getsSuccessor(ride, command.by) ? [{ name: 'rebid', dueAt: now }] : [];
+  const route: Timer[] =
+    timing.routing && (action === 'accept' || action === 'start') ? [{ name: 'route', dueAt: now }] : [];
   return [
     ...stall,
     ...rebid,
+    ...route,
     ...(command.action === 'withdrawOffer' ? askTimer(ride, withdrawn(ride, command.offerId, now), now) : []),
     ...driverTimer(ride, action, now),
     ...acceptTimer(ride, command, now),

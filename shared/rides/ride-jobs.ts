@@ -22,18 +22,26 @@ export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
 
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
- * timer gets its job when the previous one fires. Never fails.
+ * timer gets its job when the previous one fires. `route` has its own job, because no timer may wait for a slow routing
+ * server. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const [next] = byDueTime(timersWithJob(ride.timers));
-  const [previous] = byDueTime(timersWithJob(before?.timers ?? []));
-  const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
-  if (next && isNew) await enqueueTimers(ctx, ride, [next]);
+  const timers = [firstInLine, routeTimer].flatMap((find) => {
+    const [next, previous] = [find(ride.timers), find(before?.timers ?? [])];
+    const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
+    return next && isNew ? [next] : [];
+  });
+  if (timers.length > 0) await enqueueTimers(ctx, ride, timers);
 }
+
+const routeTimer = (timers: readonly Timer[]): Timer | undefined => timers.find(({ name }) => name === 'route');
+
+const firstInLine = (timers: readonly Timer[]): Timer | undefined =>
+  byDueTime(timersWithJob(timers)).find(({ name }) => name !== 'route');
 
 /**
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
@@ -68,6 +76,7 @@ export async function enqueueTimers(
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
+  if (name === 'route') return 'routing';
   return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 

@@ -95,13 +95,31 @@ export interface Timer {
   dueAt: Date;
 }
 
-/** One simulated drive along a great circle. The car's position follows from the leg and the time. */
+/**
+ * One simulated drive, along the ride's route or else along a great circle. The car's position follows from the leg, the
+ * route and the time.
+ */
 export interface Leg {
   from: Location;
   to: Location;
   heading: number;
   startAt: Date;
   endAt: Date;
+}
+
+/** The last answer of the routing server for the ride's present leg (workers/routing.ts). */
+export interface Route {
+  /** The end of its leg. In another leg the route no longer applies. */
+  to: 'pickup' | 'destination';
+  /** The time from which it applies: when a simulated car joins it, or when a real one was at its start. */
+  at: Date;
+  /** The start. Missing if the car's position was unknown. */
+  from?: Pick<Location, 'lat' | 'lng'>;
+  /**
+   * The line (path.ts) with at most 4 kB, its length, and the duration in seconds, multiplied by
+   * ROUTING_DURATION_FACTOR. Missing if there is no way, or no usable answer.
+   */
+  road?: { line: string; km: number; seconds: number };
 }
 
 /** A driver to whom a dispatch round opened a live ride, with the distance to the pickup at that time. */
@@ -200,6 +218,7 @@ export interface Ride extends RideRequest {
   agreedPrice?: number;
   driver?: Driver;
   leg?: Leg;
+  route?: Route;
   cancelledBy?: CancelledBy;
   cancelReason?: CancelReason;
   /** The id of the successor, chosen when the driver cancelled. The successor may not exist yet. */

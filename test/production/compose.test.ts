@@ -27,7 +27,7 @@ describe('docker-compose.yml', function () {
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
-  const processes = ['api', 'bidding', 'dispatch', 'mail', 'simulator', 'webhooks', 'webhooks-slow'];
+  const processes = ['api', 'bidding', 'dispatch', 'mail', 'routing', 'simulator', 'webhooks', 'webhooks-slow'];
   const commands = ['drivers', 'keys', 'ops'];
   const ours = [...processes, 'migrate', ...commands];
 
@@ -170,14 +170,14 @@ describe('docker-compose.yml', function () {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
-    expect(reachable).to.have.members(['api', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
+    expect(reachable).to.have.members(['api', 'mail', 'ops', 'routing', 'webhooks', 'webhooks-slow']);
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('only the services that answer or send requests, webhooks or mails over the internet have access to it', () => {
+  it('only the services that answer or send requests, webhooks or mails, or ask for routes, over the internet have access to it', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
-    expect(out).to.have.members(['api', 'caddy', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
+    expect(out).to.have.members(['api', 'caddy', 'mail', 'ops', 'routing', 'webhooks', 'webhooks-slow']);
   });
 
   it('docker-compose.yml starts the API and the workers after the replica set and the migration', () => {

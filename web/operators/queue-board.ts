@@ -21,6 +21,7 @@ const descriptions: Record<PoolName, string> = {
   dispatch: 'live rides: opens a ride to nearby drivers, wider in each round; also the work after a driver is chosen',
   webhooks: 'one attempt of one event; undelivered events are under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
+  routing: 'asks the routing server for the road of a leg',
   mail: 'sends one mail; mails that wait for a retry are under Delayed',
 };
 

@@ -3,8 +3,8 @@ import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { useStarted } from './use-started.ts';
 
-/** A server that answers like a geocoder. */
-export interface TestGeocoder {
+/** A server that an operator could set. */
+export interface OperatorServer {
   origin: string;
   /** The requests, in the order of their arrival. */
   asked: { url: URL; userAgent?: string }[];
@@ -38,26 +38,31 @@ export const answerByPath: RequestListener = (request, response) => {
   response.end(JSON.stringify(isPhoton ? photonAnswer : nominatimAnswer));
 };
 
-/** Starts the server before the tests of the surrounding describe. It answers as a real server until a test replaces that. */
-export const useGeocoder = (): TestGeocoder =>
-  useStarted(async () => {
-    const asked: TestGeocoder['asked'] = [];
-    let answer = answerByPath;
-    const server = http.createServer((request, response) => {
-      const url = new URL(request.url ?? '', `http://${request.headers.host}`);
-      asked.push({ url, userAgent: request.headers['user-agent'] });
-      answer(request, response);
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return {
-      origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      asked,
-      answerWith(next) {
-        answer = next;
-      },
-      close() {
-        server.closeAllConnections();
-        server.close();
-      },
-    };
+/** Starts a geocoder before the tests of the surrounding describe. It answers as a real one until a test replaces that. */
+export const useGeocoder = (): OperatorServer => useOperatorServer(answerByPath);
+
+/** Starts a server with this first answer before the tests of the surrounding describe. */
+export const useOperatorServer = (first: RequestListener): OperatorServer =>
+  useStarted(() => startOperatorServer(first));
+
+export async function startOperatorServer(first: RequestListener): Promise<OperatorServer> {
+  const asked: OperatorServer['asked'] = [];
+  let answer = first;
+  const server = http.createServer((request, response) => {
+    const url = new URL(request.url ?? '', `http://${request.headers.host}`);
+    asked.push({ url, userAgent: request.headers['user-agent'] });
+    answer(request, response);
   });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    answerWith(next) {
+      answer = next;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
