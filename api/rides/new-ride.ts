@@ -162,7 +162,6 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
         : given,
     )
     .meta({ openapi: { title: 'NewRide' } })
-    // The label of the rule would be that of the whole body.
     .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
 }
