@@ -8,19 +8,8 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { followKeys } from './key-views.ts';
-import { overviewRoutes } from './overview/overview.tsx';
-import type { DashboardRoute } from './page-routes.ts';
-import { type NewsStreams, newsView } from './rides/follow-ride.ts';
-import { rideRoutes } from './rides/ride.tsx';
-import { confirmRoutes } from './sign-in/confirm.tsx';
-import { invitationRoutes } from './sign-in/invitation.ts';
-import { linkRoutes } from './sign-in/link.tsx';
-import { signInRoutes } from './sign-in/sign-in.tsx';
-import { signOutRoutes } from './sign-in/sign-out.ts';
 import { dashboardStreams } from './streams.ts';
-import { switchRoutes } from './switch.ts';
-import { type PageParts, webRoutes } from './web-pages.tsx';
+import { dashboardRoutes } from './web-pages.ts';
 
 export const dashboardBase = '/dashboard';
 
@@ -36,23 +25,13 @@ interface SharedParts {
 export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
-  const keyViews = followKeys(service, wake);
   const routes = dashboardRoutes(service, {
-    creation,
-    keyViews,
-    openStream: streams.open,
-    streams: streams.of(newsView),
-    mailPage: config.secrets.smtpUrl ? undefined : mailPage,
+    ...{ creation, streams, mailPage: config.secrets.smtpUrl ? undefined : mailPage },
   });
-  const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'dashboard',
     owns: isBelow(dashboardBase),
-    headers: new Map([
-      // Some tile servers refuse requests without a referrer.
-      ...pageHeaders({ tileOrigin, referrer: tileOrigin ? 'strict-origin' : 'same-origin' }),
-      ['Cache-Control', 'no-store'],
-    ]),
+    headers: new Map([...pageHeaders(config), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(dashboardBase, routes),
     handle: compose<RequestContext>([
       redirectToHttps(config),
@@ -61,33 +40,6 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
     ]),
     renderError: pageError,
     endHeld: streams.endAll,
-    async close() {
-      keyViews.close();
-      streams.close();
-    },
+    close: async () => streams.close(),
   };
-}
-
-/** The objects of the process that the routes use. */
-export interface DashboardParts extends PageParts, Pick<SharedParts, 'mailPage'> {
-  /** The streams of the rides' pages. */
-  streams: NewsStreams;
-}
-
-/** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
-export function dashboardRoutes(
-  service: Context,
-  { streams, mailPage, ...pageParts }: DashboardParts,
-): DashboardRoute[] {
-  return [
-    ...signInRoutes(service, mailPage),
-    ...linkRoutes(service),
-    ...invitationRoutes(service),
-    ...confirmRoutes(service, mailPage),
-    ...signOutRoutes(service),
-    ...overviewRoutes(service),
-    ...rideRoutes(service, streams),
-    ...webRoutes(service, pageParts),
-    ...switchRoutes(service),
-  ];
 }

@@ -25,7 +25,7 @@ const answer = objectSchema(
   { title: 'Ride', optional: [...optionalFields, 'liveLocation'] },
 );
 
-type ShownRide = ReadRide & Pick<Ride, 'leg'> & { now: Date; reported?: ReportedPosition };
+type ShownRide = ReadRide & Pick<Ride, 'leg' | 'route'> & { now: Date; reported?: ReportedPosition };
 
 /** Contract, section 4.2. */
 export const retrieveRide: PartnerOperation<'GET'> = {
@@ -48,7 +48,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   errors: ['ride_not_found'],
   route({ service }) {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
-    const projection = { ...readFields, leg: 1, now: '$$NOW', reported: { $first: '$reported' } };
+    const projection = { ...readFields, leg: 1, route: 1, now: '$$NOW', reported: { $first: '$reported' } };
     const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),

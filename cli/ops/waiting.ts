@@ -11,7 +11,8 @@ export const waitingCommands = {
   queues: command({
     summary: 'shows waiting jobs and how late they are',
     about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-many events, timers and mails wait, how late the oldest is,
+many events, timers, mails and text messages wait, how late
+the oldest is,
 and which keys have waiting events. A slow partner is listed
 first. Without Redis, shows the problem of Redis and the
 part from MongoDB.`,

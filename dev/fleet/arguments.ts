@@ -2,6 +2,40 @@ import { newCommand } from '../../cli/parser.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import type { Area } from './fleet.ts';
 
+<<<<<<< HEAD
+=======
+export const usage = `Usage: npm run fleet -- --drivers N --area LAT,LNG,KM
+           [--seed N] [--speed N] [--url BASE] [--port N]
+       npm run fleet -- --keys FILE --area LAT,LNG,KM
+           [--seed N] [--speed N] --url BASE
+
+Runs N simulated drivers against the drivers' API until
+Ctrl-C: they go online, report positions, bid and drive their
+rides. Some counter the fare, some withdraw, few cancel. At
+the end they cancel their rides and go offline.
+
+  --drivers N         number of drivers, 1 to 5000. They are
+                      created on the running npm run dev and
+                      revoked at the end
+  --area LAT,LNG,KM   where they wait: position and radius
+  --seed N            repeats a run: the same seed gives the
+                      same drivers and choices
+  --speed N           N times faster than real life; default:
+                      SIMULATION_SPEED, or 1
+  --url BASE          the service's address, for example of
+                      a proxy in front of it
+  --port N            uses the npm run dev on port N, not the
+                      newest one
+  --keys FILE         uses existing drivers: one key per line
+
+Examples
+  npm run fleet -- --drivers 200 --area 57.7,11.95,4
+  npm run fleet -- --drivers 20 --area=-33.87,151.21,3 \\
+    --seed 7 --speed 20
+  npm run fleet -- --keys drivers.txt \\
+    --area 52.52,13.4,8 --url https://rides.example`;
+
+>>>>>>> main
 export interface FleetArguments {
   /** The number of drivers; undefined with --keys. */
   drivers?: number;
@@ -55,7 +89,7 @@ function parseArea(value: string): Area {
   const parts = value.split(',');
   const [lat = Number.NaN, lng = Number.NaN, km = Number.NaN] = parts.map((part) => (part.trim() ? Number(part) : NaN));
   const isArea = parts.length === 3 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && km > 0 && km <= 1_000;
-  if (!isArea) throw new UsageError('--area must be LAT,LNG,KM, such as 40.758,-73.9855,5');
+  if (!isArea) throw new UsageError('--area must be LAT,LNG,KM, such as 57.7,11.95,4');
   return { lat, lng, km };
 }
 

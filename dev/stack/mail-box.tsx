@@ -1,15 +1,15 @@
 import compose from 'koa-compose';
-import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { CopyButton, Empty } from '../../web/kit/blocks.tsx';
+import { CopyButton, Empty, PageHead } from '../../web/kit/blocks.tsx';
 import { renderDocument } from '../../web/kit/document.tsx';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { Time } from '../../web/kit/facts.tsx';
 import { mailBoxPath, onlyLocal } from './local-pages.ts';
+import { withLinks } from './with-links.tsx';
 
 const shownMails = 50;
 
@@ -94,19 +94,8 @@ function MailCard({ mail, text }: ShownMail) {
           <CopyButton text={code} what="code" />
         </p>
       )}
+      {/* The link of a code mail signs in with one click. */}
       {text && <pre>{withLinks(text.text)}</pre>}
     </article>
   );
 }
-
-/** A text whose addresses are links: the link of a code mail signs in with one click. */
-const withLinks = (text: string) =>
-  text.split(/(https?:\/\/\S+)/).map((piece) =>
-    /^https?:/.test(piece) ? (
-      <a key={piece} href={piece}>
-        {piece}
-      </a>
-    ) : (
-      piece
-    ),
-  );

@@ -138,3 +138,11 @@ export const offerSchema = objectSchema(
   },
   { title: 'Offer', description: 'An offer of one driver for a ride.' },
 );
+
+/** The month of a statement, in a path and in answers. */
+export const month = {
+  type: 'string',
+  pattern: '^20\\d\\d-(0[1-9]|1[0-2])$',
+  description: 'A month in UTC.',
+  examples: ['2026-11'],
+} as const;

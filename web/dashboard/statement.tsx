@@ -1,6 +1,7 @@
 import { roleIn } from '../../shared/accounts/account.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
+import { type LineDetails, statementCsv } from '../../shared/usage/statement-csv.ts';
 import { allLines, readStatement } from '../../shared/usage/statements.ts';
 import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
@@ -8,7 +9,6 @@ import type { PageRequest } from '../kit/answer.ts';
 import { chosenMonth } from '../kit/months.ts';
 import { page } from '../kit/page.tsx';
 import { accountants, bookers } from '../kit/roles.ts';
-import { type LineDetails, statementCsv } from './statement-csv.ts';
 import { statementView } from './statement-view.tsx';
 
 /** The statement of a month, as a page and as CSV. */
@@ -35,8 +35,9 @@ export const statement = page('/usage/:month', {
         return detailsOf(lines, request);
       };
       const form = query('format') === 'plain' ? 'plain' : 'spreadsheet';
-      const body = await statementCsv(allLines(account._id, month), detailsOfCsv, form);
-      return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
+      const file = await statementCsv(allLines(account._id, month), detailsOfCsv, form);
+      const headers = { 'Content-Disposition': `attachment; filename="rides-${month}.csv"` };
+      return { file, type: 'text/csv; charset=utf-8; header=present', headers };
     },
   },
 });

@@ -23,7 +23,7 @@ import { ownDatabase } from '../../support/own-database.ts';
 import { certificate, expiredCertificate, privateKey } from '../../support/receiver.ts';
 import { ask } from '../../support/redis-group.ts';
 import { newRide } from '../../support/rides.ts';
-import { testContext, testSettings } from '../../support/service.ts';
+import { testConfig, testContext, testSettings } from '../../support/service.ts';
 import { useStarted } from '../../support/use-started.ts';
 
 describe('ops doctor', () => {
