@@ -2,40 +2,6 @@ import { newCommand } from '../../cli/parser.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import type { Area } from './fleet.ts';
 
-<<<<<<< HEAD
-=======
-export const usage = `Usage: npm run fleet -- --drivers N --area LAT,LNG,KM
-           [--seed N] [--speed N] [--url BASE] [--port N]
-       npm run fleet -- --keys FILE --area LAT,LNG,KM
-           [--seed N] [--speed N] --url BASE
-
-Runs N simulated drivers against the drivers' API until
-Ctrl-C: they go online, report positions, bid and drive their
-rides. Some counter the fare, some withdraw, few cancel. At
-the end they cancel their rides and go offline.
-
-  --drivers N         number of drivers, 1 to 5000. They are
-                      created on the running npm run dev and
-                      revoked at the end
-  --area LAT,LNG,KM   where they wait: position and radius
-  --seed N            repeats a run: the same seed gives the
-                      same drivers and choices
-  --speed N           N times faster than real life; default:
-                      SIMULATION_SPEED, or 1
-  --url BASE          the service's address, for example of
-                      a proxy in front of it
-  --port N            uses the npm run dev on port N, not the
-                      newest one
-  --keys FILE         uses existing drivers: one key per line
-
-Examples
-  npm run fleet -- --drivers 200 --area 57.7,11.95,4
-  npm run fleet -- --drivers 20 --area=-33.87,151.21,3 \\
-    --seed 7 --speed 20
-  npm run fleet -- --keys drivers.txt \\
-    --area 52.52,13.4,8 --url https://rides.example`;
-
->>>>>>> main
 export interface FleetArguments {
   /** The number of drivers; undefined with --keys. */
   drivers?: number;
@@ -56,7 +22,7 @@ Ctrl-C: they go online, report positions, bid and drive
 their rides. Some counter the fare, some withdraw, few
 cancel. At the end they cancel their rides and go offline.`;
   const args = newCommand('npm run fleet --', about, [
-    'PROGRAM --drivers 200 --area 40.758,-73.9855,5',
+    'PROGRAM --drivers 200 --area 57.7,11.95,4',
     'PROGRAM --drivers 20 --area -33.87,151.21,3 \\\n    --seed 7 --speed 20',
     'PROGRAM --keys drivers.txt \\\n    --area 52.52,13.4,8 --url https://rides.example',
   ])
