@@ -157,8 +157,12 @@ async function startProviderWithOutages(): Promise<ProviderWithOutages> {
       provider = await startMessageProvider(Number(new URL(url).port));
     },
     isSlow(slow) {
-      let asked = 0;
-      provider.answerWith(slow ? ({ token }) => ((asked += 1) % 2 === 0 ? 'none' : acceptance(token)) : undefined);
+      let hangs = true;
+      const everySecond = ({ token }: ReceivedMessage) => {
+        hangs = !hangs;
+        return hangs ? 'none' : acceptance(token);
+      };
+      provider.answerWith(slow ? everySecond : undefined);
     },
     close: () => provider.close(),
   };
