@@ -11,7 +11,7 @@ export interface RideView<Read, State> {
   /** The projection for reading a ride. */
   fields: object;
   /** Adds data that is not stored in the ride. */
-  complete?(ride: Read): Promise<Read>;
+  complete?(ride: Read, service: Context): Promise<Read>;
   /** The state to show, or null if the ride is no longer shown: then its streams end. Pure. */
   stateOf(ride: Read): State | null;
   /** True for the final state. */
@@ -39,7 +39,7 @@ interface FollowedRides<Read, State> {
 
 /** Feeds the streams of rides in this process. */
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
-  { log, config }: Context,
+  service: Context,
   wake: Wake,
   {
     fields,
@@ -50,6 +50,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     pollMs,
   }: RideView<Read, State>,
 ): FollowedRides<Read, State> {
+  const { log, config } = service;
   const followed = watch<Viewer>({
     async look(watched) {
       const rideIds = [...watched.keys()];
@@ -59,7 +60,8 @@ export function followRides<Read extends { _id: string }, State extends { now: n
           { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 },
         )
         .toArray();
-      for (const ride of await Promise.all(found.map(complete))) show(ride, watched.get(ride._id) ?? []);
+      for (const ride of await Promise.all(found.map((ride) => complete(ride, service))))
+        show(ride, watched.get(ride._id) ?? []);
     },
     pollMs,
     onNews: (note) => wake.onRideChange((rideId) => note(rideId)),
