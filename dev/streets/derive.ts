@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { largestCircuit } from './circuit.ts';
+import { openWater } from './open-water.ts';
 import { encodePolyline } from './polyline.ts';
 
 /**
@@ -25,9 +26,11 @@ const closed = new Set(['no', 'private', 'delivery', 'psv', 'customers']);
 /** A point this near to the line without it is left out, unless it is a junction. */
 const toleranceMetres = 2;
 
-const { drives, squares } = select(readExtract());
+const extract = readExtract();
+const { drives, squares } = select(extract);
 const junctions = junctionsOf(drives);
-const lines = [...inCircuit(drives.map(simplified)).map(lineOf), ...squares.map(lineOf)];
+const streets = inCircuit(drives.map((way) => simplified(way)));
+const lines = [...streets, ...squares, riverOf(extract, streets)].map(lineOf);
 const head = '# © OpenStreetMap contributors, ODbL 1.0: see README.md\n# class\tproperties\tname\tshape\n';
 fs.writeFileSync(path.join(import.meta.dirname, 'gothenburg.tsv'), `${head}${lines.join('\n')}\n`);
 
@@ -82,15 +85,33 @@ function junctionsOf(ways: Way[]): Set<string> {
   return found;
 }
 
+/** The river, where the extract has neither streets nor paths: it has no water. */
+function riverOf(ways: Way[], streets: Way[]): Way {
+  const onGround = ways.filter(({ tags: { bridge = 'no', tunnel = 'no' } }) => bridge === 'no' && tunnel === 'no');
+  const points = streets.flatMap((street) => street.points);
+  const lngs = points.map(([lng]) => lng);
+  const lats = points.map(([, lat]) => lat);
+  const box = { west: Math.min(...lngs), south: Math.min(...lats), east: Math.max(...lngs), north: Math.max(...lats) };
+  const outline = openWater(
+    onGround.map((way) => way.points),
+    box,
+    [11.949, 57.7043],
+    { north: 57.7418, west: 11.997, east: 12.0072 },
+  );
+  return simplified({ id: '', tags: { natural: 'water', name: 'Göta älv' }, points: outline.map(rounded) }, 12);
+}
+
 /** The way without the points that its shape does not need (Douglas-Peucker). */
-function simplified(way: Way): Way {
+function simplified(way: Way, tolerance = toleranceMetres): Way {
   const { points } = way;
-  const kept = new Set(points.flatMap((point, index) => (junctions.has(String(point)) ? [index] : [])));
+  const isKept = (point: Position, index: number) =>
+    index === 0 || index === points.length - 1 || junctions.has(String(point));
+  const kept = new Set(points.flatMap((point, index) => (isKept(point, index) ? [index] : [])));
   const ends = [...kept];
   const pieces = ends.slice(1).map((end, index) => [ends[index] as number, end] as const);
   for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
     const [from, to] = piece;
-    let [farthest, most] = [0, toleranceMetres];
+    let [farthest, most] = [0, tolerance];
     for (let index = from + 1; index < to; index++) {
       const metres = offset(points[index] as Position, points[from] as Position, points[to] as Position);
       if (metres > most) [farthest, most] = [index, metres];
@@ -145,7 +166,7 @@ function lineOf({ tags, points }: Way): string {
     bridge && bridge !== 'no' && 'bridge',
     tunnel === 'yes' && 'tunnel',
   ].filter(Boolean);
-  const kind = tags.area === 'yes' ? 'square' : highway;
+  const kind = tags.area === 'yes' ? 'square' : (tags.natural ?? highway);
   const shape = encodePolyline(
     points.map(([lng, lat]) => ({ lat, lng })),
     5,

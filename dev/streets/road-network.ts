@@ -1,7 +1,7 @@
 import createGraph, { type NodeId } from 'ngraph.graph';
 import { nba } from 'ngraph.path';
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
-import type { Street } from './street-file.ts';
+import { isArea, type Street } from './street-file.ts';
 
 export interface Route {
   metres: number;
@@ -52,7 +52,7 @@ const metresPerDegree = 111_195;
  */
 export function createRoadNetwork(streets: readonly Street[]) {
   const pieces = streets
-    .filter(({ kind }) => kind !== 'square')
+    .filter((street) => !isArea(street))
     .flatMap((street) =>
       street.shape.slice(1).map((to, index): Piece => ({ street, from: street.shape[index] as Point, to })),
     );

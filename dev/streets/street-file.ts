@@ -5,7 +5,7 @@ import { decodePolyline } from './polyline.ts';
 
 /** A way of `gothenburg.tsv` (README.md). */
 export interface Street {
-  /** OpenStreetMap's class, such as `residential`; `square` for the outline of a square. */
+  /** OpenStreetMap's class, such as `residential`; `square` or `water` for the outline of one. */
   kind: string;
   name: string;
   /** True if cars may only drive in the direction of the shape. */
@@ -17,9 +17,12 @@ export interface Street {
   shape: Point[];
 }
 
+/** True for an outline: no car drives there. */
+export const isArea = ({ kind }: Street): boolean => kind === 'square' || kind === 'water';
+
 export const streetFile = path.join(import.meta.dirname, 'gothenburg.tsv');
 
-/** The streets and squares of the city. */
+/** The streets, the squares and the river of the city. */
 export async function readStreets(): Promise<Street[]> {
   const lines = (await fs.readFile(streetFile, 'utf8')).split('\n');
   return lines.filter((line) => line && !line.startsWith('#')).map(streetIn);

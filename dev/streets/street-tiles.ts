@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import GeoJSONVT from 'geojson-vt';
 import { fromGeojsonVt } from 'vt-pbf';
-import { readStreets, type Street, streetFile } from './street-file.ts';
+import { isArea, readStreets, type Street, streetFile } from './street-file.ts';
 import { type Tile, tileArchive } from './tile-archive.ts';
 
 const cache = path.join(import.meta.dirname, '../../.cache');
@@ -38,11 +38,14 @@ export function archiveOf(streets: readonly Street[]): Buffer {
   const earth = [west, south, west, north, east, north, east, south, west, south];
   const layers = {
     earth: [feature('Polygon', pairs(earth), { kind: 'earth' })],
+    water: streets
+      .filter(({ kind }) => kind === 'water')
+      .map((street) => feature('Polygon', positions(street), { kind: 'water', name: street.name })),
     landuse: streets
-      .filter(isSquare)
+      .filter(({ kind }) => kind === 'square')
       .map((street) => feature('Polygon', positions(street), { kind: 'pedestrian', min_zoom: 13 })),
     roads: streets
-      .filter((street) => !isSquare(street))
+      .filter((street) => !isArea(street))
       .map((street) => feature('LineString', positions(street), roadTags(street))),
   };
   const indexes = Object.entries(layers).map(
@@ -70,8 +73,6 @@ function tileOf(indexes: readonly (readonly [string, GeoJSONVT])[], zoom: number
   }
   return fromGeojsonVt(layers as Parameters<typeof fromGeojsonVt>[0], { version: 2 });
 }
-
-const isSquare = ({ kind }: Street) => kind === 'square';
 
 /** The properties of a road in the schema of Protomaps. */
 function roadTags({ kind: highway, name, isOneWay, level }: Street) {

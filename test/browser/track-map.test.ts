@@ -84,6 +84,31 @@ describe('the map of a ride', () => {
     expect(await recenter.isHidden()).to.equal(true);
   });
 
+  it('keeps the route at its pins while the camera flies and the window changes its size', async () => {
+    const { url, accept } = await newMap();
+    const page = await openPage(await openProfile(desktop), url);
+    await areInView(page, '.point.pickup', '.point.destination', 100);
+    await page.evaluate(() => {
+      const seen = { apart: 0 };
+      Object.assign(window, { seen });
+      const look = () => {
+        const [route, pin] = ['path.route', '.point.pickup'].map((name) => document.querySelector(name));
+        const { x, y, width, height } = (pin as Element).getBoundingClientRect();
+        const path = route as SVGPathElement;
+        const start = path.getPointAtLength(0).matrixTransform(path.getScreenCTM() as DOMMatrix);
+        const isInView = x > 400 && x < innerWidth && y > 0 && y < innerHeight;
+        if (isInView) seen.apart = Math.max(seen.apart, Math.hypot(start.x - x - width / 2, start.y - y - height / 2));
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    await accept();
+    await headline(page, /^Arriv/);
+    for (const width of [1_000, 1_200, 900]) await page.setViewportSize({ width, height: 700 });
+    await areInView(page, '.car', '.point.pickup', 100);
+    expect(await page.evaluate(() => (window as unknown as { seen: { apart: number } }).seen.apart)).to.be.below(3);
+  });
+
   it('works with only the keyboard: skips and moves the map', async () => {
     const { url } = await newMap();
     const page = await openPage(await openProfile(), url);
@@ -236,22 +261,23 @@ describe('the live map with streets', () => {
   it('draws them in the colours of the page, within 120 kB of our files and 100 kB of tiles', async () => {
     const { url } = await rideWithMap(api, await api.partner('test'), 'no_offers', across);
     const page = await openPage(await openProfile(desktop), url);
-    // A main street of the city's west, in the first view.
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.waitForFunction(
         () => {
-          const canvas = document.createElement('canvas').getContext('2d');
-          if (!canvas) return false;
+          const canvas = document.createElement('canvas');
+          canvas.width = 512;
+          canvas.height = 512;
+          const copy = canvas.getContext('2d', { willReadFrequently: true }) as CanvasRenderingContext2D;
           const colour = (name: string) => {
-            canvas.fillStyle = getComputedStyle(document.body).getPropertyValue(`--map-${name}`);
-            canvas.fillRect(0, 0, 1, 1);
-            return canvas.getImageData(0, 0, 1, 1).data.join();
+            copy.fillStyle = getComputedStyle(document.body).getPropertyValue(`--map-${name}`);
+            copy.fillRect(0, 0, 1, 1);
+            return copy.getImageData(0, 0, 1, 1).data.join();
           };
           const wanted = new Set([colour('ground'), colour('main-street')]);
-          for (const tile of document.querySelectorAll('canvas.leaflet-tile-loaded')) {
-            const { width, height } = tile as HTMLCanvasElement;
-            const pixels = (tile as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+          for (const tile of document.querySelectorAll<HTMLCanvasElement>('canvas.leaflet-tile-loaded')) {
+            copy.drawImage(tile, 0, 0);
+            const pixels = copy.getImageData(0, 0, 512, 512).data;
             for (let i = 0; i < pixels.length; i += 4) wanted.delete(pixels.slice(i, i + 4).join());
           }
           return wanted.size === 0;

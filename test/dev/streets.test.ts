@@ -106,7 +106,7 @@ describe("the development stack's map", () => {
     // The tile at the zoom 14 with Järntorget.
     const tile = await archive.getZxy(14, 8735, 4960);
     const text = new TextDecoder().decode(tile?.data);
-    for (const part of ['earth', 'roads', 'kind', 'minor_road', 'major_road', 'Första Långgatan']) {
+    for (const part of ['earth', 'water', 'roads', 'kind', 'minor_road', 'major_road', 'Första Långgatan']) {
       expect(text).to.include(part);
     }
     expect(await archive.getMetadata()).to.include({ attribution: '© OpenStreetMap contributors' });

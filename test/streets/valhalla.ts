@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { libraryDirs, unpackedPackages } from '../../dev/servers/debian-packages.ts';
-import type { Street } from '../../dev/streets/street-file.ts';
+import { isArea, type Street } from '../../dev/streets/street-file.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 
 const run = promisify(execFile);
@@ -31,7 +31,9 @@ export async function startValhalla(streets: readonly Street[], folder: string):
   const configFile = path.join(folder, 'valhalla.json');
   await fs.writeFile(configFile, JSON.stringify(config));
   const command = path.join(engine, 'bin/valhalla-cli.js');
-  await run(process.execPath, [command, 'build_tiles', '-c', configFile, await packed(streets, folder)]);
+  // It also writes files into the current folder.
+  const pbf = await packed(streets, folder);
+  await run(process.execPath, [command, 'build_tiles', '-c', configFile, pbf], { cwd: folder });
   const actor = await Actor.fromConfigFile(configFile);
   return async (from, to) => {
     const locations = [from, to].map(({ lat, lng }) => ({ lat, lon: lng }));
@@ -69,7 +71,7 @@ function osmXml(streets: readonly Street[]): string {
     return ids.get(key);
   };
   const ways = streets
-    .filter(({ kind }) => kind !== 'square')
+    .filter((street) => !isArea(street))
     .map(({ kind, isOneWay, limit, level, shape }, index) => {
       const tags = Object.entries({ highway: kind, oneway: isOneWay ? 'yes' : 'no', maxspeed: limit });
       if (level) tags.push([level, 'yes']);

@@ -106,7 +106,9 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
   if (imports.has(to)) {
     const allowed = allowedLayers[layer] ?? [];
     if (!allowed.includes(toLayer)) return `${layer} may only import ${allowed.join(' and ')}`;
-    if (layer === 'api' && toLayer === 'web' && !importsWeb.test(file)) return 'only app.ts puts pages into the API';
+    if (layer === 'api' && toLayer === 'web' && !importsWeb.test(file) && to !== described)
+      return 'only app.ts puts pages into the API';
+    if (isOfOtherPage(file, to, imports)) return 'a page must not import a file of another page';
     const isUpward = layer === 'shared' && folder !== toFolder && !(rankOf(toFolder) < rankOf(folder));
     return isUpward ? 'imports in shared must go to a lower level' : undefined;
   }
@@ -119,9 +121,19 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
 
 /**
  * The files of api/ that may import pages: `app.ts` puts them into the API, `web-part.ts` needs the types of requests and
- * answers, and the build bundles their scripts. The dashboard is still in api/.
+ * answers, the build bundles their scripts, and `dashboard/` adds the session. Everything may use the types of answers.
  */
 const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/dashboard\//;
+const described = 'web/kit/answer.ts';
+
+const pageList = 'web/dashboard/pages.ts';
+
+/** True if `to` is a page of the list, or the view of one, and `file` is another. What pages share is in other files. */
+function isOfOtherPage(file: string, to: string, imports: Imports): boolean {
+  const page = to.replace(/-view\.tsx$/, '.tsx');
+  const isPage = /^web\/(?!kit\/)/.test(page) && imports.get(pageList)?.some((listed) => listed.to === page);
+  return file.startsWith('web/') && file !== pageList && file !== page && isPage === true;
+}
 
 /** The second file only checks the connection to the mail server. */
 const mayUseMail = ['workers/mail-transport.ts', 'shared/process/ops/doctor/check-network.ts'];

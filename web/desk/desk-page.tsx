@@ -32,7 +32,7 @@ export const desk = page('/desk', {
   read: readDesk,
   view: deskView,
   state: async (request) => stateOf(await boardOf(request), request.has('rows') ? 'all' : undefined),
-  stream: async (request) => ({ view: boardOfKey, keyId: request.account.deskKeyId, first: await boardOf(request) }),
+  stream: async (request) => request.followKey(boardOfKey, request.account.deskKeyId, await boardOf(request)),
   asks: { hint: answerHint, search: answerSearch },
   forms: { book: form({ path: '/desk', act: bookRide }) },
 });

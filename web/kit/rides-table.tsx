@@ -26,7 +26,7 @@ export function RidesTable({
 }) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
-    <table class="table rides" aria-label={label}>
+    <table class="table rides cards" aria-label={label}>
       <TableHead
         columns={['Passenger', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
         numbers={['Price']}

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { nextStepOf } from '../../../api/dashboard/console/manual-steps.tsx';
+import { nextStepOf } from '../../../web/dashboard/driver-steps.tsx';
 import { creationAsCurl, firstValues, requestBody } from '../../../web/kit/ride-request.ts';
 
 const start = Date.UTC(2026, 10, 21, 14);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
@@ -265,7 +266,7 @@ describe('a repeated form of the dashboard', () => {
   }
 
   const routes = () =>
-    dashboardRoutes(api.ctx, {} as DashboardParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
+    dashboardRoutes(api.ctx, {} as PageParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
   it('every form route has a test case', () => {
     const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));

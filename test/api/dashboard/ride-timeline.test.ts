@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../api/dashboard/rides/timeline.tsx';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
+import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../web/dashboard/timeline.tsx';
 import { attemptRecord } from '../../support/attempts.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';

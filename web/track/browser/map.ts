@@ -1,4 +1,4 @@
-import { Map as LeafletMap, polyline } from 'leaflet';
+import { Map as LeafletMap, polyline, SVG } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
 import { addGround } from '../../../web/kit/browser/map-ground.ts';
@@ -12,6 +12,15 @@ interface Place {
   lng: number;
 }
 
+/** Draws the lines anew in each frame of a flight, where Leaflet would scale them, with their width. */
+class ExactRenderer extends SVG {
+  declare _reset: () => void;
+
+  _onZoom(): void {
+    this._reset();
+  }
+}
+
 /** Creates the map with route, pickup, destination and car, on tiles if configured, else on a plain grid. */
 export function createMap(container: HTMLElement, first: TrackState) {
   const map = new LeafletMap(container, {
@@ -20,6 +29,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
     maxZoom: 18,
     minZoom: 2,
     attributionControl: false,
+    renderer: new ExactRenderer(),
   });
   addGround(map, container);
   const recenter = addRecenterButton(map, () => camera.resume());

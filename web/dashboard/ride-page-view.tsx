@@ -1,27 +1,29 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Config } from '../../../shared/base/config.ts';
-import { trackUrl } from '../../../shared/rides/events.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { type HistoryEntry, historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
-import { dashboardPage } from '../../../web/dashboard/frame.tsx';
-import { mayUse } from '../../../web/dashboard/rights.ts';
-import { ButtonLink, LinkButton, PageHead } from '../../../web/kit/blocks.tsx';
-import { countText, OutcomePill, StatusPill, Time } from '../../../web/kit/facts.tsx';
-import { consolePath, keyPath } from '../../../web/kit/paths.ts';
-import { RideLinks, rideName, TripText } from '../../../web/kit/ride-parts.tsx';
-import { CurlOfRide } from '../console/curl-of-ride.tsx';
-import { ManualSteps } from '../console/manual-steps.tsx';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { trackUrl } from '../../shared/rides/events.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { type HistoryEntry, historyOf, type ShownAttempt } from '../../shared/webhooks/ride-history.ts';
+import type { Document } from '../kit/answer.ts';
+import { ButtonLink, LinkButton } from '../kit/blocks.tsx';
+import { countText, OutcomePill, StatusPill, Time } from '../kit/facts.tsx';
+import { consolePath, keyPath } from '../kit/paths.ts';
+import { RideLinks, rideName, TripText } from '../kit/ride-parts.tsx';
+import { builders } from '../kit/roles.ts';
+import { CurlOfRide } from './curl-of-ride.tsx';
+import { DriverSteps } from './driver-steps.tsx';
 import { EntryDetail } from './entry-detail.tsx';
-import { Offers } from './offers.tsx';
 import { RideFacts } from './ride-facts.tsx';
 import { MapWords, RideMap } from './ride-map.tsx';
 import type { RideNews } from './ride-news.ts';
+import { Offers } from './ride-offers.tsx';
 import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';
 
-interface RidePageProps {
+/** What the page of a ride shows. */
+export interface ShownRide {
   config: Pick<Config, 'publicBaseUrl' | 'trackBaseUrl' | 'tiles'>;
   account: CurrentAccount;
+  section: 'rides' | 'console';
   /** The path of the page. The test console shows a ride below its own path. */
   path: string;
   ride: Ride;
@@ -40,27 +42,38 @@ interface RidePageProps {
  * One ride: its people, the live map, the offers, the timeline, and the details of the chosen entry. Of a test ride also
  * the manual steps, and its request.
  */
-export function ridePage(props: RidePageProps): string {
-  const { account, path, ride, attempts, news, entryId, refusal, now } = props;
-  // Deliveries are not for the desk.
-  const seesDeliveries = mayUse(account.member.role, 'GET /deliveries/:attemptId');
-  const isByHand = ride.mode === 'test' && mayUse(account.member.role, 'POST /console/:rideId/steps/:step');
+export function rideView(props: ShownRide): Document {
+  const { config, account, section, path, ride, attempts, news, entryId, refusal, now } = props;
+  const isBuilder = builders.includes(account.member.role);
+  const isByHand = ride.mode === 'test' && isBuilder;
   const history = historyOf(ride, attempts, now);
-  const entries = seesDeliveries ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
+  // Deliveries are not for the desk.
+  const entries = isBuilder ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);
   // Changes whenever the content of the page changes, except for relative times.
-  const version = [news.version, waiting, ...(seesDeliveries ? attempts.map(({ outcome }) => outcome) : [])].join(' ');
-  return dashboardPage({
+  const version = [news.version, waiting, ...(isBuilder ? attempts.map(({ outcome }) => outcome) : [])].join(' ');
+  return {
     title: rideName(ride),
-    account,
-    section: path.startsWith(consolePath) ? 'console' : 'rides',
+    heading: (
+      <span class="title-row">
+        {rideName(ride)} <StatusPill status={ride.status} />
+      </span>
+    ),
+    lead: (
+      <>
+        <TripText ride={ride} />
+        {news.map && <MapWords map={news.map} />}
+      </>
+    ),
+    actions: (news.map || isByHand || !hasEnded(ride.status)) && <Actions {...props} isByHand={isByHand} />,
+    section,
     test: ride.mode === 'test',
     hasErrors: refusal !== undefined,
-    scripts: ['ride-page.js'],
+    scripts: ['ride-page.browser.js'],
     // A refusal is shown at the URL of the form, which has no page to refresh.
     ...(waiting && !refusal && { refreshPath: here }),
-    children: (
+    around: (content) => (
       <>
         <p class="spoken" role="status" id="said" />
         <p class="notice bad connection" id="connection" hidden>
@@ -93,22 +106,22 @@ export function ridePage(props: RidePageProps): string {
             data-latest={entryWords(entries.at(-1) as HistoryEntry)}
             data-waiting={waiting ? '' : undefined}
           >
-            <LiveRide {...props} entries={entries} isByHand={isByHand} />
+            {content}
           </div>
-          {isByHand && <CurlOfRide ride={ride} apiUrl={`${props.config.publicBaseUrl}/v1`} />}
+          {isByHand && <CurlOfRide ride={ride} apiUrl={`${config.publicBaseUrl}/v1`} />}
         </div>
       </>
     ),
-  });
+    children: <LiveRide {...props} entries={entries} isByHand={isByHand} />,
+  };
 }
 
 /** The part of the page that changes with the ride. Elements that can appear or disappear have an id. */
-function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[]; isByHand: boolean }) {
+function LiveRide(props: ShownRide & { entries: readonly HistoryEntry[]; isByHand: boolean }) {
   const { config, account, path, ride, apiKey, news, entries, entryId, now, isByHand } = props;
   const chosen = chosenEntry(entries, entryId);
   return (
     <>
-      <RideHead {...props} />
       {ride.erasedAt && (
         <p class="notice" id="erased">
           <span>
@@ -118,7 +131,7 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[]; isB
           </span>
         </p>
       )}
-      {isByHand && <ManualSteps ride={ride} />}
+      {isByHand && <DriverSteps ride={ride} />}
       <div id="ride-top" class={news.map ? 'ride-top' : undefined}>
         <RideFacts ride={ride} keyName={apiKey?.name} />
         {news.map && <RideMap tiles={config.tiles} />}
@@ -138,37 +151,22 @@ function LiveRide(props: RidePageProps & { entries: readonly HistoryEntry[]; isB
   );
 }
 
-function RideHead({ config, path, ride, news: { map }, isByHand }: RidePageProps & { isByHand: boolean }) {
-  const hasActions = map || isByHand || !hasEnded(ride.status);
+function Actions({ config, path, ride, news: { map }, isByHand }: ShownRide & { isByHand: boolean }) {
   return (
-    <PageHead
-      title={
-        <span class="title-row">
-          {rideName(ride)} <StatusPill status={ride.status} />
-        </span>
-      }
-      actions={
-        hasActions && (
-          <>
-            {map && <ButtonLink to={trackUrl(config.trackBaseUrl, ride)}>Live map</ButtonLink>}
-            {!hasEnded(ride.status) ? (
-              <LinkButton to={`${path}/cancel`} danger>
-                Cancel ride
-              </LinkButton>
-            ) : (
-              isByHand && (
-                <ButtonLink to={`${consolePath}?key=${ride.keyId}&scenario=${ride.scenario ?? 'default'}`}>
-                  Start a test ride
-                </ButtonLink>
-              )
-            )}
-          </>
+    <>
+      {map && <ButtonLink to={trackUrl(config.trackBaseUrl, ride)}>Live map</ButtonLink>}
+      {!hasEnded(ride.status) ? (
+        <LinkButton to={`${path}/cancel`} danger>
+          Cancel ride
+        </LinkButton>
+      ) : (
+        isByHand && (
+          <ButtonLink to={`${consolePath}?key=${ride.keyId}&scenario=${ride.scenario ?? 'default'}`}>
+            Start a test ride
+          </ButtonLink>
         )
-      }
-    >
-      <TripText ride={ride} />
-      {map && <MapWords map={map} />}
-    </PageHead>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
-import { createMovingMap } from '../../../web/track/browser/moving-map.ts';
-import type { TrackState } from '../../../web/track/track-state.ts';
-import { seenWords, wordsFor } from '../../../web/track/track-words.ts';
+import { createMovingMap } from '../../track/browser/moving-map.ts';
+import type { TrackState } from '../../track/track-state.ts';
+import { seenWords, wordsFor } from '../../track/track-words.ts';
 
 /** The live map inside a ride's page, and its texts in the page's head. `show` gets each new state. */
 export function createRideMap(container: HTMLElement, first: TrackState): { show(state: TrackState): void } {

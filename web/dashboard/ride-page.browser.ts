@@ -1,7 +1,7 @@
-import { followRide } from '../../../web/kit/browser/follow.ts';
-import { livePart, refresh } from '../../../web/kit/browser/live-part.ts';
-import type { RideNews } from '../rides/ride-news.ts';
-import { createRideMap } from './ride-map.ts';
+import { followRide } from '../kit/browser/follow.ts';
+import { livePart, refresh } from '../kit/browser/live-part.ts';
+import { createRideMap } from './browser/ride-map.ts';
+import type { RideNews } from './ride-news.ts';
 
 /** The script of a ride's page: the page has new content whenever the version in the ride's stream changes. */
 

@@ -1,19 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import { AppError } from '../../../shared/base/errors.ts';
-import type { TimerName } from '../../../shared/base/terms.ts';
-import { maxOffers } from '../../../shared/rides/decide.ts';
-import { canStep, type ManualStep, plainManualSteps } from '../../../shared/rides/manual-steps.ts';
-import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
-import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
-import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { moneyText, Time } from '../../../web/kit/facts.tsx';
-import { FormId, TextField } from '../../../web/kit/forms.tsx';
-import { consoleRidePath } from '../../../web/kit/paths.ts';
-import { numberIn } from '../../../web/kit/ride-request.ts';
-import type { Form } from '../../http/body.ts';
-import { faultsIn, validate } from '../../http/validate.ts';
-import { manualOfferSchema } from '../../rides/fields.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { TimerName } from '../../shared/base/terms.ts';
+import { maxOffers } from '../../shared/rides/decide.ts';
+import { canStep, type ManualStep, plainManualSteps } from '../../shared/rides/manual-steps.ts';
+import { waitsToOpen } from '../../shared/rides/opening.ts';
+import type { Offer, Ride } from '../../shared/rides/ride-types.ts';
+import { nextSimulatedOffer } from '../../shared/rides/simulation.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import type { SentRequest } from '../kit/answer.ts';
+import { moneyText, Time } from '../kit/facts.tsx';
+import { FormId, TextField } from '../kit/forms.tsx';
+import { consoleRidePath } from '../kit/paths.ts';
+import { numberIn } from '../kit/ride-request.ts';
 
 type Name = ManualStep['step'];
 
@@ -56,7 +54,7 @@ export function nextStepOf({ status, timers }: Pick<Ride, 'status' | 'timers'>):
 }
 
 /** The driver's side of a test ride: buttons for the manual steps that are possible now, and the next automatic step. */
-export function ManualSteps({ ride }: { ride: Ride }) {
+export function DriverSteps({ ride }: { ride: Ride }) {
   if (hasEnded(ride.status)) return null;
   const next = nextStepOf(ride);
   const waits = waitsToOpen(ride);
@@ -168,9 +166,10 @@ function StepForm({
 }
 
 /** The manual step that a form requests, or the validation error of the form. Throws `not_found` for an unknown step. */
-export function manualStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
-  if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
-  if (name === 'offer') return offerIn(form);
+export function manualStepIn(request: SentRequest): { step: ManualStep } | { fault: string } {
+  const name = request.param('step');
+  if (name === 'withdraw') return { step: { step: name, offerId: request.text('offerId') } };
+  if (name === 'offer') return offerIn(request);
   const step = plainManualSteps.find((known) => known === name);
   if (!step) throw new AppError('not_found');
   return { step: { step } };
@@ -178,9 +177,9 @@ export function manualStepIn(name: string, form: Form): { step: ManualStep } | {
 
 const labels: Record<string, string> = { price: 'The price', etaMinutes: 'The minutes until the pickup' };
 
-function offerIn(form: Form): { step: ManualStep } | { fault: string } {
-  const typed = { price: numberIn(form.text('price')), etaMinutes: numberIn(form.text('etaMinutes')) };
-  const [fault] = Object.entries(faultsIn(manualOfferSchema, typed));
+function offerIn({ text, faultsOfOffer }: SentRequest): { step: ManualStep } | { fault: string } {
+  const typed = { price: numberIn(text('price')), etaMinutes: numberIn(text('etaMinutes')) };
+  const [fault] = Object.entries(faultsOfOffer(typed));
   if (fault) return { fault: `${labels[fault[0]]} ${fault[1]}` };
-  return { step: { step: 'offer', ...validate(manualOfferSchema, typed) } };
+  return { step: { step: 'offer', ...(typed as { price?: number; etaMinutes?: number }) } };
 }

@@ -1,9 +1,9 @@
-import { greatCircleKm } from '../../../shared/base/great-circle.ts';
-import { fieldNames, shownFields } from '../../../shared/rides/fields.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { scenarioWords } from '../../../web/dashboard/console-view.tsx';
-import { CodeBlock } from '../../../web/kit/blocks.tsx';
-import { creationAsCurl, firstValues, keyVariable } from '../../../web/kit/ride-request.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
+import { fieldNames, shownFields } from '../../shared/rides/fields.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { CodeBlock } from '../kit/blocks.tsx';
+import { creationAsCurl, firstValues, keyVariable } from '../kit/ride-request.ts';
+import { scenarioWords } from '../kit/ride-words.ts';
 
 /** The API request that creates a test ride, and what its simulated driver does. */
 export function CurlOfRide({ ride, apiUrl }: { ride: Ride; apiUrl: string }) {

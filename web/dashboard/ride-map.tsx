@@ -1,8 +1,8 @@
-import type { Config } from '../../../shared/base/config.ts';
-import { Time } from '../../../web/kit/facts.tsx';
-import { mapData } from '../../../web/kit/map-data.ts';
-import type { TrackState } from '../../../web/track/track-state.ts';
-import { serverZone, wordsFor } from '../../../web/track/track-words.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { Time } from '../kit/facts.tsx';
+import { mapData } from '../kit/map-data.ts';
+import type { TrackState } from '../track/track-state.ts';
+import { serverZone, wordsFor } from '../track/track-words.ts';
 
 /** The live map inside a page of the dashboard. A script fills it and moves the car (browser/ride-map.ts). */
 export function RideMap({ tiles }: Pick<Config, 'tiles'>) {

@@ -1,8 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import type { FollowedView, KeyStream, KeyView } from '../../web/kit/answer.ts';
-import { eventText, type Stream } from '../streams/streams.ts';
-import { type Watch, watch } from '../streams/watch.ts';
+import type { FollowedView, KeyView, OpenStream } from '../../web/kit/answer.ts';
+import { eventText } from './streams.ts';
+import { type Watch, watch } from './watch.ts';
 
 /** A view is read at least this often: lateness and deadlines cause no wake-up, and a wake-up can be lost. */
 const pollMs = 5_000;
@@ -15,7 +15,7 @@ const mostText = 32_768;
 
 /** A stream with the view that its reader has. */
 interface Viewer<View> {
-  stream: Stream;
+  stream: OpenStream;
   shown: View;
 }
 
@@ -26,8 +26,13 @@ interface Reader<View> {
 }
 
 export interface KeyViews {
-  /** Sends the view of a key now and at every change, until the stream ends. */
-  follow<View extends FollowedView>(of: KeyStream<View>, stream: Stream): void;
+  /** Sends the view of a key, from `first` on, at every change until the stream ends. Without a key, nothing follows. */
+  follow<View extends FollowedView>(
+    view: KeyView<View>,
+    keyId: string | undefined,
+    first: View,
+    stream: OpenStream,
+  ): void;
   /** Reads the view of a key. All readings of a key follow one another, so a view with a later time is not older. */
   latest<View extends FollowedView>(view: KeyView<View>, keyId: string): Promise<View>;
   close(): void;
@@ -44,7 +49,7 @@ export function followKeys(service: Context, wake: Wake): KeyViews {
   }
 
   return {
-    follow({ view, keyId, first }, stream) {
+    follow(view, keyId, first, stream) {
       const end = setTimeout(stream.end, streamLifeMs).unref();
       stream.onClose(() => clearTimeout(end));
       stream.send(textOf(view, first));

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { waitsToOpen } from '../../../shared/rides/opening.ts';
-import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
-import { TableHead } from '../../../web/kit/blocks.tsx';
-import { counted, limitsText, moneyText, Time } from '../../../web/kit/facts.tsx';
-import { FormId } from '../../../web/kit/forms.tsx';
-import { ratingText } from '../../../web/kit/ride-words.ts';
+import { waitsToOpen } from '../../shared/rides/opening.ts';
+import type { Offer, Ride } from '../../shared/rides/ride-types.ts';
+import { TableHead } from '../kit/blocks.tsx';
+import { counted, limitsText, moneyText, Time } from '../kit/facts.tsx';
+import { FormId } from '../kit/forms.tsx';
+import { ratingText } from '../kit/ride-words.ts';
 
 interface RideAt {
   ride: Ride;

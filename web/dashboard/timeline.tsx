@@ -1,9 +1,9 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
-import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
-import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
-import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../../../web/kit/facts.tsx';
+import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { RecordedOutcome } from '../../shared/webhooks/attempts.ts';
+import { failureReason } from '../../shared/webhooks/failure-reasons.ts';
+import type { EventDelivery, HistoryEntry } from '../../shared/webhooks/ride-history.ts';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../kit/facts.tsx';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   created: 'Ride requested',

@@ -1,11 +1,11 @@
-import { needWords } from '../../../shared/base/terms.ts';
-import { type GivenFields, labelledFields } from '../../../shared/rides/fields.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { Fact } from '../../../web/kit/blocks.tsx';
-import { cancelReasonWords, counted, Id, KeyName, moneyText, shortId, Time } from '../../../web/kit/facts.tsx';
-import { ridePath } from '../../../web/kit/paths.ts';
-import { Phone } from '../../../web/kit/ride-parts.tsx';
-import { ratingText } from '../../../web/kit/ride-words.ts';
+import { needWords } from '../../shared/base/terms.ts';
+import { type GivenFields, labelledFields } from '../../shared/rides/fields.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { Fact } from '../kit/blocks.tsx';
+import { cancelReasonWords, counted, Id, KeyName, moneyText, shortId, Time } from '../kit/facts.tsx';
+import { ridePath } from '../kit/paths.ts';
+import { Phone } from '../kit/ride-parts.tsx';
+import { ratingText } from '../kit/ride-words.ts';
 
 /** The people of a ride first, then the trip, then what identifies the ride. */
 export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {

@@ -1,6 +1,6 @@
-import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { type TrackedRide, type TrackState, trackState } from '../../../web/track/track-state.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { type TrackedRide, type TrackState, trackState } from '../track/track-state.ts';
 
 /** What the page of a ride follows. No server imports: the browser uses this file too. */
 export interface RideNews {
