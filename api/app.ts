@@ -22,6 +22,7 @@ import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
+import { callbackPart } from './messages/callback-part.ts';
 import { operations } from './operations.ts';
 import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
@@ -72,6 +73,7 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     webPart(service, docsPages(operations, service.config), toHttps),
     webPart(service, assetPages()),
+    callbackPart(service),
     ...tileFilePart(service.config),
     ...more,
     healthPart(service),

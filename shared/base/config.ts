@@ -69,8 +69,11 @@ export interface Config {
     'webhooks-slow': number;
     routing: number;
     mail: number;
+    messages: number;
   };
   mailFrom: string;
+  /** The sender of text messages, and the most of them about the rides of an account per day. */
+  sms: { from: string; perAccountDay: number };
   /** Variables that are not settings, but resemble one. Only their names: a value may be a secret. */
   unknownSettings: readonly UnknownSetting[];
   /** Kept separate, so that dumping the other settings never prints the secrets. */
@@ -79,6 +82,7 @@ export interface Config {
     redisUrl: string;
     keys: SecretsKeys;
     smtpUrl: string;
+    smsUrl: string;
     opsToken: string;
     geocoderUrl: string;
     /** May contain a token. */
@@ -224,14 +228,17 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
       routing: value.ROUTING_CONCURRENCY,
       mail: value.MAIL_CONCURRENCY,
+      messages: value.MESSAGES_CONCURRENCY,
     }),
     mailFrom: value.MAIL_FROM ?? '',
+    sms: Object.freeze({ from: value.SMS_FROM ?? '', perAccountDay: value.SMS_PER_ACCOUNT_DAY }),
     unknownSettings: Object.freeze(unknownSettings),
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL ?? '',
       keys: Object.freeze(value.SECRETS_KEY ?? []),
       smtpUrl: value.SMTP_URL ?? '',
+      smsUrl: value.SMS_URL ?? '',
       opsToken: value.OPS_TOKEN ?? '',
       geocoderUrl: value.GEOCODER_URL ?? '',
       routingUrl: value.ROUTING_URL ?? '',

@@ -165,6 +165,13 @@ export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds'
 export const oldestOverdueMail = gauge('rides_oldest_overdue_mail_seconds', {
   help: 'Time since the oldest overdue mail was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
+export const oldestOverdueMessage = gauge('rides_oldest_overdue_message_seconds', {
+  help: 'Time since the oldest overdue text message was due, from MongoDB; 0 if there is none, NaN if unknown',
+});
+export const messageOutcomes = counter('rides_messages_total', {
+  help: 'Text messages, by outcome; a message counts as sent when the provider accepts it, and again when its delivery is known',
+  labels: ['outcome'],
+});
 export const queueJobs = gauge('rides_queue_jobs', {
   help: 'Jobs in a queue, from Redis; NaN if unknown',
   labels: ['queue', 'state'],

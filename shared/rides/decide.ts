@@ -2,7 +2,9 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
+import type { MessageKind } from '../messages/message-kinds.ts';
 import { openedFields } from './first-timers.ts';
+import { messageFields } from './message-fields.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
 import { arrivalHeading, legBetween, presentLeg } from './position.ts';
@@ -77,7 +79,11 @@ export function decide(
   const replaced = new Set([fired, stepOf(ride, command), ...newTimers.map(({ name }) => name)]);
   const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
-    set: { ...fieldsSetBy(ride, command, { at, now }, timing), ...newStatus, timers: [...kept, ...newTimers] },
+    set: {
+      ...fieldsSetBy(ride, command, { at, now }, timing),
+      ...newStatus,
+      ...messageFields(ride, messageOf(ride, command), now, [...kept, ...newTimers]),
+    },
     ...(transition.event && { event: transition.event }),
     ...(transition.beforeDeadline && { beforeDeadline: true }),
   };
@@ -218,6 +224,17 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
       return command.action;
   }
 }
+
+/** The message that a command owes. */
+function messageOf(ride: RideState, command: Command): MessageKind | undefined {
+  if (command.action === 'cancel') return getsSuccessor(ride, command.by) ? 'replaced' : 'cancelled';
+  return messagesOfActions[command.action];
+}
+const messagesOfActions: Partial<Record<RideAction, MessageKind>> = {
+  accept: 'found',
+  arrive: 'arrived',
+  complete: 'completed',
+};
 
 /**
  * The `driver` timer, due at once, if a live ride gets or frees a driver, or leaves the requests of drivers. It runs

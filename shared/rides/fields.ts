@@ -1,5 +1,6 @@
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import { needs as allNeeds, maxPrice } from '../base/terms.ts';
+import { maxContacts } from '../messages/message-kinds.ts';
 
 /**
  * The optional fields of a ride's request (contract, section 4.1): one row for each, in the order in which answers and
@@ -117,11 +118,37 @@ export const fields = {
       {
         name: { type: 'string', description: 'Their name.' },
         phone: { type: 'string', description: 'Their phone number, as the partner typed it.' },
+        locale: { type: 'string', description: 'The language that they read, as a BCP 47 tag such as `es-MX`.' },
       },
-      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone'] },
+      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone', 'locale'] },
     ),
     request: 'The passenger, shown to the chosen driver.',
     in: ['ownRide', 'lists'],
+    isErased: true,
+  },
+  notify: {
+    schema: objectSchema(
+      {
+        passenger: { type: 'boolean', description: 'The passenger gets text messages about the ride.' },
+        contacts: {
+          type: 'array',
+          maxItems: maxContacts,
+          items: objectSchema(
+            {
+              name: { type: 'string', description: 'Their name.' },
+              phone: { type: 'string', description: 'Their phone number, in E.164 form.' },
+              locale: { type: 'string', description: 'The language that they read.' },
+            },
+            { description: 'A contact of the passenger.', optional: ['name', 'locale'] },
+          ),
+          description: 'Others who are told that a driver was found, and how the ride ended.',
+        },
+      },
+      { description: 'Who gets text messages.', optional: ['passenger', 'contacts'] },
+    ),
+    request:
+      'Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first.',
+    in: [],
     isErased: true,
   },
   notes: {

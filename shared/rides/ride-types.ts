@@ -1,4 +1,5 @@
 import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { MessageKind } from '../messages/message-kinds.ts';
 import type { GivenFields } from './fields.ts';
 
 /**
@@ -251,6 +252,8 @@ export interface Ride extends RideRequest {
 
   timers: Timer[];
   nextDueAt?: Date;
+  /** The messages that changes of the ride owe, until the timer `message` has stored them (store-owed-messages.ts). */
+  messagesOwed?: { kind: MessageKind; at: Date }[];
 
   events: RideEvent[];
   /** The feed time of the last event. */

@@ -152,7 +152,16 @@ describe('npm run dev', function () {
     }
     const { queues } = JSON.parse((await board('/api/queues?activeQueue=simulator&status=latest')).text);
     const names = queues.map((queue: { name: string }) => queue.name);
-    expect(names).to.have.members(['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'routing', 'mail']);
+    expect(names).to.have.members([
+      'bidding',
+      'simulator',
+      'dispatch',
+      'webhooks',
+      'webhooks-slow',
+      'routing',
+      'mail',
+      'messages',
+    ]);
     for (const queue of queues) {
       expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
       expect(queue.statuses).to.have.members(['latest', 'active', 'waiting', 'delayed', 'failed', 'completed']);

@@ -50,6 +50,7 @@ const allowedLayers: Record<string, string[]> = {
 const foldersOfShared = [
   ['base'],
   ['accounts', 'mail', 'targets'],
+  ['messages'],
   ['keys'],
   ['drivers'],
   ['rides'],
@@ -61,7 +62,9 @@ const foldersOfShared = [
 
 /** Files that do no I/O, and that must not load files or packages which do. */
 const pureFiles = [
-  ...['call-url', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map((name) => `shared/base/${name}.ts`),
+  ...['call-url', 'e164', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map(
+    (name) => `shared/base/${name}.ts`,
+  ),
   ...[
     'ride-types',
     'fields',
@@ -74,13 +77,15 @@ const pureFiles = [
     'simulation',
   ].map((name) => `shared/rides/${name}.ts`),
   'shared/rides/search-terms.ts',
+  'shared/rides/message-fields.ts',
+  ...['message-kinds', 'texts'].map((name) => `shared/messages/${name}.ts`),
   'shared/drivers/cells.ts',
   'shared/keys/key-format.ts',
   'shared/targets/target.ts',
   'shared/webhooks/sign.ts',
   'shared/webhooks/failure-reasons.ts',
 ];
-const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/max)$/;
+const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
 
 /** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {

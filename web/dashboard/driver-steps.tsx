@@ -45,6 +45,7 @@ const stepWords: Record<TimerName, string> = {
   auto_accept: 'An offer within the auto-accept limits is accepted',
   expire: 'The bidding time ends and the ride is cancelled',
   stall: 'The ride is cancelled because it makes no progress',
+  message: 'Passenger and contacts are texted',
 };
 
 /** The next automatic step and its time (Unix ms); null once the ride has ended. Pure. */

@@ -1,18 +1,21 @@
 import { needWords } from '../../shared/base/terms.ts';
+import type { ShownMessage } from '../../shared/messages/stored-messages.ts';
 import { coordinatesText } from '../../shared/rides/place-text.ts';
 import type { Driver, Location, Ride, RideEvent, RideRequest } from '../../shared/rides/ride-types.ts';
 import type { HistoryEntry } from '../../shared/webhooks/ride-history.ts';
 import { AttemptDetail, DeliveryDetail, EventBody, Resend } from '../kit/attempt-detail.tsx';
 import { Fact } from '../kit/blocks.tsx';
 import { actorWords, eventText, Id, limitsText, moneyText, None, OutcomePill, Time } from '../kit/facts.tsx';
+import { messageKindWords, messageReason, personWords } from '../kit/message-words.ts';
 import { Phone } from '../kit/ride-parts.tsx';
 import { IfMay } from '../kit/viewer.tsx';
 import { LabelledFacts } from './ride-facts.tsx';
-import { type ChosenEntry, titleOf } from './timeline.tsx';
+import { type ChosenEntry, MessagePill, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
 export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenEntry; now: number }) {
   const { entry, delivery } = chosen;
+  if (entry.message) return <MessageDetail message={entry.message} />;
   if (!delivery) {
     return (
       <>
@@ -48,6 +51,32 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
       ) : (
         <DeliveryDetail delivery={delivery}>{resend}</DeliveryDetail>
       )}
+    </>
+  );
+}
+
+/** A text message: to whom, its outcome, and its text. */
+function MessageDetail({ message }: { message: ShownMessage }) {
+  const { kind, person, state, createdAt, finishedAt, reason, opened } = message;
+  return (
+    <>
+      <div class="detail-head">
+        <h2 id="detail-title">Text message: {messageKindWords[kind]}</h2>
+        <MessagePill state={state} />
+      </div>
+      <dl class="facts">
+        <Fact name="To">{[personWords(person), opened?.to].filter(Boolean).join(', ')}</Fact>
+        <Fact name="At">
+          <Time at={createdAt} form="exact" />
+        </Fact>
+        {finishedAt && (
+          <Fact name="Outcome since">
+            <Time at={finishedAt} form="exact" />
+          </Fact>
+        )}
+        {reason && <Fact name="Reason">{messageReason(reason)}</Fact>}
+        <Fact name="Text">{opened ? opened.text : 'erased, or never written'}</Fact>
+      </dl>
     </>
   );
 }

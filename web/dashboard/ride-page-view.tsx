@@ -1,5 +1,6 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { Config } from '../../shared/base/config.ts';
+import type { ShownMessage } from '../../shared/messages/stored-messages.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
@@ -28,6 +29,7 @@ export interface ShownRide {
   path: string;
   ride: Ride;
   attempts: readonly ShownAttempt[];
+  messages: readonly ShownMessage[];
   /** `apiKey`, because preact reserves the property `key`. */
   apiKey?: { name: string; webhookUrl?: string };
   news: RideNews;
@@ -43,16 +45,17 @@ export interface ShownRide {
  * the manual steps, and its request.
  */
 export function rideView(props: ShownRide): Document {
-  const { config, account, section, path, ride, attempts, news, entryId, refusal, now } = props;
+  const { config, account, section, path, ride, attempts, messages, news, entryId, refusal, now } = props;
   const isBuilder = builders.includes(account.member.role);
   const isByHand = ride.mode === 'test' && isBuilder;
-  const history = historyOf(ride, attempts, now);
+  const history = historyOf(ride, attempts, now, messages);
   // Deliveries are not for the desk.
   const entries = isBuilder ? history : history.map((entry) => ({ ...entry, deliveries: [] }));
   const here = entryId ? `${path}?entry=${encodeURIComponent(entryId)}` : path;
   const waiting = isWaiting(entries);
   // Changes whenever the content of the page changes, except for relative times.
-  const version = [news.version, waiting, ...(isBuilder ? attempts.map(({ outcome }) => outcome) : [])].join(' ');
+  const attempted = isBuilder ? attempts.map(({ outcome }) => outcome) : [];
+  const version = [news.version, waiting, ...messages.map(({ state }) => state), ...attempted].join(' ');
   return {
     title: rideName(ride),
     heading: (

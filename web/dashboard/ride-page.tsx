@@ -2,6 +2,7 @@ import type { AuditAction } from '../../shared/accounts/audit.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
+import { messagesOfRide, shownMessage } from '../../shared/messages/stored-messages.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { rideWithKey } from '../../shared/rides/list-rides.ts';
 import { applyManualStep } from '../../shared/rides/manual-steps.ts';
@@ -73,9 +74,10 @@ function ridePages({ section, pathOf, forms }: Place): Page[] {
   async function read(request: PageRequest): Promise<ShownRide> {
     const { account, owner, param, query, service } = request;
     const rideId = param('rideId');
-    const [found, attempts, news] = await Promise.all([
+    const [found, attempts, messages, news] = await Promise.all([
       rideWithKey(rideId, owner),
       attemptsOfRide(rideId, owner),
+      messagesOfRide(rideId),
       followed(request).then(newsOf),
     ]);
     if (!found) throw new AppError('not_found');
@@ -86,6 +88,7 @@ function ridePages({ section, pathOf, forms }: Place): Page[] {
     const latest = { ...news, version, isOver: news.isOver && news.version === version };
     return {
       ...{ config: service.config, account, section, path: pathOf(rideId), ...found, attempts, news: latest },
+      messages: messages.map((row) => shownMessage(service.config, row)),
       ...{ entryId: query('entry'), now: service.now() },
     };
   }

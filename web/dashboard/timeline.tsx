@@ -1,15 +1,18 @@
 import { type ComponentChildren, Fragment } from 'preact';
+import type { MessageState } from '../../shared/messages/message-kinds.ts';
 import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../shared/webhooks/ride-history.ts';
 import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../kit/facts.tsx';
+import { messageKindWords, messageStateWords, messageTone, personWords } from '../kit/message-words.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   created: 'Ride requested',
   offer: 'Offer received',
   withdrawal: 'Offer withdrawn',
   raise: 'Fare raised',
+  message: 'Text message',
 };
 
 const statusTitles: Record<RideStatus, string> = {
@@ -39,7 +42,8 @@ export interface ChosenEntry {
 
 /**
  * The entry or attempt with this id. For an unknown or empty id, the last attempt of an event that has not arrived,
- * because most people look for that; without one, the latest entry.
+ * because most people look for that; without one, the latest entry
+ * that is no text message.
  */
 export function chosenEntry(entries: readonly HistoryEntry[], id: string): ChosenEntry {
   const all = entries.flatMap((entry): ChosenEntry[] => [
@@ -52,7 +56,8 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
   );
   const missed = missedEvents(entries).at(-1);
   const failed = missed && { entry: missed, delivery: missed.deliveries.at(-1) };
-  return named ?? failed ?? { entry: entries.at(-1) as HistoryEntry };
+  const latest = entries.findLast(({ kind }) => kind !== 'message');
+  return named ?? failed ?? { entry: latest as HistoryEntry };
 }
 
 /** True if the event was sent or blocked, and did not arrive. */
@@ -69,8 +74,10 @@ export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =
 
 /** True while an answer, or the record of an attempt, is still pending. */
 export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
-  entries.some(({ deliveries }) =>
-    deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
+  entries.some(
+    ({ deliveries, message }) =>
+      message?.state === 'waiting' ||
+      deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
   );
 
 /**
@@ -145,6 +152,7 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
           {about && <span class="about">{about}</span>}
         </span>
       </a>
+      {entry.message && <MessagePill state={entry.message.state} />}
       {entry.deliveries.length > 0 && (
         <ul>
           {entry.deliveries.map((delivery) => (
@@ -162,9 +170,19 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
   );
 }
 
+/** The outcome of a text message. */
+export function MessagePill({ state }: { state: MessageState }) {
+  return (
+    <span class="pill" data-status={messageTone[state]}>
+      {messageStateWords[state]}
+    </span>
+  );
+}
+
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-function aboutEntry({ offer, by, requestId }: HistoryEntry): string {
+function aboutEntry({ offer, by, requestId, message }: HistoryEntry): string {
+  if (message) return `${messageKindWords[message.kind]}, to ${personWords(message.person)}`;
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
   const price = offer && moneyText(offer.price);
   const request = requestId && `request ${requestId.slice(0, 8)}…`;

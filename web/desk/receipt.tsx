@@ -1,4 +1,5 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { zoneAt } from '../../shared/base/place-zone.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -10,7 +11,6 @@ import { page } from '../kit/page.tsx';
 import { ridePath } from '../kit/paths.ts';
 import { ownRide } from '../kit/ride-parts.tsx';
 import { bookers } from '../kit/roles.ts';
-import { zoneAt } from '../kit/zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
 export const receipt = page('/rides/:rideId/receipt', {

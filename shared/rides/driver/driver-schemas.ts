@@ -78,7 +78,7 @@ export const ride = objectSchema(
             'The `tel:` URL that calls the first number in `phone`: its country and digits, and its extension after a comma. Absent if no number can be dialled with certainty.',
         },
       },
-      { description: passenger.description, optional: ['name', 'phone', 'callUrl'] },
+      { description: passenger.description, optional: ['name', 'phone', 'locale', 'callUrl'] },
     ),
     ...given,
   },

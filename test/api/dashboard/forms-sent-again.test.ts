@@ -68,6 +68,7 @@ const cases: Record<string, FormCase> = {
   '/keys': { status: 200, fields: () => ({ name: 'Night desk', mode: 'live' }) },
   '/keys/:keyId/name': { status: 303, fields: () => ({ name: 'Night desk' }) },
   '/keys/:keyId/webhook-url': { status: 303, fields: () => ({ webhookUrl: 'https://partner.example/other' }) },
+  '/keys/:keyId/texting': { status: 303, fields: () => ({ texting: 'yes' }) },
   '/keys/:keyId/test-event': { status: 303 },
   '/keys/:keyId/signing-secret': { status: 200 },
   '/keys/:keyId/roll-secret': { status: 200, fields: () => ({ seen: '0' }) },
