@@ -149,7 +149,8 @@ function assertNoNameRemoved(body: string): void {
 }
 
 /** A replay gets the first response again, so the status is always `bidding`. */
-function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof answer> {
+function present({ trackBaseUrl }: Config, found: CreationFields): Shape<typeof answer> {
+  const ride = { ...found, ...withoutNull(found.firstTerms) };
   return {
     rideId: ride._id,
     status: 'bidding',
@@ -160,3 +161,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     ...partnerFields('creation', ride),
   };
 }
+
+/** A field that was absent at creation is stored as null once it has changed. */
+const withoutNull = (terms: object = {}): object =>
+  Object.fromEntries(Object.entries(terms).map(([name, value]) => [name, value ?? undefined]));

@@ -53,7 +53,7 @@ function periodOf({ from, to }: { from?: string; to?: string }, nowMs: number): 
   return { from: new Date(first), to: new Date(last + dayMs) };
 }
 
-/** Contract, section 1. */
+/** Contract, section 10.15. */
 export const retrieveUsage: PartnerOperation<'GET'> = {
   id: 'retrieveUsage',
   method: 'GET',

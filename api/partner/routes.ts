@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts';
 import { acceptOffer } from './accept-offer.ts';
 import { cancelRide } from './cancel-ride.ts';
+import { changeRequest } from './change-request.ts';
 import { createRide } from './create-ride.ts';
 import { listEvents } from './event-feed.ts';
 import { fareHint } from './fare-hint.ts';
@@ -25,6 +26,7 @@ export const partnerOperations: readonly PartnerOperation[] = [
   retrieveRide,
   listOffers,
   acceptOffer,
+  changeRequest,
   raiseFare,
   cancelRide,
   fareHint,

@@ -35,7 +35,7 @@ const monthList = objectSchema(
   { title: 'StatementList' },
 );
 
-/** Contract, section 1: the partner pays for completed rides. */
+/** Contract, section 10.15. */
 export const listStatements: PartnerOperation<'GET'> = {
   id: 'listStatements',
   method: 'GET',
@@ -123,7 +123,7 @@ async function readPage(key: StatementKey, month: string, { limit, cursor }: { l
   return { trips, cents, lines, nextCursor: last ? cursorOf(last) : null };
 }
 
-/** Contract, section 1. */
+/** Contract, section 10.15. */
 export const retrieveStatement: PartnerOperation<'GET'> = {
   id: 'retrieveStatement',
   method: 'GET',
@@ -183,7 +183,7 @@ export const retrieveStatement: PartnerOperation<'GET'> = {
     }),
 };
 
-/** Contract, section 1. */
+/** Contract, section 10.15. */
 export const downloadStatement: PartnerOperation<'GET'> = {
   id: 'downloadStatement',
   method: 'GET',

@@ -6,7 +6,13 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { carTypes } from '../../shared/base/terms.ts';
 import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
-import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
+import {
+  type AutoAccept,
+  type ChangedTerms,
+  type Location,
+  type RideRequest,
+  rideTypes,
+} from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
 import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
@@ -164,6 +170,39 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     .meta({ openapi: { title: 'NewRide' } })
     .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
+}
+
+/** The body of a change: each field as in a creation, but none is required and none has a default. */
+export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
+  const changeable = fieldNames.filter((name) => rowOf(name).changes);
+  const schemas: Record<string, Joi.Schema> = { ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) };
+  return Joi.object({
+    destination: location.empty(null).description('The new end of the ride, while it is `bidding`.'),
+    passengerCount: Joi.number()
+      .integer()
+      .min(1)
+      .max(7)
+      .empty(null)
+      .description('Number of passengers, while it is `bidding`.'),
+    ...described(Object.fromEntries(changeable.map((name) => [name, schemas[name]]))),
+  })
+    .required()
+    .meta({ openapi: { title: 'ChangedTerms' } })
+    .label('The request body');
+}
+
+/** The terms that a body which `changedTermsSchema` has validated changes. An empty list removes the entries. */
+export function changedTerms(given: GivenRequest): ChangedTerms {
+  const request = rideRequest({
+    ...given,
+    pickup: { lat: 0, lng: 0 },
+    destination: given.destination ?? { lat: 0, lng: 0 },
+  });
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, request[name as keyof ChangedTerms] ?? value]],
+    ),
+  );
 }
 
 type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };

@@ -28,6 +28,7 @@ export interface NewRide {
 const creationFields = {
   fare: 1,
   firstFare: 1,
+  firstTerms: 1,
   carType: 1,
   distanceKm: 1,
   trackToken: 1,

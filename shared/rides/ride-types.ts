@@ -1,6 +1,6 @@
 import type { CarType, Mode, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
-import type { GivenFields } from './fields.ts';
+import type { ChangeableName, FieldIn, GivenFields } from './fields.ts';
 
 /**
  * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
@@ -88,6 +88,9 @@ export interface RideRequest extends GivenFields {
   passengerCount: number;
   distanceKm: number;
 }
+
+/** What a partner can change in a ride: the fields until the ride ends, the trip only while it is bidding. */
+export type ChangedTerms = Partial<Pick<RideRequest, ChangeableName | 'destination' | 'passengerCount'>>;
 
 export type AutoAccept = NonNullable<GivenFields['autoAccept']>;
 
@@ -235,6 +238,10 @@ export interface Ride extends RideRequest {
   /** The fare at creation, and the time of its last raise; only on a ride whose fare was raised. */
   firstFare?: number;
   fareRaisedAt?: Date;
+  /** The changes of its request, oldest first. `fields` are names, never values. */
+  changes?: ({ at: Date; fields: string[] } & Partial<Origin>)[];
+  /** The values at creation of changed fields that the answer to the creation shows, for its repeats. */
+  firstTerms?: Partial<Pick<Ride, 'distanceKm' | 'biddingOpensAt' | FieldIn<'creation'>>>;
 
   /** The drivers to whom dispatch rounds opened a live ride, in the order of the rounds. */
   asked?: AskedDriver[];

@@ -40,11 +40,13 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status' | 'message';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
   status?: RideStatus;
+  /** The names of the fields that changed. */
+  fields?: string[];
   /** The text message of an entry whose kind is `message`. */
   message?: ShownMessage;
   /** The event that was sent, and every attempt to deliver it, oldest first. */
@@ -55,7 +57,16 @@ export interface HistoryEntry extends Partial<Origin> {
 /** The fields of a ride from which its history is derived. */
 type RideWithHistory = Pick<
   Ride,
-  'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
+  | 'createdAt'
+  | 'origin'
+  | 'mode'
+  | 'status'
+  | 'offers'
+  | 'events'
+  | 'settledSeq'
+  | 'cancelledBy'
+  | 'fareRaisedAt'
+  | 'changes'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
@@ -76,7 +87,13 @@ export function historyOf(
       deliveries: [],
     };
   });
-  const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride), ...texts];
+  const later = [
+    ...eventEntries(ride, attempts, now),
+    ...withdrawals(ride),
+    ...lastRaise(ride),
+    ...changesOf(ride),
+    ...texts,
+  ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
 }
 
@@ -118,6 +135,9 @@ const withdrawals = (ride: RideWithHistory): HistoryEntry[] =>
 /** The entry for the last raise of the fare. Earlier raises are not stored. */
 const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
   at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
+
+const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
+  changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 

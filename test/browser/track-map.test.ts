@@ -305,13 +305,16 @@ describe('the live map with streets', () => {
 
 for (const [name, path] of Object.entries({ images: '{z}/{x}/{y}.png', streets: 'region.pmtiles' })) {
   describe(`the live map with ${name} that do not load`, () => {
-    const api = useTestApi({ TILE_URL: `http://127.0.0.1:1/${path}` });
+    const api = useTestApi({
+      TILE_URL: `http://127.0.0.1:1/${path}`,
+      TILE_ATTRIBUTION: '© OpenStreetMap contributors',
+    });
     afterEach(closeProfiles);
 
     it('is the map without tiles after 2 s: a grid with scale and north, and no broken image', async () => {
       const { url } = await rideWithMap(api, await api.partner('test'));
       const page = await openPage(await openProfile(phone), url);
-      await areClear(page, '.leaflet-control-scale', '.north-arrow', '.leaflet-control-zoom', '#facts');
+      await areClear(page, '.leaflet-control-scale', '.north-arrow', '.leaflet-control-attribution', '#facts');
       await page.locator('.plain-ground').first().waitFor();
       expect(await page.locator('img:visible').count()).to.equal(0);
     });

@@ -122,6 +122,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
       {kind === 'raise' && (
         <Fact name="Fare">{`${moneyText(ride.fare)}, initially ${moneyText(ride.firstFare ?? ride.fare)}`}</Fact>
       )}
+      {kind === 'change' && <Fact name="Changed">{entry.fields?.join(', ') ?? ''}</Fact>}
       {kind === 'created' && <RequestFacts ride={ride} />}
     </dl>
   );

@@ -12,6 +12,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   offer: 'Offer received',
   withdrawal: 'Offer withdrawn',
   raise: 'Fare raised',
+  change: 'Ride changed',
   message: 'Text message',
 };
 

@@ -40,7 +40,10 @@ export async function createStreets(url: string): Promise<GridLayer> {
     for (const { coords } of shown.filter((tile) => tile.coords.z === layer._tileZoom))
       layer.rerenderTile(layer._tileCoordsToKey(layer._wrapCoords(coords)));
   };
-  layer.once('add', () => layer._map.on('zoomend', redraw));
+  layer.once('add', () => {
+    zoom = layer._map.getZoom();
+    layer._map.on('zoomend', redraw);
+  });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   return layer as unknown as GridLayer;
 }

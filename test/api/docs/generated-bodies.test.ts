@@ -45,6 +45,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   const send = {
     NewRide: (body: string) => partner.post('/rides', body),
     OfferChoice: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
+    ChangedTerms: (body: string) => partner.send('PATCH', `/rides/${rideId}`, body),
     NewFare: (body: string) => partner.post(`/rides/${rideId}/fare`, body),
     ManualOffer: (body: string) => partner.post(`/test/rides/${rideId}/offer`, body),
     DriverPlace: (body: string) => driver.post('/me/online', body),
