@@ -24,7 +24,7 @@ export interface FollowedRides<Read, State> {
 
 /** Feeds the streams of rides in this process. */
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
-  { log, config }: Context,
+  service: Context,
   wake: Wake,
   {
     fields,
@@ -35,6 +35,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     pollMs,
   }: RideView<Read, State>,
 ): FollowedRides<Read, State> {
+  const { log, config } = service;
   const followed = watch<Viewer>({
     async look(watched) {
       const rideIds = [...watched.keys()];
@@ -44,7 +45,8 @@ export function followRides<Read extends { _id: string }, State extends { now: n
           { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 },
         )
         .toArray();
-      for (const ride of await Promise.all(found.map(complete))) show(ride, watched.get(ride._id) ?? []);
+      for (const ride of await Promise.all(found.map((ride) => complete(ride, service))))
+        show(ride, watched.get(ride._id) ?? []);
     },
     pollMs,
     onNews: (note) => wake.onRideChange((rideId) => note(rideId)),

@@ -1,12 +1,11 @@
 import type { Context } from '../base/context.ts';
 import { addJob } from '../base/queues.ts';
-import { decodeLine, nearestOn, pathAlong } from './path.ts';
+import { offRouteKm, routePath } from './arrival.ts';
+import { nearestOn, pathAlong } from './path.ts';
 import { presentRoute } from './position.ts';
 import { timerJobId } from './ride-jobs.ts';
 import type { ReportedPosition, Ride } from './ride-types.ts';
 
-/** A car that is farther from its route has left it. */
-export const offRouteKm = 0.15;
 /** The routing server is asked for the same ride at most once in this time. */
 const askEveryMs = 20_000;
 /** An older report does not say where the car is now. */
@@ -24,8 +23,8 @@ export function isOffRoute(ride: RoutedRide, nowMs: number): boolean {
   const route = presentRoute(ride);
   if (mode !== 'live' || status === 'arrived' || !route || !reported) return false;
   if (nowMs - route.at.getTime() < askEveryMs || nowMs - reported.at.getTime() > maxReportAgeMs) return false;
-  const points = (route.road && decodeLine(route.road.line)) ?? (route.from ? [route.from] : []);
-  return nearestOn(pathAlong(points), reported).offKm > offRouteKm;
+  const path = routePath(ride) ?? pathAlong(route.from ? [route.from] : []);
+  return nearestOn(path, reported).offKm > offRouteKm;
 }
 
 /**

@@ -151,9 +151,9 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
         <span>
           <strong>{titleOf(entry)}</strong>
           {about && <span class="about">{about}</span>}
+          {entry.message && <MessagePill state={entry.message.state} />}
         </span>
       </a>
-      {entry.message && <MessagePill state={entry.message.state} />}
       {entry.deliveries.length > 0 && (
         <ul>
           {entry.deliveries.map((delivery) => (

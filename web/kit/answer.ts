@@ -53,7 +53,7 @@ export interface RideView<Read, State> {
   /** The projection for reading a ride. */
   fields: object;
   /** Adds data that is not stored in the ride. */
-  complete?(ride: Read): Promise<Read>;
+  complete?(ride: Read, service: Context): Promise<Read>;
   /** The state to show, or null if the ride is no longer shown: then its streams end. Pure. */
   stateOf(ride: Read): State | null;
   /** True for the final state. */

@@ -1,4 +1,4 @@
-import { promisedArrival } from '../../shared/rides/arrival.ts';
+import { type Eta, etaOf, promisedArrival } from '../../shared/rides/arrival.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { placeOnLeg, positionAt, presentLeg, type TimedLeg } from '../../shared/rides/position.ts';
 import type { Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
@@ -30,6 +30,8 @@ export interface TrackState {
    * promised, or for a live trip the first estimate of its duration.
    */
   arrivesAt?: number;
+  /** The present estimate of the arrival. */
+  eta?: Omit<Eta, 'minutes'>;
   /** The last known position of the car. A completed ride keeps the position of its end. */
   position?: Point & { heading: number; at: number };
   /** The current drive of a simulated driver, from which the browser computes the position at any time. */
@@ -116,6 +118,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
   const position = carPosition(ride, now);
   const leg = presentLeg(ride);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
+  const eta = etaOf(ride, now);
   const arrival = drives ? promisedArrival(ride) : undefined;
   return {
     now,
@@ -127,6 +130,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
     steps,
     ...(ride.driver && { driver: shownDriver(ride.driver) }),
     ...(arrival !== undefined && { arrivesAt: arrival }),
+    ...(eta && { eta: { at: eta.at, source: eta.source } }),
     ...(position && { position }),
     ...(drives && leg && { leg: shownLeg(leg) }),
     ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),

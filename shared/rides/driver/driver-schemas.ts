@@ -4,6 +4,7 @@ import {
   agreedPrice,
   cancelledBy,
   carType,
+  eta,
   lat,
   lng,
   movingStatus,
@@ -67,6 +68,7 @@ export const ride = objectSchema(
     ...wish,
     pickup: place('The start of the ride.'),
     destination: place('The end of the ride.'),
+    eta,
     passenger: objectSchema(
       {
         ...passenger.properties,
@@ -83,7 +85,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: fieldsIn('ownRide'),
+    optional: ['eta', ...fieldsIn('ownRide')],
   },
 );
 
