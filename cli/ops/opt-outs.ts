@@ -24,7 +24,10 @@ are not stored: an id stands for each, and the message that
 was refused names the ride. The ride's history names the id
 too. With the provider, the person must also opt in again,
 usually with a text that says START.`,
-    examples: ['PROGRAM opt-outs list', 'PROGRAM opt-outs clear \\\n    number_0a1b2c3d4e5f60718293a4b5c6d7e8f901234567'],
+    examples: [
+      'PROGRAM opt-outs list',
+      'PROGRAM opt-outs clear \\\n    number_0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
+    ],
     read(_values, word, numberId) {
       if (word !== 'list' && word !== 'clear') throw new UsageError('opt-outs needs one of: list, clear');
       if ((word === 'clear') !== Boolean(numberId)) throw new UsageError('clear, and only clear, needs a NUMBERID');
