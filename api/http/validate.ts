@@ -1,21 +1,42 @@
 import Joi from 'joi';
-import { AppError } from '../../shared/base/errors.ts';
+import { AppError, type Fault } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../part.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;
 
 /**
  * Returns the validated value, with defaults and without unknown fields. Use only this value afterwards, never the raw
- * input. Throws `invalid_request`, which names the first invalid field. With `convert`, numeric strings become numbers.
+ * input. Throws `invalid_request`, whose message names the first invalid field, and whose headers name all of them. With
+ * `convert`, numeric strings become numbers.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
-  const { value, error } = schema.validate(input, {
-    ...strict,
-    convert,
-    errors: { label: 'path', wrap: { label: false } },
+  const options = { ...strict, convert, errors: { label: 'path', wrap: { label: false } } } as const;
+  const { value, error } = schema.validate(input, options);
+  if (!error) return value;
+  const { error: all = error } = schema.validate(input, { ...options, abortEarly: false });
+  throw new AppError('invalid_request', {
+    message: error.message,
+    faults: [error, all].flatMap(faultsOf).filter(isFirst),
   });
-  if (error) throw new AppError('invalid_request', { message: error.message });
-  return value;
+}
+
+const isFirst = ({ field }: Fault, index: number, faults: readonly Fault[]): boolean =>
+  faults.findIndex((other) => other.field === field) === index;
+
+const faultsOf = ({ details }: Joi.ValidationError): Fault[] =>
+  details.map(({ path, type, message, context }) => {
+    const field = path.length > 0 ? path.join('.') : (context?.label ?? '');
+    return { field, code: codeOf(type), message };
+  });
+
+/** The code of a fault by the rule of Joi that found it. */
+function codeOf(rule: string): Fault['code'] {
+  if (rule === 'any.required') return 'missing';
+  if (rule === 'any.only' || rule === 'object.unknown') return 'not_allowed';
+  if (/\.(?:base|integer|unsafe)$/.test(rule)) return 'wrong_type';
+  if (/^number\.(?:min|max|greater|less|positive)$/.test(rule)) return 'out_of_range';
+  if (/^(?:string|array|object)\.(?:min|max|length|empty)$/.test(rule) || rule === 'text.length') return 'wrong_length';
+  return 'invalid';
 }
 
 /** The validated query of a request. Throws a 400. */

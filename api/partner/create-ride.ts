@@ -143,7 +143,8 @@ function validateCreation(config: Config) {
 function assertNoNameRemoved(body: string): void {
   if (!body.includes('"metadata"')) return;
   if (lostNames(body).removed.every((path) => path.join('.') !== 'metadata.__proto__')) return;
-  throw new AppError('invalid_request', { message: 'metadata must not have an entry named __proto__' });
+  const message = 'metadata must not have an entry named __proto__';
+  throw new AppError('invalid_request', { message, faults: [{ field: 'metadata', code: 'not_allowed', message }] });
 }
 
 /** A replay gets the first response again, so the status is always `bidding`. */

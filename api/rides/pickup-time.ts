@@ -15,7 +15,6 @@ const latestMs = 30 * 24 * 3_600_000;
 export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
   const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
   if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
-  throw new AppError('invalid_request', {
-    message: 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds',
-  });
+  const message = 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds';
+  throw new AppError('invalid_request', { message, faults: [{ field: 'pickupAt', code: 'out_of_range', message }] });
 }

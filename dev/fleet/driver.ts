@@ -43,6 +43,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   const atWork = new Set<Promise<void>>();
   let trip: { rideId: string; over: AbortController } | undefined;
   let availableAt = performance.now();
+  let reported = car.where();
 
   function onError(error: unknown): void {
     if (ending.signal.aborted) return;
@@ -65,13 +66,18 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     let dueAt = performance.now() + Math.random() * options.reportMs;
     while (await sleep(Math.max(0, dueAt - performance.now()), ending.signal)) {
       dueAt = Math.max(dueAt + options.reportMs, performance.now());
-      if (!car.isParked()) availableAt = performance.now();
       const next = !trip && car.isParked() && options.wander();
       if (next) car.driveTo(next);
       await report().catch(onError);
     }
   }
-  const report = () => client.report(car.where());
+  /** A report from another place may be the first from inside the radius of a ride. */
+  async function report(): Promise<void> {
+    const at = car.where();
+    if (at.lat !== reported.lat || at.lng !== reported.lng) availableAt = performance.now();
+    reported = at;
+    await client.report(at);
+  }
 
   async function follow(): Promise<void> {
     while (!ending.signal.aborted) {
@@ -149,7 +155,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     if (ride) await client.takeStep(ride.rideId, 'cancel');
   }
 
-  await client.goOnline(car.where());
+  await client.goOnline(reported);
   figures.online += 1;
   const living = [reportOften(), follow()];
   return {

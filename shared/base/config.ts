@@ -21,6 +21,8 @@ export interface Config {
    * pickup. After the last one, a round runs every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
+  /** Set if the operator has a routing server. Its durations are multiplied by `durationFactor`. */
+  routing?: { durationFactor: number };
   webhookLocalTargets: readonly string[];
   /** The addresses and CIDR ranges from which webhooks are sent; empty if the setting is unset. */
   egressAddresses: readonly string[];
@@ -64,6 +66,7 @@ export interface Config {
     dispatch: number;
     webhooks: number;
     'webhooks-slow': number;
+    routing: number;
     mail: number;
   };
   mailFrom: string;
@@ -77,6 +80,8 @@ export interface Config {
     smtpUrl: string;
     opsToken: string;
     geocoderUrl: string;
+    /** May contain a token. */
+    routingUrl: string;
   };
 }
 
@@ -172,6 +177,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
     simulationSpeed: value.SIMULATION_SPEED,
     dispatch: Object.freeze({ rounds: Object.freeze(value.DISPATCH_ROUNDS), repeatMs: value.DISPATCH_REPEAT_MS }),
+    ...(value.ROUTING_URL && { routing: Object.freeze({ durationFactor: value.ROUTING_DURATION_FACTOR }) }),
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
     egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
@@ -215,6 +221,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       dispatch: value.DISPATCH_CONCURRENCY,
       webhooks: value.WEBHOOKS_CONCURRENCY,
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
+      routing: value.ROUTING_CONCURRENCY,
       mail: value.MAIL_CONCURRENCY,
     }),
     mailFrom: value.MAIL_FROM ?? '',
@@ -226,6 +233,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       smtpUrl: value.SMTP_URL ?? '',
       opsToken: value.OPS_TOKEN ?? '',
       geocoderUrl: value.GEOCODER_URL ?? '',
+      routingUrl: value.ROUTING_URL ?? '',
     }),
   });
 }

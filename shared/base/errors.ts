@@ -82,6 +82,39 @@ const codesOfStatuses: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
+/** What is wrong with a field: programs read it in `X-Service-Errors`, so a code is never renamed. */
+export const faultCodes = ['missing', 'wrong_type', 'out_of_range', 'wrong_length', 'not_allowed', 'invalid'] as const;
+
+/** A fault of one field of a request. `field` is its path, such as `pickup.lat`. */
+export interface Fault {
+  field: string;
+  code: (typeof faultCodes)[number];
+  /** Never contains a value from the request. */
+  message: string;
+}
+
+const mostFaults = 10;
+
+/** A client may refuse long headers: a name in `metadata` may have any length. */
+const headerText = (text: string): string => text.slice(0, 200);
+
+/** A header contains only ASCII, so other characters are escaped as in JSON. */
+const toAscii = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The headers that name the invalid fields of a request: the first one, and at most ten of them with their faults. */
+function faultHeaders(faults: readonly Fault[]): Record<string, string> {
+  const [first] = faults;
+  if (!first) return {};
+  const shown = faults
+    .slice(0, mostFaults)
+    .map(({ field, code, message }) => ({ field: headerText(field), code, message: headerText(message) }));
+  return {
+    'X-Service-Error-Field': toAscii(headerText(first.field)),
+    'X-Service-Errors': toAscii(JSON.stringify(shown)),
+  };
+}
+
 interface ErrorDetails {
   /**
    * Replaces the public text of the table, for example to name the invalid field. Never contains a value from the
@@ -90,6 +123,8 @@ interface ErrorDetails {
   message?: string;
   /** Headers of the response in addition to `X-Service-Error`, for example Retry-After. */
   headers?: Record<string, string>;
+  /** The invalid fields of the request, the one of the message first. */
+  faults?: readonly Fault[];
 }
 
 /**
@@ -109,7 +144,8 @@ export class AppError extends Error {
     this.status = status;
     // RFC 9110 requires this header in every 401. A driver who is suspended while a request runs gets a 401 too.
     const scheme = status === 401 && { 'WWW-Authenticate': 'Bearer' };
-    this.headers = { ...scheme, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
+    const faults = faultHeaders(details.faults ?? []);
+    this.headers = { ...scheme, ...faults, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }
 }
 

@@ -193,6 +193,30 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description('After the last dispatch round: how often a ride is opened to drivers who have not been asked yet.')
       .tag('dispatch'),
   },
+  Routes: {
+    ROUTING_URL: Joi.string()
+      .custom(readRoutingUrl)
+      .messages({
+        'routing.form':
+          '{{#label}} must be an https:// address without user and fragment, like https://HOST/route/v1/driving',
+        'routing.development': '{{#label}} may begin with http:// only in development, and only on this host',
+      })
+      .description('The routing server: the address of an OSRM server, or of a service with its HTTP API.')
+      .note(
+        '`/LNG,LAT;LNG,LAT` and the query are appended, and further query parameters such as a token are kept.',
+        'The server gets two points with 5 decimals and nothing else, and no redirect is followed.',
+        'Without it, or while it does not answer, cars of test rides drive in a straight line and arrivals are estimates.',
+      )
+      .example('https://HOST/route/v1/driving')
+      .tag('API', 'workers', 'ops'),
+    ROUTING_DURATION_FACTOR: Joi.number()
+      .min(0.2)
+      .max(5)
+      .default(1)
+      .description('The factor by which the durations of the routing server are multiplied.')
+      .note('Most servers compute with empty streets, so their durations are too short at most times of the day.')
+      .tag('API'),
+  },
   'Fare hints': {
     FARE_HINT_BASE: dollars
       .min(0)
@@ -396,6 +420,10 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       )
       .note('The limit of open files applies as for `WEBHOOKS_CONCURRENCY`.')
       .tag('webhooks-slow'),
+    ROUTING_CONCURRENCY: concurrency
+      .default(8)
+      .description('The number of concurrent requests of each process of the pool `routing` to the routing server.')
+      .tag('routing'),
     MAIL_CONCURRENCY: concurrency
       .default(10)
       .description('The number of mails that each process of the pool `mail` sends concurrently.')
@@ -504,6 +532,14 @@ function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
   );
   return exact ? origins : helpers.error('origins.form');
+}
+
+function readRoutingUrl(text: string, helpers: Joi.CustomHelpers): unknown {
+  if (!/^https?:\/\/[^/?]/.test(text) || !URL.canParse(text)) return helpers.error('routing.form');
+  const { protocol, hostname, username, password, hash } = new URL(text);
+  if (username || password || hash) return helpers.error('routing.form');
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return protocol === 'https:' || (isLocal && !isProduction(helpers)) ? text : helpers.error('routing.development');
 }
 
 function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {

@@ -106,8 +106,14 @@ export async function writeRequestLists(lists: readonly RequestList[], now: Date
   return new Set(lists.filter((_, index) => outcomes[index] === true).map(({ driverId }) => driverId));
 }
 
-/** Removes a ride from a driver's request list, which makes room for another ride. */
+/** Removes a ride from a driver's request list. Marks the driver as free if a dispatch round passed over the full list. */
 export async function removeFromRequestList(driverId: string, rideId: string): Promise<void> {
-  const change = { $pull: { requests: rideId }, $currentDate: { freeSince: true } } as const;
-  await positions.updateOne({ _id: driverId }, change, timeLimit());
+  const isFull = { $eq: ['$isFull', true] };
+  const change = {
+    requests: { $setDifference: ['$requests', [rideId]] },
+    freeSince: { $cond: [isFull, '$$NOW', '$freeSince'] },
+    freeFrom: { $cond: [isFull, '$$REMOVE', '$freeFrom'] },
+    isFull: '$$REMOVE',
+  };
+  await positions.updateOne({ _id: driverId }, [{ $set: change }], timeLimit());
 }

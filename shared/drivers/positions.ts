@@ -49,6 +49,11 @@ export interface DriverPosition {
    */
   freeSince?: Date;
   /**
+   * The position before a report that alone made the driver available. Rides whose radius includes it have passed over
+   * the driver, or were opened to the driver, so they are not new. Absent if every ride around may be new.
+   */
+  freeFrom?: Point;
+  /**
    * True if a ride's radius ends in the driver's cell: the next report counts as coming to another cell, and removes
    * this mark.
    */
@@ -119,6 +124,7 @@ export async function goOnline(
     equipment,
     isOnline: true,
     freeSince: '$$NOW',
+    freeFrom: '$$REMOVE',
   };
   const kept = {
     heading: { $ifNull: ['$heading', 0] },
@@ -179,11 +185,14 @@ function availability(cells?: readonly number[]) {
   const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];
   // A silent driver stays `available` until the next sweep, but rounds already pass over the driver.
   const wasSilent = { $gt: [{ $abs: { $subtract: ['$$NOW', '$seenAt'] } }, maxReportAgeMs] };
-  const isNew = { $or: [{ $ne: ['$available', true] }, { $eq: ['$atEdge', true] }, wasSilent, ...isElsewhere] };
-  const becomesFree = { $and: [available, isNew] };
+  const wasAway = { $or: [{ $ne: ['$available', true] }, wasSilent] };
+  const becomesFree = { $and: [available, { $or: [wasAway, { $eq: ['$atEdge', true] }, ...isElsewhere] }] };
+  const isMarked = { $ne: [{ $type: '$freeSince' }, 'missing'] };
+  const kept = { $cond: [isMarked, '$freeFrom', { lat: '$lat', lng: '$lng' }] };
   return {
     available,
     freeSince: { $cond: [becomesFree, '$$NOW', '$freeSince'] },
+    freeFrom: { $cond: [becomesFree, { $cond: [wasAway, '$$REMOVE', kept] }, '$freeFrom'] },
     atEdge: { $cond: [becomesFree, '$$REMOVE', '$atEdge'] },
   };
 }
@@ -229,13 +238,14 @@ export async function markSilentUnavailable(now: Date): Promise<number> {
 /** Marks those of these drivers as free who are available, so that the open rides nearby are opened to them. */
 export async function markFree(driverIds: readonly string[]): Promise<void> {
   const filter = { _id: { $in: [...driverIds] }, available: true } as const;
-  await positions.updateMany(filter, { $currentDate: { freeSince: true } }, timeLimit());
+  await positions.updateMany(filter, { $unset: { freeFrom: '' }, $currentDate: { freeSince: true } }, timeLimit());
 }
 
 /** Marks those of these drivers as free whom a dispatch round has passed over, because one of their requests has ended. */
 export async function markRoom(driverIds: readonly string[]): Promise<void> {
   const filter = { _id: { $in: [...driverIds] }, isFull: true } as const;
-  await positions.updateMany(filter, { $unset: { isFull: '' }, $currentDate: { freeSince: true } }, timeLimit());
+  const change = { $unset: { isFull: '', freeFrom: '' }, $currentDate: { freeSince: true } } as const;
+  await positions.updateMany(filter, change, timeLimit());
 }
 
 /** Notes that a dispatch round has passed over these drivers, who had five open requests. */
@@ -268,7 +278,7 @@ export async function noteRide(driverId: string, rideId: string | null, counts: 
   const { rideNotes } = counts;
   const change = rideId
     ? { rideId, available: false }
-    : { rideId: '$$REMOVE', available: '$isOnline', freeSince: '$$NOW' };
+    : { rideId: '$$REMOVE', available: '$isOnline', freeSince: '$$NOW', freeFrom: '$$REMOVE' };
   const { matchedCount } = await positions.updateOne(
     { _id: driverId, rideNotes: rideNotes ?? { $exists: false } },
     [{ $set: { ...change, rideNotes: (rideNotes ?? 0) + 1 } }],

@@ -49,6 +49,41 @@ describe('form of errors', () => {
     });
   }
 
+  it('a 400 names the field of its text, and all invalid fields with their codes', async () => {
+    const { headers, body } = await partner.createRide({
+      pickup: { lng: 'x' },
+      fare: 0,
+      carType: 'tank',
+      reference: 'r'.repeat(65),
+      metadata: { 'é\n': 'x'.repeat(5_000) },
+      passenger: 5,
+    });
+    const faults: { field: string; code: string; message: string }[] = JSON.parse(
+      headers.get('x-service-errors') ?? '',
+    );
+    expect(headers.get('x-service-error-field')).to.equal(faults[0]?.field);
+    expect(faults[0]?.message).to.equal(body.error);
+    expect(faults.map(({ field, code }) => [field, code])).to.deep.include.members([
+      ['pickup.lat', 'missing'],
+      ['pickup.lng', 'wrong_type'],
+      ['fare', 'out_of_range'],
+      ['carType', 'not_allowed'],
+      ['reference', 'wrong_length'],
+      ['passenger', 'wrong_type'],
+    ]);
+  });
+
+  it('the headers of a 400 have at most ten fields, in ASCII, and are absent without an invalid field', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => [`é${index}${'n'.repeat(300)}`, index]);
+    const { headers } = await partner.createRide({ metadata: Object.fromEntries(names) });
+    const list = headers.get('x-service-errors') ?? '';
+    expect(list).to.match(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(list).length).to.be.within(1, 10);
+    const malformed = await partner.post('/rides', '{');
+    expect([...malformed.headers.keys()]).not.to.include.members(['x-service-errors']);
+    expect(malformed.headers.get('x-service-error-field')).to.equal(null);
+  });
+
   it('every 401 has the same code, for every kind of invalid key', async () => {
     const revoked = await api.partner('live');
     await revokeKey(revoked.keyId, 'anyone');

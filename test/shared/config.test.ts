@@ -70,10 +70,15 @@ describe('settings', () => {
   it('the part of the settings that may be printed contains no secret', () => {
     const mail = { SMTP_URL: 'smtps://user:pAsSwOrD@mail.example:465', MAIL_FROM: 'Rides <rides@rides.example>' };
     const GEOCODER_URL = 'https://geocoder.example/search?key=pAsSwOrD';
-    const { secrets, ...shown } = readConfig({ ...production, ...mail, GEOCODER_URL });
-    expect(secrets).to.deep.include({ smtpUrl: mail.SMTP_URL, geocoderUrl: GEOCODER_URL });
+    const ROUTING_URL = 'https://routing.example/route/v1/driving?access_token=pAsSwOrD';
+    const { secrets, ...shown } = readConfig({ ...production, ...mail, GEOCODER_URL, ROUTING_URL });
+    expect(secrets).to.deep.include({
+      smtpUrl: mail.SMTP_URL,
+      geocoderUrl: GEOCODER_URL,
+      routingUrl: ROUTING_URL,
+    });
     expect(shown.mailFrom).to.equal(mail.MAIL_FROM);
-    expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw|mail\.example|geocoder\.example/);
+    expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw|mail\.example|(geocoder|routing)\.example/);
   });
 
   it('a process does not need the settings that it does not use', () => {
@@ -221,6 +226,12 @@ describe('settings', () => {
     ['SUPPORT_PHONE', 'sEcReT', '12', '555;sEcReT'],
     ['SUPPORT_URL', 'http://sEcReT.example', 'javascript:sEcReT'],
     ['GEOCODER_URL', 'ftp://geocoder.example', 'sEcReT'],
+    [
+      'ROUTING_URL',
+      'http://sEcReT.example/route',
+      'https://sEcReT:x@routing.example/route',
+      'https://routing.example/#sEcReT',
+    ],
     ['EGRESS_ADDRESSES', 'sEcReT', '198.51.100', '203.0.113.10/33', '203.0.113.10;203.0.113.11', '2001:db8::/129'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];

@@ -169,6 +169,24 @@ describe('drivers who become available between two dispatch rounds', () => {
     expect(await askedFor(rideId)).to.have.members(drivers.slice(0, 20).map(({ driverId }) => driverId));
   });
 
+  it('a driver whom a round passed over gets the ride by coming from outside its radius, not by moving inside', async () => {
+    const place = somewhere();
+    const driverId = newDriverId();
+    for (let nearer = 1; nearer <= 20; nearer++) await online(newDriverId(), pointAt(place, 0.05 * nearer, 40));
+    await online(driverId, pointAt(place, 2, 40));
+    await serve();
+    const rideId = await dispatchedRide(ctx, place);
+    for (const [km, isAsked] of [
+      [1.2, false],
+      [3.5, false],
+      [2.5, true],
+    ] as const) {
+      await report(driverId, pointAt(place, km, 40));
+      await serve();
+      expect((await askedFor(rideId)).includes(driverId), `at ${km} km`).to.equal(isAsked);
+    }
+  });
+
   it('a report from the same cell leaves no mark', async () => {
     const place = somewhere();
     const driverId = newDriverId();

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../shared/base/errors.ts';
+import { type ErrorCode, faultCodes } from '../../shared/base/errors.ts';
 import type { Header } from './openapi-types.ts';
 
 /** The response headers that partners and drivers can rely on. */
@@ -32,6 +32,16 @@ export const answerHeaders = {
     schema: { const: 'Bearer', type: 'string' },
     required: true,
     example: 'Bearer',
+  },
+  'X-Service-Error-Field': {
+    description: 'The path of the invalid field that the text names. Absent if the fault is not in a field.',
+    schema: { type: 'string' },
+    example: 'pickup.lat',
+  },
+  'X-Service-Errors': {
+    description: `The invalid fields, at most 10, as JSON: an array of objects with \`field\`, \`code\` and \`message\`. The codes are ${faultCodes.map((code) => `\`${code}\``).join(', ')}; new ones may be added. Absent if the fault is not in a field.`,
+    schema: { type: 'string' },
+    example: '[{"field":"pickup.lat","code":"missing","message":"pickup.lat is required"}]',
   },
   'X-Service-Ignored-Fields': {
     description:

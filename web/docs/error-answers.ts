@@ -13,6 +13,7 @@ interface ErrorAnswer {
 export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   invalid_request: {
     cause: 'A field, a header or the body is missing or wrong. The text names the first fault.',
+    headers: ['X-Service-Error-Field', 'X-Service-Errors'],
     texts: ['pickup.lat is required', 'fare must be greater than 0'],
   },
   unauthorized: {

@@ -73,6 +73,7 @@ const fields = {
   seenAt: 1,
   requests: 1,
   freeSince: 1,
+  freeFrom: 1,
   isFull: 1,
 } as const;
 type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof fields>;
@@ -133,6 +134,7 @@ async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date
       // A round that is just running may have read the positions before the driver became available.
       const nextKm = isInRound(ride, now) ? radiusKmOf(dispatch, ride, ride.rounds ?? 0) : radiusKm;
       if (km > Math.max(nextKm, radiusKm + cellKm) || !fits(ride, driver)) continue;
+      if (driver.freeFrom && haversineKm(ride.pickup, driver.freeFrom) <= radiusKm) continue;
       if (km <= radiusKm && !wasJustOpened(ride, now)) pairs.push({ ride, driverId: driver._id, km });
       else if (km <= nextKm) later.add(driver._id);
       else atEdge.add(driver._id);
@@ -234,7 +236,7 @@ async function unmark(served: readonly FreeDriver[], atEdge: ReadonlySet<string>
   const updates = served.map(
     ({ _id, freeSince }): Update<DriverPosition> => ({
       filter: { _id, freeSince },
-      change: { ...(atEdge.has(_id) && { $set: { atEdge: true } }), $unset: { freeSince: '' } },
+      change: { ...(atEdge.has(_id) && { $set: { atEdge: true } }), $unset: { freeSince: '', freeFrom: '' } },
     }),
   );
   if (updates.length > 0) await updateDocuments(positions, updates, notJournaled);

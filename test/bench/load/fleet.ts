@@ -28,10 +28,8 @@ export type FleetResult = {
   accepted: number;
   /** The rides since the last `forget`. */
   rideIds: string[];
-  /** For drivers who were available before the creation: the times from sending it until each driver was told. */
-  createdToToldMs: number[];
-  /** For drivers who became available afterwards: the times from then until each of them was told. */
-  availableToToldMs: number[];
+  /** Each driver who was told of one of these rides. Times are Unix times in milliseconds. */
+  told: { rideId: string; createdAt: number; availableAt: number; at: number }[];
   figures: Fleet['figures'];
 };
 
@@ -72,16 +70,19 @@ answer('rides', async (options: FleetRides): Promise<void> => {
 
 answer('result', (): FleetResult => {
   if (!fleet) throw new Error('no fleet was started');
-  const all = [...sentAt].flatMap(([rideId, createdAt]) =>
-    (told.get(rideId) ?? []).map((driver) => ({ ...driver, createdAt })),
-  );
-  const wasAvailable = ({ availableAt, createdAt }: (typeof all)[number]) => availableAt <= createdAt;
+  const unixTime = (at: number) => performance.timeOrigin + at;
   return {
     created: sentAt.size,
     accepted,
     rideIds: [...sentAt.keys()],
-    createdToToldMs: all.filter(wasAvailable).map(({ at, createdAt }) => at - createdAt),
-    availableToToldMs: all.filter((one) => !wasAvailable(one)).map(({ at, availableAt }) => at - availableAt),
+    told: [...sentAt].flatMap(([rideId, createdAt]) =>
+      (told.get(rideId) ?? []).map(({ at, availableAt }) => ({
+        rideId,
+        createdAt: unixTime(createdAt),
+        availableAt: unixTime(availableAt),
+        at: unixTime(at),
+      })),
+    ),
     figures: fleet.figures,
   };
 });

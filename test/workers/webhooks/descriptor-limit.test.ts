@@ -19,7 +19,15 @@ import { useNock } from '../../support/webhook-nock.ts';
 describe('concurrency of the delivery pools', () => {
   const ctx = useTestContext();
 
-  const wanted = { bidding: 50, simulator: 50, dispatch: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
+  const wanted = {
+    bidding: 50,
+    simulator: 50,
+    dispatch: 50,
+    webhooks: 500,
+    'webhooks-slow': 500,
+    mail: 10,
+    routing: 8,
+  };
 
   it('the configured concurrency stays if the limit of open files allows it, and nothing is logged', () => {
     const logged = withLogLines(ctx);
