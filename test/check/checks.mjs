@@ -75,6 +75,12 @@ export const checks = [
     paths: ['api/', 'web/', 'shared/', 'docs/', 'dev/', tests, 'test/docs/'],
   },
   {
+    name: 'clients',
+    proves: 'the packed clients keep their promises, against the service and against lost answers and webhooks',
+    command: `${mocha} 'test/clients/*.test.ts'`,
+    paths: ['api/', 'web/', 'shared/', 'clients/', tests, 'test/clients/'],
+  },
+  {
     // The procedures take longest, so they start first.
     name: 'production',
     proves: 'Caddy, Compose, systemd, Kubernetes and Prometheus accept the production files, and the procedures work',

@@ -100,17 +100,11 @@ for (const language of ['TypeScript', 'Python'] as const) {
       expect(answer).to.deep.equal({ name: 'NoAnswerError' });
     });
 
-    it('an error has its code and the id of the request, and is not repeated', async () => {
-      const error = {
-        name: 'ServiceError',
-        status: 400,
-        code: 'invalid_request',
-        isTemporary: false,
-        hasRequestId: true,
-      };
-      expect(await run(['refuse'])).to.deep.equal(error);
+    it('an error has its code, its fields and the id of the request, and is not repeated', async () => {
+      const refused = { name: 'ServiceError', status: 400, code: 'invalid_request', fields: ['fare'] };
+      expect(await run(['refuse'])).to.deep.equal({ ...refused, isTemporary: false, hasRequestId: true });
       const wrongKey = await run(['refuse'], { KEY: 'svc_test_wrong' });
-      expect(wrongKey).to.deep.include({ status: 401, code: 'unauthorized' });
+      expect(wrongKey).to.deep.include({ status: 401, code: 'unauthorized', fields: [] });
     });
 
     it('no address gets the key unencrypted, and no redirect does', async () => {

@@ -81,6 +81,7 @@ except ServiceError as error:
             "status": error.status,
             "code": error.code,
             "isTemporary": error.is_temporary,
+            "fields": [fault["field"] for fault in error.fields],
             "hasRequestId": error.request_id is not None,
         }
     )

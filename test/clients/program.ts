@@ -41,8 +41,9 @@ try {
   await commands[command]?.(...given);
 } catch (error) {
   if (error instanceof ServiceError) {
-    const { name, status, code, isTemporary } = error;
-    print({ name, status, code, isTemporary, hasRequestId: error.requestId !== undefined });
+    const { name, status, code, isTemporary, requestId } = error;
+    const fields = error.fields.map(({ field }) => field);
+    print({ name, status, code, isTemporary, fields, hasRequestId: requestId !== undefined });
   } else if (error instanceof NoAnswerError || error instanceof SignatureError) print({ name: error.name });
   else print({ error: String(error) });
 }

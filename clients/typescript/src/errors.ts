@@ -11,8 +11,8 @@ export class ServiceError extends Error {
   readonly requestId: string | undefined;
   /** How long the service asked to wait, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The field that is wrong, such as `pickup.lat`, if the answer names one. */
-  readonly field: string | undefined;
+  /** The wrong fields of a 400, at most ten: each with its path, such as `pickup.lat`, a code and a sentence. */
+  readonly fields: readonly { field: string; code: string; message: string }[];
 
   constructor(response: Response, text: string) {
     const header = (name: string) => response.headers.get(name) ?? undefined;
@@ -21,7 +21,7 @@ export class ServiceError extends Error {
     this.code = header('x-service-error') ?? '';
     this.requestId = header('x-request-id');
     this.retryAfter = Number(header('retry-after')) || undefined;
-    this.field = header('x-service-error-field');
+    this.fields = JSON.parse(header('x-service-errors') ?? '[]');
   }
 
   /** True if a later repeat of the same request can succeed. */

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from email.message import Message
-from typing import Optional
+from typing import Dict, List, Optional
 
 
 class ServiceError(Exception):
@@ -19,8 +19,9 @@ class ServiceError(Exception):
     """The id of the request in the log of the service: give it to support."""
     retry_after: Optional[int]
     """How long the service asked to wait, in seconds."""
-    field: Optional[str]
-    """The field that is wrong, such as `pickup.lat`, if the answer names one."""
+    fields: List[Dict[str, str]]
+    """The wrong fields of a 400, at most ten: each with its `field`, such as `pickup.lat`, its
+    `code` and a `message`."""
 
     def __init__(self, status: int, headers: Message, text: str) -> None:
         super().__init__(f"{status} {_error_in(text)}")
@@ -29,7 +30,7 @@ class ServiceError(Exception):
         self.request_id = headers.get("X-Request-Id")
         retry_after = headers.get("Retry-After") or ""
         self.retry_after = int(retry_after) if retry_after.isdigit() else None
-        self.field = headers.get("X-Service-Error-Field")
+        self.fields = json.loads(headers.get("X-Service-Errors") or "[]")
 
     @property
     def is_temporary(self) -> bool:
