@@ -1,7 +1,10 @@
 import compose from 'koa-compose';
 import type { Context } from '../shared/base/context.ts';
-import type { FileAnswer, PublicAnswer, PublicPages, PublicRequest } from '../web/kit/public-pages.ts';
+import { errorCodeHeader } from '../shared/base/errors.ts';
+import type { Answer, FileAnswer, OpenStream, PublicRequest } from '../web/kit/answer.ts';
+import type { Answering, PublicPages } from '../web/kit/public-pages.ts';
 import { readForm } from './http/body.ts';
+import { hostCookie } from './http/credentials.ts';
 import { prefersPage } from './http/find-part.ts';
 import { clientAddress, clientNetwork } from './http/forwarded.ts';
 import { jsonError } from './http/handle-errors.ts';
@@ -26,13 +29,9 @@ export function webPart<More = object>(
   const { name, base, routes, security, admit, logAs } = pages;
   const streams = pages.hasStreams && createStreams({ ...service.config.streams, client: 'network address' });
   const describe = (ctx: RequestContext) =>
-    ({ ...describedRequest(ctx, service), ...more?.(ctx) }) as PublicRequest & More;
-  const answerWith =
-    (answer: (request: PublicRequest & More) => PublicAnswer | Promise<PublicAnswer>): Middleware =>
-    async (ctx) => {
-      const request = describe(ctx);
-      respond(ctx, await answer(request), () => (streams as Streams).open(ctx, request.client()));
-    };
+    ({ ...describeRequest(ctx, service), ...more?.(ctx) }) as PublicRequest & More;
+  const answerWith = (answer: Answering<More>) =>
+    handleWith(describe, answer, (ctx, request) => (streams as Streams).open(ctx, request.client()));
   const admitted: Middleware = async (ctx, next) => {
     if (logAs) ctx.state.route = logAs;
     const refusal = admit && (await admit(describe(ctx)));
@@ -61,23 +60,42 @@ export function webPart<More = object>(
   };
 }
 
+/** Answers a described request. */
+export const handleWith =
+  <Request extends PublicRequest>(
+    describe: (ctx: RequestContext) => Request,
+    answer: (request: Request) => ReturnType<Answering<object>>,
+    openStream?: (ctx: RequestContext, request: Request) => OpenStream,
+  ): Middleware =>
+  async (ctx, next) => {
+    const request = describe(ctx);
+    const answered = await answer(request);
+    return answered ? respond(ctx, answered, openStream && (() => openStream(ctx, request))) : next();
+  };
+
 /** Describes a request for a page, without Koa. */
-const describedRequest = (ctx: RequestContext, service: Pick<Context, 'config' | 'log'>): PublicRequest => ({
-  requestId: ctx.state.requestId,
-  method: ctx.method,
-  path: ctx.path,
-  params: (ctx as unknown as { params?: Record<string, string> }).params ?? {},
-  query: ctx.query,
-  header: (name) => ctx.get(name),
-  prefersPage: () => prefersPage(ctx),
-  client: () => clientNetwork(clientAddress(ctx, service)),
-  form: () => readForm(ctx),
-});
+export function describeRequest(ctx: RequestContext, service: Pick<Context, 'config' | 'log'>): PublicRequest {
+  const { params = {} } = ctx as unknown as { params?: Record<string, string> };
+  return {
+    requestId: ctx.state.requestId,
+    method: ctx.method,
+    path: ctx.path,
+    param: (name) => params[name] ?? '',
+    query: (name) => [ctx.query[name] ?? ''].flat()[0] ?? '',
+    has: (name) => name in ctx.query,
+    all: { params, query: ctx.query },
+    header: (name) => ctx.get(name),
+    prefersPage: () => prefersPage(ctx),
+    client: () => clientNetwork(clientAddress(ctx, service)),
+    hostCookie: (name) => hostCookie(service.config, name)(ctx),
+    form: () => readForm(ctx),
+  };
+}
 
 /** Turns an answer into the response. */
-function respond(ctx: RequestContext, answer: PublicAnswer, openStream?: () => ReturnType<Streams['open']>): void {
+export function respond(ctx: RequestContext, answer: Answer, openStream?: () => OpenStream): void {
   if ('html' in answer) {
-    ctx.set({ ...answer.headers });
+    ctx.set({ ...answer.headers, ...(answer.code && { [errorCodeHeader]: answer.code }) });
     ctx.status = answer.status ?? 200;
     ctx.type = 'html';
     ctx.body = answer.html;
@@ -86,6 +104,7 @@ function respond(ctx: RequestContext, answer: PublicAnswer, openStream?: () => R
     ctx.status = answer.status ?? 303;
     if (ctx.status === 303) ctx.body = '';
   } else if ('json' in answer) {
+    ctx.set({ ...answer.headers });
     ctx.status = answer.status ?? 200;
     ctx.body = answer.json;
   } else if ('file' in answer) {

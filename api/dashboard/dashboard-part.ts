@@ -1,6 +1,7 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
+import { publicRoutes } from '../../web/dashboard/pages.ts';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps } from '../http/forwarded.ts';
@@ -8,19 +9,13 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
+import { handleWith } from '../web-part.ts';
 import { followKeys } from './key-views.ts';
-import { overviewRoutes } from './overview/overview.tsx';
-import type { DashboardRoute } from './page-routes.ts';
+import { type DashboardRoute, describeForDashboard } from './page-routes.ts';
 import { type NewsStreams, newsView } from './rides/follow-ride.ts';
 import { rideRoutes } from './rides/ride.tsx';
-import { confirmRoutes } from './sign-in/confirm.tsx';
-import { invitationRoutes } from './sign-in/invitation.ts';
-import { linkRoutes } from './sign-in/link.tsx';
-import { signInRoutes } from './sign-in/sign-in.tsx';
-import { signOutRoutes } from './sign-in/sign-out.ts';
 import { dashboardStreams } from './streams.ts';
-import { switchRoutes } from './switch.ts';
-import { type PageParts, webRoutes } from './web-pages.tsx';
+import { type PageParts, webRoutes } from './web-pages.ts';
 
 export const dashboardBase = '/dashboard';
 
@@ -69,25 +64,17 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
 }
 
 /** The objects of the process that the routes use. */
-export interface DashboardParts extends PageParts, Pick<SharedParts, 'mailPage'> {
+export interface DashboardParts extends PageParts {
   /** The streams of the rides' pages. */
   streams: NewsStreams;
 }
 
-/** Every route of the dashboard. The sign-in routes come first: without a session, they answer `/dashboard`. */
-export function dashboardRoutes(
-  service: Context,
-  { streams, mailPage, ...pageParts }: DashboardParts,
-): DashboardRoute[] {
+/** Every route of the dashboard. Those that need no session come first: one of them answers `/dashboard` without one. */
+export function dashboardRoutes(service: Context, { streams, ...pageParts }: DashboardParts): DashboardRoute[] {
+  const describe = describeForDashboard(service, pageParts.mailPage);
   return [
-    ...signInRoutes(service, mailPage),
-    ...linkRoutes(service),
-    ...invitationRoutes(service),
-    ...confirmRoutes(service, mailPage),
-    ...signOutRoutes(service),
-    ...overviewRoutes(service),
+    ...publicRoutes.map(({ answer, ...route }) => ({ ...route, handle: handleWith(describe, answer) })),
     ...rideRoutes(service, streams),
     ...webRoutes(service, pageParts),
-    ...switchRoutes(service),
   ];
 }

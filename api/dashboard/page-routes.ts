@@ -1,23 +1,27 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
-import { accountOfSession, type CurrentSession } from '../../shared/accounts/session.ts';
-import type { Config } from '../../shared/base/config.ts';
+import { accountOfSession } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
-import type { Download } from '../../web/kit/answer.ts';
-import { errorPage } from '../../web/kit/error-page.tsx';
-import { accountField, formIdField } from '../../web/kit/form-fields.ts';
+import { renderInFrame } from '../../web/dashboard/frame.tsx';
+import { otherAccountPage, refusedPage } from '../../web/dashboard/refused-pages.tsx';
+import { mayUse } from '../../web/dashboard/rights.ts';
+import {
+  type Answer,
+  type OfDashboard,
+  type Person,
+  type PublicRequest,
+  sessionCookie,
+  type PageRequest as WebPageRequest,
+} from '../../web/kit/answer.ts';
+import { suspended } from '../../web/kit/error-page.tsx';
+import { accountField, formIdField, formIdOf } from '../../web/kit/form-fields.ts';
 import { type Form, readForm } from '../http/body.ts';
-import { type HostCookie, hostCookie } from '../http/credentials.ts';
-import { paramOf } from '../http/route.ts';
+import { hostCookie } from '../http/credentials.ts';
+import { clientAddress } from '../http/forwarded.ts';
 import type { Middleware, RequestContext } from '../part.ts';
-import { otherAccountPage, refusedPage } from './refused-pages.tsx';
-import { mayUse } from './rights.ts';
-
-/** The cookie that holds the token of a session. */
-export const sessionCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'session');
+import { describeRequest, respond } from '../web-part.ts';
 
 /** One route of the dashboard; `path` is relative to the dashboard's base. */
 export interface DashboardRoute {
@@ -27,17 +31,7 @@ export interface DashboardRoute {
 }
 
 /** A request of a person who has signed in. */
-export interface PageRequest {
-  ctx: RequestContext;
-  account: CurrentAccount;
-  session: CurrentSession;
-  /** The account to which the request is restricted: it reads and changes only this account's data. */
-  owner: { accountId: string };
-  /** A path parameter, for example `keyId`. */
-  param(name: string): string;
-  /** A query parameter; empty if it is missing. */
-  query(name: string): string;
-}
+export type PageRequest = Omit<WebPageRequest, 'latest'> & { ctx: RequestContext };
 
 /** A request that sends a form. */
 export interface FormRequest extends PageRequest {
@@ -51,54 +45,47 @@ export interface FormRequest extends PageRequest {
   arrivedAt: Date;
 }
 
-/** A page (with status 200, or with another status and, from 400 on, an error code), a redirect (303), or a file. */
-export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | Download;
-
-/** The answer to a change of a suspended account. */
-export const suspended: Answer = {
-  status: 403,
-  code: 'account_suspended',
-  html: errorPage(403, {
-    message: {
-      title: 'This account is suspended',
-      text: 'You can view everything but change nothing. Requests with its keys are answered 401.',
-      advice: 'Ask the operator of this service.',
-    },
-  }),
-};
-
-/** A person who has signed in. */
-export type Person = Pick<PageRequest, 'account' | 'session'>;
-
-/** Finds the person who is signed in by the session's cookie. */
-export function findSignedIn(service: Context): (ctx: RequestContext) => Promise<Person | null> {
-  const cookie = sessionCookie(service.config);
-  return async (ctx) => {
-    const token = cookie.read(ctx);
-    return token ? accountOfSession(token, service.now()) : null;
+/** Describes a request for the dashboard, without Koa. */
+export function describeForDashboard(service: Context, mailPage?: string) {
+  return (ctx: RequestContext): PublicRequest & OfDashboard => {
+    const request = describeRequest(ctx, service);
+    async function person(): Promise<Person | null> {
+      const token = request.hostCookie(sessionCookie).read();
+      return token ? accountOfSession(token, service.now()) : null;
+    }
+    return { ...request, service, from: clientAddress(ctx, service), mailPage, person };
   };
 }
 
 /**
  * Creates routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it. A
- * member whose role may not use the route gets a 403 (rights.ts).
+ * member whose role may not use the route gets a 403 (web/dashboard/rights.ts).
  */
-export function signedInRoutes(service: Context) {
-  const find = findSignedIn(service);
-  const cookie = sessionCookie(service.config);
+export function signedInRoutes(service: Context, mailPage?: string) {
+  const describe = describeForDashboard(service, mailPage);
+  const cookie = hostCookie(service.config, sessionCookie);
+  /** The request of the person who has signed in; null if nobody has. */
+  async function signedInRequest(ctx: RequestContext): Promise<PageRequest | null> {
+    const { form: _, person: find, ...request } = describe(ctx);
+    const person = await find();
+    if (!person) return null;
+    const { account } = person;
+    const inFrame: PageRequest['inFrame'] = (document) => renderInFrame(account, document);
+    return { ...request, ...person, ctx, owner: { accountId: account._id }, inFrame };
+  }
   const answerWith = async (
     ctx: RequestContext,
     route: string,
     answer: (request: PageRequest) => Answer | Promise<Answer>,
     form?: Form,
   ): Promise<void> => {
-    const found = await find(ctx);
-    if (!found) return respond(ctx, { redirectTo: signInPath(ctx) });
-    const { account } = found;
+    const request = await signedInRequest(ctx);
+    if (!request) return respond(ctx, { redirectTo: signInPath(ctx) });
+    const { account } = request;
     if (!mayUse(account.member.role, route) && !(form && hasGivenUpRight(ctx, route, account, form))) {
       return respond(ctx, { html: refusedPage(account), status: 403 });
     }
-    respond(ctx, await answer(requestOf(ctx, found)));
+    respond(ctx, await answer(request));
   };
   /**
    * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
@@ -112,7 +99,7 @@ export function signedInRoutes(service: Context) {
   ): boolean {
     // Only these routes look for the form in `teamForms` before they act.
     if (!route.startsWith('POST /team/')) return false;
-    const sent = sentForm(_id, form.text(formIdField), cookie.read(ctx));
+    const sent = sentForm(_id, form.text(formIdField), cookie(ctx).read());
     return teamForms.some(({ id }) => id === sent.id);
   }
   const answerScript = async (
@@ -120,9 +107,9 @@ export function signedInRoutes(service: Context) {
     route: string,
     answer: (request: PageRequest) => Promise<void>,
   ): Promise<void> => {
-    const found = await find(ctx);
-    if (found && mayUse(found.account.member.role, route)) return answer(requestOf(ctx, found));
-    ctx.status = found ? 403 : 401;
+    const request = await signedInRequest(ctx);
+    if (request && mayUse(request.account.member.role, route)) return answer(request);
+    ctx.status = request ? 403 : 401;
     ctx.body = '';
   };
   return {
@@ -132,25 +119,25 @@ export function signedInRoutes(service: Context) {
       handle: (ctx) => answerWith(ctx, `GET ${path}`, show),
     }),
     /** Data for a page's script. Answers 401 without a session, because a script cannot sign in. */
-    data: (path: string, show: (request: PageRequest) => Promise<object>): DashboardRoute => ({
+    data: (path: string, show: (request: PageRequest) => Promise<Answer>): DashboardRoute => ({
       method: 'GET',
       path,
       handle: (ctx) =>
         answerScript(ctx, `GET ${path}`, async (request) => {
-          ctx.body = await show(request);
+          respond(ctx, await show(request));
         }),
     }),
     /**
      * Data for a page's script, from fields that must not be in a URL, because proxies log URLs. Changes nothing.
      * Answers 401 without a session.
      */
-    ask: (path: string, show: (request: PageRequest & { form: Form }) => Promise<object>): DashboardRoute => ({
+    ask: (path: string, show: (request: PageRequest & { form: Form }) => Promise<Answer>): DashboardRoute => ({
       method: 'POST',
       path,
       handle: async (ctx) => {
         const form = await readForm(ctx);
         await answerScript(ctx, `POST ${path}`, async (request) => {
-          ctx.body = await show({ ...request, form });
+          respond(ctx, await show({ ...request, form }));
         });
       },
     }),
@@ -181,48 +168,13 @@ export function signedInRoutes(service: Context) {
           if (account.suspendedAt && !ofPerson) return suspended;
           const of = form.text(accountField);
           if (!ofPerson && of !== account._id) return { html: otherAccountPage(account, of), status: 409 };
-          const sent = sentForm(account._id, formIdOf(form), cookie.read(ctx));
+          const sent = sentForm(account._id, formIdOf(form), cookie(ctx).read());
           return act({ ...request, form, sent, arrivedAt });
         };
         await answerWith(ctx, `POST ${path}`, changeOnce, form);
       },
     }),
   };
-}
-
-function requestOf(ctx: RequestContext, { account, session }: Person): PageRequest {
-  const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
-  return { ctx, account, session, owner: { accountId: account._id }, query, param: (name) => paramOf(ctx, name) };
-}
-
-/** Sends a page, a file or a redirect. */
-export function respond(ctx: RequestContext, answer: Answer): void {
-  if (typeof answer === 'string') {
-    ctx.status = 200;
-    ctx.type = 'html';
-    ctx.body = answer;
-  } else if ('redirectTo' in answer) {
-    ctx.redirect(answer.redirectTo);
-    ctx.status = 303;
-    ctx.body = '';
-  } else if ('file' in answer) {
-    ctx.status = 200;
-    ctx.set('Content-Type', answer.type);
-    ctx.set('Content-Disposition', `attachment; filename="${answer.file}"`);
-    ctx.body = answer.body;
-  } else {
-    ctx.status = answer.status;
-    if (answer.code) ctx.set(errorCodeHeader, answer.code);
-    ctx.type = 'html';
-    ctx.body = answer.html;
-  }
-}
-
-/** Reads the form id. Throws `invalid_request` if it is missing or malformed. */
-export function formIdOf(form: Form): string {
-  const id = form.text(formIdField);
-  if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
-  return id;
 }
 
 /** The URL of the sign-in page, which leads back to the requested page, unless the request has sent a form. */
@@ -233,15 +185,15 @@ function signInPath(ctx: RequestContext): string {
 }
 
 /** The requester of an attempt, which is recorded with it. */
-export const requesterOf = ({ owner, ctx, sent }: FormRequest): Requester => ({
+export const requesterOf = ({ owner, requestId, sent }: FormRequest): Requester => ({
   ...owner,
-  requestId: ctx.state.requestId,
+  requestId,
   form: sent.id,
 });
 
 /** The origin of a change that a form of the dashboard makes. */
-export const originOf = ({ ctx, sent }: FormRequest): Origin => ({
+export const originOf = ({ requestId, sent }: FormRequest): Origin => ({
   by: 'dashboard',
-  requestId: ctx.state.requestId,
+  requestId,
   form: sent.id,
 });

@@ -2,11 +2,12 @@ import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { membersOfSessions } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
+import { sessionCookie } from '../../web/kit/answer.ts';
+import { hostCookie } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 import { followRides, type RideView } from '../streams/followed-rides.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
 import { createStreams, type Stream } from '../streams/streams.ts';
-import { sessionCookie } from './page-routes.ts';
 
 /**
  * The streams of one kind of page. Each ends with its ride, and with the session that opened it. It also ends when the
@@ -24,7 +25,7 @@ export type DashboardStreams = ReturnType<typeof dashboardStreams>;
 export function dashboardStreams(service: Context, wake: Wake) {
   const streams = createStreams({ ...service.config.streams, client: 'account' });
   const sessions = endWithSessions(service, unchangedVisits);
-  const cookie = sessionCookie(service.config);
+  const cookie = hostCookie(service.config, sessionCookie);
   const closings = [sessions.close];
 
   /** Answers a request with a stream of this account, which ends with the session of the request. */
@@ -32,7 +33,7 @@ export function dashboardStreams(service: Context, wake: Wake) {
     const stream = streams.open(ctx, _id);
     sessions.add(
       stream,
-      visitOf(cookie.read(ctx), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }),
+      visitOf(cookie(ctx).read(), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }),
     );
     return stream;
   }

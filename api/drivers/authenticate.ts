@@ -3,7 +3,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import { type HostCookie, hostCookie, readApiKey } from '../http/credentials.ts';
+import { hostCookie, readApiKey } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 
 /** Finds the driver who made a request and stores the driver in the request's state, or throws a 401. */
@@ -35,7 +35,7 @@ export function authenticateByKey(): Authenticators {
 }
 
 /** The cookie that holds the token of a driver's session. */
-export const driverCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'driver_session');
+export const driverCookie = (config: Pick<Config, 'environment'>) => hostCookie(config, 'driver_session');
 
 /**
  * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request
@@ -47,7 +47,7 @@ export function authenticateBySession(service: Pick<Context, 'config' | 'now'>):
     const findOwner = driverSessions.finder(windowMs);
     const findDriver = batchedFindDriver(windowMs);
     return async (ctx) => {
-      const token = cookie.read(ctx);
+      const token = cookie(ctx).read();
       const owner = token ? await findOwner(token, service.now()) : null;
       const driver = owner && (await findDriver(owner.keyHash));
       if (!driver) throw new AppError('unauthorized', { message: 'Nobody is signed in here' });
@@ -68,11 +68,7 @@ export function signedInDrivers(service: Pick<Context, 'config' | 'now'>) {
         if (error instanceof AppError && error.status === 401) return null;
         throw error;
       }),
-    session: {
-      read: () => cookie.read(ctx),
-      write: (token: string, lifetimeMs: number) => cookie.write(ctx, token, lifetimeMs),
-      clear: () => cookie.clear(ctx),
-    },
+    session: cookie(ctx),
   });
 }
 

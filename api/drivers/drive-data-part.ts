@@ -19,7 +19,7 @@ export function driveDataPart(service: Context, gateway: Gateway): Part {
   const bySession = authenticateBySession(service);
   const cookie = driverCookie(config);
   const sessions = endWithSessions(service, driverSessions.living);
-  const routes = gateway.routes(bySession, (ctx, stream) => sessions.add(stream, cookie.read(ctx)));
+  const routes = gateway.routes(bySession, (ctx, stream) => sessions.add(stream, cookie(ctx).read()));
   return {
     name: 'drive-data',
     owns: isBelow(base),

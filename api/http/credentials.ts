@@ -15,24 +15,16 @@ export function readApiKey(ctx: RequestContext): string {
  * A cookie that scripts cannot read and that forms of other sites do not send. In production, the prefix `__Host-`
  * binds it to this host.
  */
-export interface HostCookie {
-  read(ctx: RequestContext): string;
-  write(ctx: RequestContext, value: string, lifetimeMs: number): void;
-  clear(ctx: RequestContext): void;
-}
-
-export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string): HostCookie {
+export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string) {
   const secure = environment === 'production';
   const name = secure ? `__Host-${plainName}` : plainName;
-  const set = (ctx: RequestContext, value: string, maxAge: number) => {
-    // TLS ends at the proxy, so the connection itself is not encrypted.
-    ctx.cookies.secure = secure;
-    ctx.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge, overwrite: true });
-  };
-  return {
-    read: (ctx) => ctx.cookies.get(name) ?? '',
-    write: (ctx, value, lifetimeMs) => set(ctx, value, lifetimeMs),
-    clear: (ctx) => set(ctx, '', 0),
+  return ({ cookies }: RequestContext) => {
+    const write = (value: string, maxAge: number): void => {
+      // TLS ends at the proxy, so the connection itself is not encrypted.
+      cookies.secure = secure;
+      cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge, overwrite: true });
+    };
+    return { read: (): string => cookies.get(name) ?? '', write, clear: () => write('', 0) };
   };
 }
 

@@ -1,11 +1,10 @@
 import compose from 'koa-compose';
-import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { CopyButton, Empty } from '../../web/kit/blocks.tsx';
+import { CopyButton, Empty, PageHead } from '../../web/kit/blocks.tsx';
 import { renderDocument } from '../../web/kit/document.tsx';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { Time } from '../../web/kit/facts.tsx';

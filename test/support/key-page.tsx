@@ -1,4 +1,4 @@
-import { renderInFrame } from '../../api/dashboard/web-pages.tsx';
+import { renderInFrame } from '../../web/dashboard/frame.tsx';
 import { keyView } from '../../web/dashboard/key-view.tsx';
 import type { PageRequest } from '../../web/kit/answer.ts';
 import { Shown } from '../../web/kit/declared-form.tsx';
@@ -12,7 +12,8 @@ export function keyPage(facts: Facts): string {
   const request = { param: () => facts.key._id, query: () => '' } as Partial<PageRequest> as PageRequest;
   const forms = new Proxy({}, { get: () => ({ fields: {} }) as Partial<Form<never>> });
   const shown = { request, sent: {}, forms, pathOf: (name: string) => `/keys/:keyId/${name}` };
-  return renderInFrame(facts.account, 'keys', {
+  return renderInFrame(facts.account, {
+    section: 'keys',
     ...document,
     actions: <Shown.Provider value={shown}>{actions}</Shown.Provider>,
     children: <Shown.Provider value={shown}>{children}</Shown.Provider>,

@@ -3,7 +3,7 @@ import { endOtherSessions, endSession, endSessionOf, hasSession, sessionsOf } fr
 import { completeTeam } from '../../shared/accounts/team.ts';
 import { derivedAuditId } from '../../shared/base/ids.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
-import type { Answer, SentRequest } from '../kit/answer.ts';
+import { type Answer, type SentRequest, sessionCookie } from '../kit/answer.ts';
 import { form } from '../kit/form.ts';
 import { page } from '../kit/page.tsx';
 import { everyone } from '../kit/roles.ts';
@@ -60,9 +60,10 @@ function entryAfter(cursor: string) {
 
 const entryOf = ({ account, from }: SentRequest) => ({ accountId: account._id, member: account.member.email, from });
 
-async function endOwn({ sent }: SentRequest): Promise<Answer> {
+async function endOwn({ sent, hostCookie }: SentRequest): Promise<Answer> {
   await endSession(sent.session);
-  return { redirectTo: '/dashboard', endsSession: true };
+  hostCookie(sessionCookie).clear();
+  return { redirectTo: '/dashboard' };
 }
 
 /**

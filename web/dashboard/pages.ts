@@ -3,15 +3,22 @@ import { deskRide } from '../desk/desk-ride.tsx';
 import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
+import type { OfDashboard } from '../kit/answer.ts';
 import type { Page } from '../kit/page.tsx';
+import type { PublicRoute } from '../kit/public-pages.ts';
 import { account } from './account.tsx';
+import { confirm } from './confirm.tsx';
 import { testConsole } from './console.tsx';
 import { deliveries } from './deliveries.tsx';
 import { delivery } from './delivery.tsx';
+import { invitationRoutes } from './invitation.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys.tsx';
+import { linkRoutes } from './mail-link.tsx';
 import { newKey } from './new-key.tsx';
+import { overview } from './overview.tsx';
 import { rides } from './rides.tsx';
+import { signInRoutes } from './sign-in.tsx';
 import { signature } from './signature.tsx';
 import { statement } from './statement.tsx';
 import { team } from './team.tsx';
@@ -19,6 +26,9 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  ...[desk, deskRide, savedPlaces, deskSettings, receipt, rides, testConsole],
+  ...[overview, confirm, desk, deskRide, savedPlaces, deskSettings, receipt, rides, testConsole],
   ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];
+
+/** The pages that need no session. They come before the declared pages. */
+export const publicRoutes: readonly PublicRoute<OfDashboard>[] = [...signInRoutes, ...linkRoutes, ...invitationRoutes];

@@ -48,7 +48,7 @@ function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
     title: 'Signature check',
     ...(attempt && { section: 'deliveries' as const }),
     test: attempt?.mode === 'test',
-    scripts: ['signature-page.js'],
+    scripts: ['signature.browser.js'],
     lead: (
       <p>
         {sent

@@ -25,7 +25,7 @@ export function statementView({ account, statement, page, details, now }: Statem
   const isAnyErased = lines.some(({ rideId }) => !details.trips.has(rideId));
   return {
     title: `Statement for ${monthText(month)}`,
-    scripts: ['statement-page.js'],
+    scripts: ['statement.browser.js'],
     around: (page) => (
       <div class="statement">
         <p class="back">

@@ -35,8 +35,9 @@ export const statement = page('/usage/:month', {
         return detailsOf(lines, request);
       };
       const form = query('format') === 'plain' ? 'plain' : 'spreadsheet';
-      const body = await statementCsv(allLines(account._id, month), detailsOfCsv, form);
-      return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
+      const file = await statementCsv(allLines(account._id, month), detailsOfCsv, form);
+      const headers = { 'Content-Disposition': `attachment; filename="rides-${month}.csv"` };
+      return { file, type: 'text/csv; charset=utf-8; header=present', headers };
     },
   },
 });

@@ -17,6 +17,7 @@ import { derivedMailId } from '../../shared/base/ids.ts';
 import { mongoNow } from '../../shared/base/mongo/clock.ts';
 import { canSendMail, sendMail } from '../../shared/mail/mail.ts';
 import { retryAfter, type SentRequest } from '../kit/answer.ts';
+import { suspended } from '../kit/error-page.tsx';
 import { exactText, waitText } from '../kit/facts.tsx';
 import { invitationPath } from '../kit/paths.ts';
 import { roleTexts } from '../kit/roles.ts';
@@ -51,7 +52,7 @@ const noMail = { again: 503, refusal: 'This service has no mail server yet, so i
 export function refusalOf(changed: Changed) {
   if (!('refused' in changed)) return undefined;
   const { refused } = changed;
-  if (refused === 'suspended') return { suspended: true } as const;
+  if (refused === 'suspended') return suspended;
   const email = takenTexts[refused];
   if (email) return { again: 422, faults: { email } };
   return { again: refused === 'not_owner' ? 403 : 409, refusal: refusals[refused] };

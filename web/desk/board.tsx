@@ -30,7 +30,7 @@ export function Board({ view, found }: { view: BoardView; found?: FoundRides }) 
 /** The page of a screen on a wall: only the board, in large type. */
 export const wallPage = (view: BoardView, isTest: boolean): Document => ({
   title: 'Desk',
-  isWall: true,
+  outside: 'wall',
   scripts: [boardScript],
   children: (
     <>

@@ -4,14 +4,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { carTypes } from '../../shared/base/terms.ts';
 import { listActiveKeys } from '../../shared/keys/list-keys.ts';
-import {
-  type Answer,
-  type AskRequest,
-  retryAfter,
-  type ScriptAnswer,
-  type SentRequest,
-  type ShownRequest,
-} from '../kit/answer.ts';
+import { type Answer, type AskRequest, retryAfter, type SentRequest, type ShownRequest } from '../kit/answer.ts';
 import { refusalWords } from '../kit/creation-refusals.ts';
 import type { Again } from '../kit/form.ts';
 import type { Faults } from '../kit/forms.tsx';
@@ -160,11 +153,11 @@ async function hintOf(
 }
 
 /** Answers the form's script with the fare hint for its places and with the clocks of the pickup, each if known. */
-export async function answerHint(request: AskRequest): Promise<ScriptAnswer> {
+export async function answerHint(request: AskRequest): Promise<Answer> {
   const open = await openDesk(request);
   const values = valuesIn(request);
   const clocks = pickupClocksHtml({ values, places: open.desk.places });
-  return { data: { ...(await hintFor(request.service, open, values)), ...(clocks && { clocks }) } };
+  return { json: { ...(await hintFor(request.service, open, values)), ...(clocks && { clocks }) } };
 }
 
 const searches = { name: 'address_search', most: 60, perMs: 60_000 };
@@ -174,21 +167,21 @@ const maxQuery = 200;
 const mostAtOnce = 2;
 const running = new Map<string, number>();
 
-const tooMany = (waitMs: number): ScriptAnswer => ({
+const tooMany = (waitMs: number): Answer => ({
   status: 429,
   headers: retryAfter(waitMs),
-  data: { problem: `Too many searches. Try again in ${Math.ceil(waitMs / 1_000)} s.` },
+  json: { problem: `Too many searches. Try again in ${Math.ceil(waitMs / 1_000)} s.` },
 });
 
 /**
  * Answers the form's script with addresses: at most 60 searches in 60 s for each member, and two at once for each
  * account in this process. Without a geocoder, 404; for a suspended account, 403.
  */
-export async function answerSearch({ service, account, text }: AskRequest): Promise<ScriptAnswer> {
+export async function answerSearch({ service, account, text }: AskRequest): Promise<Answer> {
   const query = text('q').trim().slice(0, maxQuery);
   if (!hasGeocoder(service.config)) throw new AppError('not_found');
   if (account.suspendedAt) throw new AppError('account_suspended');
-  if (query === '') return { data: { results: [] } };
+  if (query === '') return { json: { results: [] } };
   const atOnce = running.get(account._id) ?? 0;
   if (atOnce >= mostAtOnce) return tooMany(1_000);
   running.set(account._id, atOnce + 1);
@@ -198,7 +191,7 @@ export async function answerSearch({ service, account, text }: AskRequest): Prom
     const { defaultPlace, places } = await readDesk(account._id);
     const results = await searchAddresses(service, query, defaultPlace ?? places[0]);
     return {
-      data: results
+      json: results
         ? { results }
         : { problem: 'The address search does not answer. Enter coordinates, or choose on the map.' },
     };

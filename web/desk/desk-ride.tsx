@@ -2,7 +2,7 @@ import type { AppError } from '../../shared/base/errors.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import type { Actor, Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
-import type { Answer, SentRequest } from '../kit/answer.ts';
+import type { SentRequest } from '../kit/answer.ts';
 import { cancelQuestion } from '../kit/cancel-ride.tsx';
 import { moneyText } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
@@ -34,7 +34,7 @@ export const deskRide = page('/desk/rides/:rideId/cancel', {
 });
 
 /** A refusal has its own page, so that the page of the desk keeps what a person has typed. */
-async function change(request: SentRequest, command: Command, title: string): Promise<Answer> {
+async function change(request: SentRequest, command: Command, title: string) {
   const what = command.action === 'accept' ? 'offer_accepted' : 'ride_cancelled';
   const { ride, refusal } = await changeByForm(request, command, what);
   if (!refusal) return { redirectTo: deskPath() };

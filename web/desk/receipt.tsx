@@ -30,7 +30,7 @@ function receiptView({ account, ride }: ReceiptData): Document {
   return {
     title: 'Receipt',
     test: ride.mode === 'test',
-    scripts: ['statement-page.js'],
+    scripts: ['statement.browser.js'],
     around: (content) => <article class="receipt">{content}</article>,
     actions: (
       <>

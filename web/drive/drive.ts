@@ -4,9 +4,9 @@ import type { Context } from '../../shared/base/context.ts';
 import { batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
 import { findDriverKey } from '../../shared/keys/key-format.ts';
-import { retryAfter } from '../kit/answer.ts';
+import { type PublicRequest, retryAfter } from '../kit/answer.ts';
 import { pageError } from '../kit/error-page.tsx';
-import type { PublicPages, PublicRequest, PublicRoute } from '../kit/public-pages.ts';
+import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { signInPage, tooManyPage } from './driver-sign-in.tsx';
 import { drivePage } from './driver-view.tsx';
 import { type OfDriver, plainRideRoutes } from './plain-ride.ts';
@@ -42,9 +42,9 @@ function signInRoutes(service: Context): PublicRoute<OfDriver>[] {
     {
       method: 'GET',
       path: '/',
-      async answer({ driver: find, session, query }) {
+      async answer({ driver: find, session, has }) {
         const driver = await find();
-        if (!driver) return { html: signInPage({ isWrong: query.wrong !== undefined }) };
+        if (!driver) return { html: signInPage({ isWrong: has('wrong') }) };
         // The cookie expires with the session: 30 days after the last use.
         session.write(session.read(), sessionLifetimeMs);
         return { html: drivePage(driver, config) };

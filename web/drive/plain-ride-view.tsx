@@ -17,7 +17,7 @@ import { Figure } from './request-card.tsx';
 
 interface Notice {
   /** The step that has just ended the ride. */
-  done: string | string[] | undefined;
+  done: string;
   /** The last step was refused. */
   isRefused: boolean;
   userAgent: string;

@@ -4,7 +4,8 @@ import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { applyDriverStep } from '../../shared/rides/driver/driver-actions.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
-import type { PageCookie, PublicRoute } from '../kit/public-pages.ts';
+import type { PageCookie } from '../kit/answer.ts';
+import type { PublicRoute } from '../kit/public-pages.ts';
 import type { Step } from './actions.ts';
 import { confirmWords } from './drive-words.ts';
 import { confirmPage, plainRidePage } from './plain-ride-view.tsx';
@@ -28,12 +29,16 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
     {
       method: 'GET',
       path,
-      async answer({ driver: find, query: { done, refused }, header }) {
+      async answer({ driver: find, query, has, header }) {
         const driver = await find();
         if (!driver) return { redirectTo: '/drive' };
         const { ride } = presentOwnRide(await ridesOf(driver.driverId));
         return {
-          html: plainRidePage(ride, { done, isRefused: refused !== undefined, userAgent: header('user-agent') }),
+          html: plainRidePage(ride, {
+            done: query('done'),
+            isRefused: has('refused'),
+            userAgent: header('user-agent'),
+          }),
         };
       },
     },

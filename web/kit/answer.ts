@@ -8,24 +8,100 @@ import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../shared/rides/ride-types.ts';
 
-/** The request of a signed-in person for a page. */
-export interface PageRequest {
-  service: Context;
-  account: CurrentAccount;
-  session: CurrentSession;
-  /** The account to which the request is restricted. */
-  owner: { accountId: string };
+/** A request of anybody for a page, without Koa. */
+export interface PublicRequest {
   requestId: string;
-  /** The client's address. */
-  from: string;
-  /** A path parameter, for example `keyId`. */
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** A parameter of the route's path, for example `keyId`; empty if it is missing. */
   param(name: string): string;
-  /** A query parameter; empty if it is missing. */
+  /** A parameter of the query, the first one of this name; empty if it is missing. */
   query(name: string): string;
   /** True if the query has this parameter, also without a value. */
   has(name: string): boolean;
+  /** All parameters, for a library that reads them. */
+  all: Readonly<Record<'params' | 'query', Readonly<Record<string, string | string[] | undefined>>>>;
+  /** A header; empty if it is missing. */
+  header(name: string): string;
+  /** True for browsers, which prefer HTML to JSON. */
+  prefersPage(): boolean;
+  /** The unit that limits count as one client. */
+  client(): string;
+  /** A cookie of this host, by its name. In production, only HTTPS sends it. */
+  hostCookie(name: string): PageCookie;
+  /** Reads the form in the body. Throws a 400, 408 or 413. */
+  form(): Promise<{ text(name: string): string }>;
+}
+
+/** A cookie that scripts cannot read. */
+export interface PageCookie {
+  read(): string;
+  write(value: string, lifetimeMs: number): void;
+  clear(): void;
+}
+
+/** A client's stream of server-sent events. */
+export interface OpenStream {
+  send(text: string): void;
+  end(): void;
+  onClose(listener: () => void): void;
+}
+
+/** Opens a stream with `open`, and sends the state of a ride now and at every change. */
+export type FollowRide<Ride, State> = (ride: Ride, state: State, open: () => OpenStream) => void;
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A file. With `encoded` copies, the client gets one that it accepts; with an `etag`, a 304 if its copy is current. */
+export interface FileAnswer {
+  file: string | Buffer | Readable;
+  /** The media type, or the ending of the file's name. */
+  type: string;
+  headers?: Headers;
+  encoded?: Readonly<Partial<Record<'br' | 'gzip', string | Buffer>>>;
+  etag?: string;
+  /** The route to log. */
+  route?: string;
+}
+
+/** A whole page, a redirect (303, if it names no status), data for a script, nothing (204), a file or a stream. */
+export type Answer =
+  | { html: string; status?: number; headers?: Headers; code?: ErrorCode }
+  | { redirectTo: string; status?: 302 | 303 }
+  | { json: object; status?: number; headers?: Headers }
+  | { empty: true }
+  | FileAnswer
+  | { stream(open: () => OpenStream): void };
+
+/** The cookie with the token of a dashboard session. */
+export const sessionCookie = 'session';
+
+/** A person who has signed in to the dashboard. */
+export interface Person {
+  account: CurrentAccount;
+  session: CurrentSession;
+}
+
+/** What requests for the dashboard have beyond those of anybody. */
+export interface OfDashboard {
+  service: Context;
+  /** The client's address. */
+  from: string;
+  /** The page that lists the mails, in a development stack that sends none. */
+  mailPage?: string;
+  /** Finds the person who has signed in; null if nobody has. */
+  person(): Promise<Person | null>;
+}
+
+/** The request of a signed-in person for a page. */
+export interface PageRequest extends Omit<PublicRequest & OfDashboard, 'form' | 'person'>, Person {
+  /** The account to which the request is restricted. */
+  owner: { accountId: string };
   /** The present view of a key. All readings of a key follow one another, so a view with a later time is not older. */
   latest<View extends FollowedView>(view: KeyView<View>, keyId: string): Promise<View>;
+  /** The HTML of a page of this person. */
+  inFrame(document: Document): string;
 }
 
 export interface FollowedView {
@@ -52,13 +128,6 @@ export interface KeyStream<View extends FollowedView> {
 
 /** A request of a page's script with fields that must not be in a URL, because proxies log URLs. */
 export type AskRequest = PageRequest & Pick<SentRequest, 'text'>;
-
-/** Data for a page's script. */
-export interface ScriptAnswer {
-  data: object;
-  status?: number;
-  headers?: Record<string, string>;
-}
 
 /** A request that sends a form. */
 export interface SentRequest extends PageRequest {
@@ -102,26 +171,11 @@ export interface Document {
   /** For a page that waits for an answer: without scripts, the browser loads this path (no fragment) after 3 s. */
   refreshPath?: string;
   children?: ComponentChildren;
-  /** Only the content, for a screen on a wall. */
-  isWall?: boolean;
+  /** The page has no frame. */
+  outside?: 'sign-in' | 'wall';
   /** Puts an element around the title and the content. */
   around?(page: ComponentChildren): ComponentChildren;
 }
-
-/** A file that the browser saves. Its name has only word characters, dots and dashes. */
-export interface Download {
-  file: string;
-  type: string;
-  body: Readable;
-}
-
-/** A page, a download, a redirect (303), or the refusal of a change to a suspended account. */
-export type Answer =
-  | { document: Document; status?: number; headers?: Record<string, string>; code?: ErrorCode }
-  | Download
-  /** `endsSession` removes the session's cookie. */
-  | { redirectTo: string; endsSession?: boolean }
-  | { suspended: true };
 
 /** The header of a 429 that says when the limit has room again. */
 export const retryAfter = (freesMs: number) => ({ 'Retry-After': String(Math.ceil(freesMs / 1_000)) });

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { AppError } from '../../shared/base/errors.ts';
+import type { FileAnswer } from './answer.ts';
 import { assetBase, assetFolder, assetUrl, manifestName } from './assets.ts';
 import { pageError } from './error-page.tsx';
-import type { FileAnswer, PublicPages } from './public-pages.ts';
+import type { PublicPages } from './public-pages.ts';
 
 const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -40,6 +40,27 @@ export const ButtonLink = ({ to, children }: { to: string; children: ComponentCh
   </a>
 );
 
+/** The head of a page: its title, a text and actions. */
+export function PageHead({
+  title,
+  children,
+  actions,
+}: {
+  title: ComponentChildren;
+  children?: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  return (
+    <div class="page-head">
+      <div>
+        <h1>{title}</h1>
+        {children}
+      </div>
+      {actions && <div class="actions">{actions}</div>}
+    </div>
+  );
+}
+
 /** A section of a page, with its heading. */
 export function Section({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
   return (

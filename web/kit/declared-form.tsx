@@ -7,7 +7,7 @@ import { ChangeForm } from './forms.tsx';
 
 /** The address of a route with its parameters. */
 export const addressOf = (path: string, param: (name: string) => string): string =>
-  `/dashboard${path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(param(name)))}`;
+  `/dashboard${path === '/' ? '' : path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(param(name)))}`;
 
 /** The form that was sent, if the page is shown again. */
 export type Sent = Partial<Pick<Again, 'faults' | 'refusal' | 'show'>> & { name?: string };

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { renderHtml } from '../../web/kit/render.ts';
 import { assetUrl } from './assets.ts';
+import { renderHtml } from './render.ts';
 
 interface DocumentProps {
   /** The title of the browser tab; the service's name is appended. */
@@ -58,4 +58,33 @@ export function Mark() {
       <path d="M16 6l8 19-8-4-8 4z" fill="#fff" />
     </svg>
   );
+}
+
+interface OutsidePage {
+  title: string;
+  kind?: 'sign-in' | 'wall';
+  hasErrors?: boolean;
+  scripts?: readonly string[];
+  children?: ComponentChildren;
+}
+
+/** A page of the dashboard without navigation: for sign-in, or for a screen on a wall. */
+export function outsidePage({ title, kind = 'sign-in', hasErrors, scripts, children }: OutsidePage): string {
+  return renderDocument({
+    title: hasErrors ? `Error: ${title}` : title,
+    kind: `dashboard ${kind}`,
+    firstScript: 'dashboard-page.js',
+    scripts,
+    children: (
+      <main id="main">
+        {kind === 'sign-in' && (
+          <p class="brand">
+            <Mark />
+            <span>Ride Partner</span>
+          </p>
+        )}
+        {children}
+      </main>
+    ),
+  });
 }

@@ -1,4 +1,5 @@
 import type { AppError } from '../../shared/base/errors.ts';
+import type { Answer } from './answer.ts';
 import { Mark, renderDocument } from './document.tsx';
 
 /** The text of an error page: the problem and the next step. */
@@ -108,3 +109,16 @@ export function pageError(error: AppError, { state }: { state: { requestId: stri
   if (error.status === 429) message.text = `${error.message}.`;
   return errorPage(error.status, { requestId: state.requestId, message, hasNavigation: error.status === 404 });
 }
+
+/** The answer to a change of a suspended account. */
+export const suspended: Answer = {
+  status: 403,
+  code: 'account_suspended',
+  html: errorPage(403, {
+    message: {
+      title: 'This account is suspended',
+      text: 'You can view everything but change nothing. Requests with its keys are answered 401.',
+      advice: 'Ask the operator of this service.',
+    },
+  }),
+};

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
-import type { Answer, PageRequest, SentRequest } from './answer.ts';
+import type { ErrorCode } from '../../shared/base/errors.ts';
+import type { Answer, Document, Headers, PageRequest, SentRequest } from './answer.ts';
 import type { Field } from './fields.tsx';
 import type { Faults } from './forms.tsx';
 
@@ -27,7 +28,9 @@ export interface Confirmation {
 }
 
 type Values<Fields> = { [Name in keyof Fields]: Fields[Name] extends Field<infer Value> ? Value : never };
-type Acted = Answer | Again | { done: string } | undefined;
+/** Another page in the place of the form's page. */
+export type OtherPage = { document: Document; status?: number; headers?: Headers; code?: ErrorCode };
+type Acted = Answer | OtherPage | Again | { done: string } | undefined;
 
 /** A form of a page. The subject is what the page is about (`find`). */
 interface FormDeclaration<Fields, Subject> {

@@ -5,18 +5,16 @@ import type {
   Answer,
   AskRequest,
   Document,
-  Download,
   FollowedView,
   KeyStream,
   PageRequest,
-  ScriptAnswer,
   Section,
   SentRequest,
   ShownRequest,
 } from './answer.ts';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
 import { readFields } from './fields.tsx';
-import type { Form } from './form.ts';
+import type { Form, OtherPage } from './form.ts';
 import { FaultSummary } from './forms.tsx';
 
 interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
@@ -38,20 +36,19 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   state?(request: PageRequest): Promise<object>;
   stream?(request: PageRequest): Promise<KeyStream<Followed>>;
   /** What the page's script asks, by the name below the page. Changes nothing. */
-  asks?: Readonly<Record<string, (request: AskRequest) => Promise<ScriptAnswer>>>;
+  asks?: Readonly<Record<string, (request: AskRequest) => Promise<Answer>>>;
   /** Files below the page, by name. */
-  files?: Readonly<Record<string, (request: PageRequest) => Promise<Download>>>;
+  files?: Readonly<Record<string, (request: PageRequest) => Promise<Answer>>>;
   /** The title over the faults of a form. */
   faultTitle?: string;
   forms?: Readonly<Record<string, Form<Subject>>>;
 }
 
-/** A route of a page, with the roles that may use it. */
+/** A route of a page, with the roles that may use it. `ofScript`: a script gets a 401 in the place of the sign-in page. */
 export type PageRoute = { path: string; roles: readonly Role[] } & (
-  | { method: 'GET'; answer(request: PageRequest): Promise<Answer> }
-  | { method: 'GET'; state(request: PageRequest): Promise<object> }
+  | { method: 'GET'; ofScript?: boolean; answer(request: PageRequest): Promise<Answer> }
   | { method: 'GET'; stream(request: PageRequest): Promise<KeyStream<FollowedView>> }
-  | { method: 'POST'; ask(request: AskRequest): Promise<ScriptAnswer> }
+  | { method: 'POST'; ask(request: AskRequest): Promise<Answer> }
   | { method: 'POST'; answer(request: SentRequest): Promise<Answer>; ofPerson?: boolean }
 );
 
@@ -89,16 +86,22 @@ export function page<Data extends object, Subject = void, Followed extends Follo
   const subjectOf = async (request: ShownRequest) => (await find?.(request)) as Subject;
   const doneTexts = new Map(Object.values(forms).flatMap(({ done = {} }) => Object.entries(done)));
 
-  async function show(request: ShownRequest, subject: Subject, sent: Sent = {}): Promise<Document> {
+  const inFrame = (request: PageRequest, { document, ...answer }: OtherPage) => ({
+    ...answer,
+    html: request.inFrame({ section, ...document }),
+  });
+
+  async function show(request: ShownRequest, subject: Subject, sent: Sent = {}, status?: number) {
     const { name, faults = {}, refusal, show: replaced } = sent;
     const { children, actions, ...document } = view({ ...(await read(request, subject)), ...replaced });
     const done = name ? undefined : doneTexts.get(request.query('done'));
     const inPage = (part: ComponentChildren) => (
       <Shown.Provider value={{ request, sent, forms, pathOf }}>{part}</Shown.Provider>
     );
-    return {
+    const hasErrors = document.hasErrors || refusal !== undefined || Object.keys(faults).length > 0;
+    const shown: Document = {
       ...document,
-      hasErrors: document.hasErrors || refusal !== undefined || Object.keys(faults).length > 0,
+      hasErrors,
       actions: actions && inPage(actions),
       children: inPage(
         <>
@@ -109,6 +112,7 @@ export function page<Data extends object, Subject = void, Followed extends Follo
         </>,
       ),
     };
+    return inFrame(request, { document: shown, status: status ?? (hasErrors ? 422 : 200) });
   }
 
   async function showConfirmation(name: string, request: PageRequest): Promise<Answer> {
@@ -118,7 +122,8 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     if (!question) return { redirectTo: home(request) };
     const action = addressOf(pathOf(name), request.param) + anchor;
     const children = <Confirm {...question} action={action} back={home(request)} />;
-    return { document: { title: question.title, test: question.test, lead: <p>{question.about}</p>, children } };
+    const { title, test, about } = question;
+    return inFrame(request, { document: { title, test, lead: <p>{about}</p>, children } });
   }
 
   async function send(name: string, request: SentRequest): Promise<Answer> {
@@ -126,18 +131,17 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     const subject = await subjectOf(request);
     if (isClosed?.(subject, request)) return { redirectTo: home(request) };
     const { values, faults } = readFields(fields, request.text, request.service);
-    if (Object.keys(faults).length > 0) {
-      return { document: await show(request, subject, { name, faults }), status: 422 };
-    }
+    if (Object.keys(faults).length > 0) return show(request, subject, { name, faults });
     const kept = recentCode?.(request, values, subject);
     if (kept && !hasRecentCode(request.session, request.service.now())) {
       return { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(backFromCode(name, request, kept))}` };
     }
     const result = (await act(request, values, subject)) ?? { done: Object.keys(done)[0] };
     if ('done' in result) return { redirectTo: home(request) + (result.done ? `?done=${result.done}` : '') };
+    if ('document' in result) return inFrame(request, result);
     if (!('again' in result)) return result;
     const { again: status, headers, ...more } = result;
-    return { document: await show(request, subject, { ...more, name }), status, headers };
+    return { ...(await show(request, subject, { ...more, name }, status)), headers };
   }
 
   /** The page to which the code leads back, with the fields that are kept. */
@@ -157,15 +161,16 @@ export function page<Data extends object, Subject = void, Followed extends Follo
   const scriptRoutes = Object.entries(asks).map(
     ([name, ask]): PageRoute => ({ method: 'POST', path: `${path}/${name}`, roles, ask }),
   );
-  if (state) scriptRoutes.push({ method: 'GET', path: `${path}/state`, roles, state });
+  if (state) {
+    const answer = async (request: PageRequest) => ({ json: await state(request) });
+    scriptRoutes.push({ method: 'GET', path: `${path}/state`, roles, ofScript: true, answer });
+  }
   // The reader gives each view only to the stream's own functions.
   if (stream) scriptRoutes.push({ method: 'GET', path: `${path}/events`, roles, stream: stream as never });
   const answer = async (request: PageRequest): Promise<Answer> => {
     const subject = await subjectOf(request);
     const redirectTo = leave?.(subject);
-    if (redirectTo) return { redirectTo };
-    const document = await show(request, subject);
-    return { document, status: document.hasErrors ? 422 : 200 };
+    return redirectTo ? { redirectTo } : show(request, subject);
   };
   const get = (path: string, answer: (request: PageRequest) => Promise<Answer>): PageRoute => ({
     ...{ method: 'GET', path, roles, answer },

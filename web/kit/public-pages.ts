@@ -1,65 +1,8 @@
 import type { AppError } from '../../shared/base/errors.ts';
+import type { Answer, Headers, PublicRequest } from './answer.ts';
 
-/** A request of anybody, for a page outside the dashboard. */
-export interface PublicRequest {
-  requestId: string;
-  method: string;
-  /** Without the query. */
-  path: string;
-  /** The parameters of the route's path. */
-  params: Readonly<Record<string, string | undefined>>;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-  /** A header; empty if it is missing. */
-  header(name: string): string;
-  /** True for browsers, which prefer HTML to JSON. */
-  prefersPage(): boolean;
-  /** The unit that limits count as one client. */
-  client(): string;
-  /** Reads the form in the body. Throws a 400, 408 or 413. */
-  form(): Promise<{ text(name: string): string }>;
-}
-
-/** A cookie that scripts cannot read. */
-export interface PageCookie {
-  read(): string;
-  write(value: string, lifetimeMs: number): void;
-  clear(): void;
-}
-
-/** A client's stream of server-sent events. */
-export interface OpenStream {
-  send(text: string): void;
-  end(): void;
-  onClose(listener: () => void): void;
-}
-
-/** Opens a stream with `open`, and sends the state of a ride now and at every change. */
-export type FollowRide<Ride, State> = (ride: Ride, state: State, open: () => OpenStream) => void;
-
-type Headers = Readonly<Record<string, string>>;
-
-/** A file. With `encoded` copies, the client gets one that it accepts; with an `etag`, a 304 if its copy is current. */
-export interface FileAnswer {
-  file: string | Buffer;
-  /** The media type, or the ending of the file's name. */
-  type: string;
-  headers?: Headers;
-  encoded?: Readonly<Partial<Record<'br' | 'gzip', string | Buffer>>>;
-  etag?: string;
-  /** The route to log. */
-  route?: string;
-}
-
-/** A whole page, a redirect, data, nothing (204), a file or a stream. */
-export type PublicAnswer =
-  | { html: string; status?: number; headers?: Headers }
-  | { redirectTo: string; status?: 302 | 303 }
-  | { json: object; status?: number }
-  | { empty: true }
-  | FileAnswer
-  | { stream(open: () => OpenStream): void };
-
-type Answering<More> = (request: PublicRequest & More) => PublicAnswer | Promise<PublicAnswer>;
+/** Answers a request. Null leaves it to the next route with this path. */
+export type Answering<More> = (request: PublicRequest & More) => Answer | null | Promise<Answer | null>;
 
 export interface PublicRoute<More = object> {
   method: 'GET' | 'POST';
@@ -86,7 +29,7 @@ export interface PublicPages<More = object> {
   /** The route to log for every request, instead of the pattern of its path. */
   logAs?: string;
   /** Runs first. An answer ends the request, for example with the way to the sign-in page. */
-  admit?(request: PublicRequest & More): Promise<PublicAnswer | null>;
+  admit?(request: PublicRequest & More): Promise<Answer | null>;
   routes: readonly PublicRoute<More>[] | Files<More>;
   /** True if an answer is a stream. */
   hasStreams?: true;

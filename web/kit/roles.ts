@@ -17,3 +17,11 @@ export const roleTexts: Readonly<Record<Role, { name: string; text: string }>> =
   desk: { name: 'Desk', text: 'books, follows, accepts and cancels rides' },
   finance: { name: 'Finance', text: 'usage and statements, without passengers' },
 };
+
+/** The first page that a role sees after it has signed in. */
+export const firstPages: Readonly<Record<Role, string>> = {
+  owner: '/dashboard',
+  developer: '/dashboard',
+  desk: '/dashboard/desk',
+  finance: '/dashboard/usage',
+};

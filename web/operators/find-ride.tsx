@@ -2,10 +2,11 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError } from '../../shared/base/errors.ts';
 import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
+import type { Answer, PublicRequest } from '../kit/answer.ts';
 import { Fact, TableHead } from '../kit/blocks.tsx';
 import { renderDocument } from '../kit/document.tsx';
 import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../kit/facts.tsx';
-import type { PublicAnswer, PublicPages, PublicRequest } from '../kit/public-pages.ts';
+import type { PublicPages } from '../kit/public-pages.ts';
 import { jobsOfRide, type RideJob } from './jobs-of-ride.ts';
 import { OperatorsHeader } from './operators-header.tsx';
 import { findRidePath, queueBoardPath } from './queue-board-path.ts';
@@ -33,8 +34,8 @@ function showRide({ queues, log }: Pick<Context, 'queues' | 'log'>) {
       log.warn({ error: describeError(error) }, 'the jobs of a ride could not be read');
       return null;
     });
-  return async ({ query }: PublicRequest): Promise<PublicAnswer> => {
-    const id = ([query.id].flat()[0] ?? '').trim();
+  return async ({ query }: PublicRequest): Promise<Answer> => {
+    const id = query('id').trim();
     const ride = id ? await findRide(id) : undefined;
     const html = findRidePage({ id, ride, jobs: ride ? await readJobs(ride) : null });
     return { html, status: ride === null ? 404 : 200 };

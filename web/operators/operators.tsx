@@ -1,9 +1,10 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { withoutInvisible } from '../../shared/base/pasted.ts';
+import type { Answer, PageCookie, PublicRequest } from '../kit/answer.ts';
 import { Mark, renderDocument } from '../kit/document.tsx';
 import { pageError } from '../kit/error-page.tsx';
-import type { PageCookie, PublicAnswer, PublicPages, PublicRequest } from '../kit/public-pages.ts';
+import type { PublicPages } from '../kit/public-pages.ts';
 import { findRidePages } from './find-ride.tsx';
 import { type OperatorsAccess, operatorsAccess, operatorsLifetimeMs, operatorsPath } from './operators-access.ts';
 import { queueBoard } from './queue-board.ts';
@@ -22,7 +23,7 @@ export interface OfOperator {
 export async function operatorsPages(service: Context): Promise<PublicPages<OfOperator>[]> {
   const access = operatorsAccess(service);
   if (!access) return [];
-  const admit = async ({ method, cookie, prefersPage }: PublicRequest & OfOperator): Promise<PublicAnswer | null> => {
+  const admit = async ({ method, cookie, prefersPage }: PublicRequest & OfOperator): Promise<Answer | null> => {
     if (await access.isValid(cookie.read())) return null;
     // The operator's cookie has expired, or the address is a bookmark.
     if ((method === 'GET' || method === 'HEAD') && prefersPage()) return { redirectTo: operatorsPath };

@@ -122,15 +122,16 @@ function routesOf({ queues, uiConfig, views, files, page, api }: Board, render: 
       const { name, params } = page.handler({ basePath: queueBoardPath, uiConfig });
       return { html: ownPage(await render(path.join(views, name), params)) };
     }),
-    ...get('/static/*file', async ({ params: { file = '' } }) => {
+    ...get('/static/*file', async ({ param }) => {
+      const file = param('file');
       if (!names.has(file)) throw new AppError('not_found');
       return { file: await readFile(path.join(files, file)), type: path.extname(file) };
     }),
     ...api
       .filter(({ method }) => [method].flat().includes('get'))
       .flatMap(({ route, handler }) =>
-        get(route, async ({ query, params }) => {
-          const { status = 200, body } = await handler({ queues, uiConfig, query, params, body: {}, headers: {} });
+        get(route, async ({ all }) => {
+          const { status = 200, body } = await handler({ queues, uiConfig, ...all, body: {}, headers: {} });
           return { json: body as object, status };
         }),
       ),

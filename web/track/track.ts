@@ -7,8 +7,9 @@ import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
+import type { Answer, FollowRide, PublicRequest } from '../kit/answer.ts';
 import { errorPage, pageError } from '../kit/error-page.tsx';
-import type { FollowRide, PublicAnswer, PublicPages, PublicRequest, PublicRoute } from '../kit/public-pages.ts';
+import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { liveMap } from './live-map.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
@@ -42,7 +43,7 @@ export function trackPages(
 ): PublicPages {
   const get = (
     path: string,
-    answer: (link: TrackLink, request: PublicRequest) => PublicAnswer | Promise<PublicAnswer>,
+    answer: (link: TrackLink, request: PublicRequest) => Answer | Promise<Answer>,
   ): PublicRoute => ({
     method: 'GET',
     path,
@@ -55,10 +56,10 @@ export function trackPages(
     headers: { 'Cache-Control': 'no-store' },
     hasStreams: true,
     routes: [
-      get('/:token', async ({ ride, state }, { params }) => {
+      get('/:token', async ({ ride, state }, { param }) => {
         const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
         const shown = successor?.trackToken ? successor : ride;
-        if (shown.trackToken === params.token) return { html: liveMap(state, config) };
+        if (shown.trackToken === param('token')) return { html: liveMap(state, config) };
         return { redirectTo: trackUrl(config.trackBaseUrl, shown), status: 302 };
       }),
       get('/:token/state', ({ state }) => ({ json: state })),
@@ -77,8 +78,8 @@ interface TrackLink {
 }
 
 /** Finds the ride of a link. Throws the same `link_not_found` for a malformed, unknown or expired token. */
-async function findLink({ params }: PublicRequest): Promise<TrackLink> {
-  const [, token] = tokenForm.exec(params.token ?? '') ?? [];
+async function findLink({ param }: PublicRequest): Promise<TrackLink> {
+  const [, token] = tokenForm.exec(param('token')) ?? [];
   const found = token ? await findByToken(token) : null;
   const ride = found && (await withReportedPosition(found));
   const state = ride && trackState(ride);

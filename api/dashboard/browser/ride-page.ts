@@ -1,6 +1,6 @@
 import { followRide } from '../../../web/kit/browser/follow.ts';
+import { livePart, refresh } from '../../../web/kit/browser/live-part.ts';
 import type { RideNews } from '../rides/ride-news.ts';
-import { livePart, refresh } from './live-part.ts';
 import { createRideMap } from './ride-map.ts';
 
 /** The script of a ride's page: the page has new content whenever the version in the ride's stream changes. */

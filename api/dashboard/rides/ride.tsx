@@ -9,13 +9,13 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
+import type { Answer } from '../../../web/kit/answer.ts';
 import { cancelQuestion } from '../../../web/kit/cancel-ride.tsx';
 import { consoleRidePath, entryPath, ridePath } from '../../../web/kit/paths.ts';
 import { changeByForm, refusalIn } from '../../../web/kit/record-change.ts';
 import { ownRide } from '../../../web/kit/ride-parts.tsx';
 import { manualStepIn } from '../console/manual-steps.tsx';
 import {
-  type Answer,
   type DashboardRoute,
   type FormRequest,
   originOf,
@@ -23,7 +23,6 @@ import {
   requesterOf,
   signedInRoutes,
 } from '../page-routes.ts';
-import { described, renderInFrame } from '../web-pages.tsx';
 import { followedRide, type NewsStreams } from './follow-ride.ts';
 import { newsOf, versionOf } from './ride-news.ts';
 import { ridePage } from './ride-page.tsx';
@@ -95,7 +94,7 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
   /** The first of two clicks may have cancelled the ride already. */
   async function change(request: FormRequest, command: Command, what: AuditAction): Promise<Answer> {
     await rideOf(request);
-    const { ride, refusal } = await changeByForm(described(service, request), command, what);
+    const { ride, refusal } = await changeByForm(request, command, what);
     const isDone = command.action === 'cancel' && ride.cancelledBy === 'partner';
     return !refusal || isDone ? { redirectTo: pathOf(ride._id) } : refused(request, refusal);
   }
@@ -130,8 +129,8 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
 
   const base = `/${section}/:rideId`;
   const routes = [
-    page(base, (request) => showRide(request)),
-    data(`${base}/state`, async (request) => newsOf(await followed(request))),
+    page(base, async (request) => ({ html: await showRide(request) })),
+    data(`${base}/state`, async (request) => ({ json: newsOf(await followed(request)) })),
     stream(`${base}/events`, async (request) => {
       const ride = await followed(request);
       const state = newsOf(ride);
@@ -146,7 +145,7 @@ function routesOf(service: Context, streams: NewsStreams, { section, pathOf }: P
       const back = pathOf(ride._id);
       if (hasEnded(ride.status)) return { redirectTo: back };
       const question = cancelQuestion(ride, { action: `${back}/cancel`, back, effect: cancelEvent });
-      return renderInFrame(request.account, section, question);
+      return { html: request.inFrame({ section, ...question }) };
     }),
     action(`${base}/cancel`, (request) => change(request, { action: 'cancel', by: 'partner' }, 'ride_cancelled')),
   ];

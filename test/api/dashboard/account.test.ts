@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { browserName } from '../../../api/dashboard/sign-in/start-session.ts';
 import { keys } from '../../../cli/keys/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
 import { audit, auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { newAccountId, sha256 } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { browserName } from '../../../web/dashboard/start-session.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';

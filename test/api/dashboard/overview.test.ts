@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { concernsOf } from '../../../api/dashboard/overview/attention.tsx';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
+import { concernsOf } from '../../../web/dashboard/attention.tsx';
 import { storedAttempts } from '../../support/attempts.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
-import { firstPages, mayUse, routesWithRights } from '../../../api/dashboard/rights.ts';
 import { type Account, accounts, type Role, roles } from '../../../shared/accounts/account.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { mayUse, routesWithRights } from '../../../web/dashboard/rights.ts';
+import { firstPages } from '../../../web/kit/roles.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { type HostileAccount, hostileAccount } from '../../support/hostile-account.ts';
 import { rideIn } from '../../support/rides.ts';

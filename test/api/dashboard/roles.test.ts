@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { firstPages, mayUse, routesWithRights } from '../../../api/dashboard/rights.ts';
-import { roleTexts } from '../../../web/kit/roles.ts';
+import { mayUse, routesWithRights } from '../../../web/dashboard/rights.ts';
+import { firstPages, roleTexts } from '../../../web/kit/roles.ts';
 
 const roles = ['owner', 'developer', 'desk', 'finance'] as const;
 const [everyone, builders, bookers] = ['owner developer desk finance', 'owner developer', 'owner developer desk'];

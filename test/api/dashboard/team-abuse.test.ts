@@ -2,7 +2,7 @@ import http from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type PageParts, webRoutes } from '../../../api/dashboard/web-pages.tsx';
+import { type PageParts, webRoutes } from '../../../api/dashboard/web-pages.ts';
 import type { RequestContext } from '../../../api/part.ts';
 import { accountOf, accounts } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';

@@ -1,4 +1,4 @@
-import { updatePage } from './update-page.ts';
+import { updatePage } from '../kit/browser/update-page.ts';
 
 /** Keeps the overview up to date, and announces the steps of the onboarding checklist as soon as they are done. */
 const pauseMs = 5_000;

@@ -1,7 +1,7 @@
-import { enhance } from '../../../web/kit/browser/enhance.ts';
-import { showLocalTimes } from '../../../web/kit/browser/local-times.ts';
+import { enhance } from './enhance.ts';
 import { applyFilters } from './filter-lists.ts';
-import { keepTabsInPlace } from './tabs.ts';
+import { showLocalTimes } from './local-times.ts';
+import { keepTabsInPlace } from './section-tabs.ts';
 
 /** The script of every page of the dashboard. Every page also works without scripts. */
 

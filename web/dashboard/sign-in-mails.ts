@@ -1,6 +1,6 @@
-import type { Config } from '../../../shared/base/config.ts';
-import { exactText } from '../../../web/kit/facts.tsx';
-import { linkPath } from '../../../web/kit/paths.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { exactText } from '../kit/facts.tsx';
+import { linkPath } from '../kit/paths.ts';
 
 type Settings = Pick<Config, 'publicBaseUrl'>;
 

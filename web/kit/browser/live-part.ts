@@ -1,5 +1,5 @@
-import { enhance } from '../../../web/kit/browser/enhance.ts';
-import { patch } from '../../../web/kit/browser/patch.ts';
+import { enhance } from './enhance.ts';
+import { patch } from './patch.ts';
 
 /**
  * The part `data-live` of a page, which changes while the page is open. It is fetched again and patched, so the focus,

@@ -1,5 +1,5 @@
-import { enhance } from '../../../web/kit/browser/enhance.ts';
-import { patch } from '../../../web/kit/browser/patch.ts';
+import { enhance } from './enhance.ts';
+import { patch } from './patch.ts';
 
 /**
  * Fetches a page of the dashboard and updates the current page to equal it. Unchanged parts keep the focus, a selection

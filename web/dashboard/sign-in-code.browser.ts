@@ -1,4 +1,4 @@
-import { bareCode } from '../../../shared/base/pasted.ts';
+import { bareCode } from '../../shared/base/pasted.ts';
 
 /** Sends the form with a code as soon as its six digits are typed, pasted or filled in by the browser. */
 const field = document.querySelector<HTMLInputElement>('#code');

@@ -1,26 +1,23 @@
-import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
-import { audit } from '../../../shared/accounts/audit.ts';
-import { macsOf } from '../../../shared/accounts/derived-keys.ts';
-import { joinAccount } from '../../../shared/accounts/invitations.ts';
+import { accountOf, accountsWith, founderIdOf } from '../../shared/accounts/account.ts';
+import { audit } from '../../shared/accounts/audit.ts';
+import { macsOf } from '../../shared/accounts/derived-keys.ts';
+import { joinAccount } from '../../shared/accounts/invitations.ts';
 import {
   cookieLifetimeMs,
   lastUsed,
   livingSessions,
   type MemberRef,
   startSession,
-} from '../../../shared/accounts/session.ts';
-import { noteSignedIn, type Proof } from '../../../shared/accounts/sign-in.ts';
-import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { derivedAuditId, derivedMailId } from '../../../shared/base/ids.ts';
-import { sendMail } from '../../../shared/mail/mail.ts';
-import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
-import type { RequestContext } from '../../part.ts';
-import { signInCookies } from './cookies.ts';
-import { newBrowserMail } from './mails.ts';
-
-/** `ended`: the same form has already signed in, and that session has ended. `suspended`: the account to join is. */
-type StartResult = 'started' | 'ended' | 'invitation is gone' | 'suspended';
+} from '../../shared/accounts/session.ts';
+import { noteSignedIn, type Proof } from '../../shared/accounts/sign-in.ts';
+import type { Browser } from '../../shared/accounts/sign-in-limits.ts';
+import { derivedAuditId, derivedMailId } from '../../shared/base/ids.ts';
+import { sendMail } from '../../shared/mail/mail.ts';
+import type { Answer, PageRequest } from '../kit/answer.ts';
+import { suspended } from '../kit/error-page.tsx';
+import { goneInvitation } from './invitation.tsx';
+import { signInCookies } from './sign-in-cookies.ts';
+import { newBrowserMail } from './sign-in-mails.ts';
 
 /**
  * Starts the session of a browser whose code or link was verified, which proves that the address belongs to the person.
@@ -28,28 +25,28 @@ type StartResult = 'started' | 'ended' | 'invitation is gone' | 'suspended';
  * used last; an address that belongs to none gets its own account.
  *
  * The session token and the ids of the audit entry and the mail are derived from the form id, so a repeated form only
- * adds the missing ones.
+ * adds the missing ones. Resolves with the answer: a redirect to `next`, or the reason why nobody is signed in; null if the
+ * session that this form has started has ended.
  */
 export async function startBrowserSession(
-  service: Context,
-  ctx: RequestContext,
+  request: Pick<PageRequest, 'service' | 'from' | 'client' | 'header' | 'hostCookie'>,
   { email, invitation, isDone }: Proof,
-  { browser, formId }: { browser: Browser; formId: string },
-): Promise<StartResult> {
+  { browser, formId, next }: { browser: Browser; formId: string; next: string },
+): Promise<Answer | null> {
+  const { service, from } = request;
   const { config } = service;
   const now = service.now();
   const of = `${browser.token} ${formId}`;
   const tokens = macsOf(config.secrets, 'session tokens', of);
   let [token] = isDone ? await livingSessions(tokens, now) : tokens;
-  if (!token) return 'ended';
+  if (!token) return null;
   if (!isDone) {
-    const from = clientAddress(ctx, service);
     const joined = invitation ? await joinAccount(invitation, { email, from }, now) : null;
-    if (joined === 'suspended') return 'suspended';
+    if (joined === 'suspended') return suspended;
     const member = joined ?? (await usualMember(email, { mayCreate: !invitation }));
-    if (!member) return 'invitation is gone';
+    if (!member) return goneInvitation();
     const { accountId, memberId } = member;
-    const facts = { browser: browserName(ctx.get('user-agent')), network: clientNetwork(from) };
+    const facts = { browser: browserName(request.header('user-agent')), network: request.client() };
     await audit({ _id: derivedAuditId('signed_in', of), accountId, action: 'signed_in', member: email, from }, now);
     token = await startSession(accountId, now, { token, memberId, ...facts });
     if (!browser.device) {
@@ -58,10 +55,10 @@ export async function startBrowserSession(
     }
     await noteSignedIn(browser.token, formId);
   }
-  const cookies = signInCookies(config);
-  cookies.session.write(ctx, token, cookieLifetimeMs);
-  cookies.knowBrowser(ctx, email);
-  return 'started';
+  const cookies = signInCookies(request);
+  cookies.session.write(token, cookieLifetimeMs);
+  cookies.knowBrowser(email);
+  return { redirectTo: next };
 }
 
 /** The member as whom an address has signed in last, or whom it became last. */

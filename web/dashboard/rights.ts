@@ -1,36 +1,18 @@
 import type { Role } from '../../shared/accounts/account.ts';
-import { pages } from '../../web/dashboard/pages.ts';
-import { bookers, builders, everyone } from '../../web/kit/roles.ts';
+import { bookers, builders } from '../kit/roles.ts';
+import { pages, publicRoutes } from './pages.ts';
 
 /**
- * The table of rights: the roles that may use each route of the dashboard. A route that is not listed is refused. The
- * declared pages (web/dashboard/) bring their own rows.
+ * The table of rights: the roles that may use each route of the dashboard. A route that is not listed is refused. Each
+ * page brings its own rows.
  */
 
-/** Needs no session: sign-in, and the routes that decide for themselves. */
+/** Needs no session. */
 // Stryker disable next-line StringLiteral: any word marks these routes
 const anybody = 'anybody';
 
 const rights: Readonly<Record<string, readonly Role[] | typeof anybody>> = {
-  // The sign-in page, the overview, or the first page of a role that has no overview.
-  'GET /': anybody,
-  'GET /sign-in': anybody,
-  'POST /sign-in': anybody,
-  'GET /sign-in/code': anybody,
-  'POST /sign-in/code': anybody,
-  'GET /sign-in/link/:link': anybody,
-  'POST /sign-in/link/:link': anybody,
-  'GET /sign-in/invitation/:invitation': anybody,
-  'POST /sign-in/invitation/:invitation': anybody,
-  'POST /sign-out': anybody,
-
-  'GET /switch': everyone,
-  'POST /switch': everyone,
-
-  'GET /confirm': builders,
-  'POST /confirm': builders,
-  'GET /confirm/code': builders,
-  'POST /confirm/code': builders,
+  ...Object.fromEntries(publicRoutes.map(({ method, path }) => [`${method} ${path}`, anybody])),
   'GET /console/:rideId': builders,
   'GET /console/:rideId/state': builders,
   'GET /console/:rideId/events': builders,
@@ -59,11 +41,3 @@ export function mayUse(role: Role, route: string): boolean {
   const allowed = Object.hasOwn(rights, route) ? rights[route] : undefined;
   return allowed === anybody || (allowed?.includes(role) ?? false);
 }
-
-/** The first page that a role sees after it has signed in. */
-export const firstPages: Readonly<Record<Role, string>> = {
-  owner: '/dashboard',
-  developer: '/dashboard',
-  desk: '/dashboard/desk',
-  finance: '/dashboard/usage',
-};

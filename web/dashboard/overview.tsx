@@ -1,23 +1,23 @@
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { Context } from '../../../shared/base/context.ts';
-import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
-import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import { type ListedRide, listRides } from '../../../shared/rides/list-rides.ts';
-import { type RideStatus, underWay } from '../../../shared/rides/ride-types.ts';
-import { dayMs } from '../../../shared/usage/days.ts';
-import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
-import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
-import { type DeliveryRate, deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
-import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
-import { Empty, Figure } from '../../../web/kit/blocks.tsx';
-import { countText, msText } from '../../../web/kit/facts.tsx';
-import { FailingBanner, type FailureStreak } from '../../../web/kit/key-parts.tsx';
-import { keysOfRows, type ListedKey } from '../../../web/kit/lists.tsx';
-import { deliveriesPath, keysPath, ridesPath } from '../../../web/kit/paths.ts';
-import { RidesTable } from '../../../web/kit/rides-table.tsx';
-import { dashboardPage, PageHead } from '../frame.tsx';
-import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { firstPages } from '../rights.ts';
+import { enterAccount } from '../../shared/accounts/session.ts';
+import { listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
+import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
+import { type ListedRide, listRides } from '../../shared/rides/list-rides.ts';
+import { type RideStatus, underWay } from '../../shared/rides/ride-types.ts';
+import { dayMs } from '../../shared/usage/days.ts';
+import { noDays, summaryOf, usageOf } from '../../shared/usage/usage.ts';
+import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
+import { type DeliveryRate, deliveryRate } from '../../shared/webhooks/delivery-rate.ts';
+import { withoutResent } from '../../shared/webhooks/missed-events.ts';
+import type { Document, PageRequest } from '../kit/answer.ts';
+import { Empty, Figure } from '../kit/blocks.tsx';
+import { countText, msText } from '../kit/facts.tsx';
+import { form } from '../kit/form.ts';
+import { FailingBanner, type FailureStreak } from '../kit/key-parts.tsx';
+import { keysOfRows, type ListedKey } from '../kit/lists.tsx';
+import { page } from '../kit/page.tsx';
+import { deliveriesPath, keysPath, ridesPath } from '../kit/paths.ts';
+import { RidesTable } from '../kit/rides-table.tsx';
+import { everyone, firstPages } from '../kit/roles.ts';
 import { type Concern, ConcernList, concernsOf } from './attention.tsx';
 import { FirstSteps, firstSteps, type Step } from './first-steps.tsx';
 
@@ -28,53 +28,61 @@ const shownLast = 10;
 const ended: RideStatus[] = ['completed', 'cancelled'];
 const shownConcerns = 10;
 
-/** The first page after signing in. */
-export function overviewRoutes(service: Context): DashboardRoute[] {
-  const { page } = signedInRoutes(service);
-  const { publicBaseUrl } = service.config;
-  return [
-    page('/', async (request) => {
-      const { account, owner } = request;
-      const firstPage = firstPages[account.member.role];
-      if (firstPage !== '/dashboard') return { redirectTo: firstPage };
-      const now = service.now();
-      const [active, revoked, moving, cancelled, last, rate] = await Promise.all([
-        listActiveKeys(owner),
-        // For the onboarding checklist, which also counts revoked keys.
-        listRevokedKeys(owner, 20),
-        listRides({ status: underWay }, mostRead, owner),
-        listRides({ status: 'cancelled' }, mostRead, owner),
-        listRides({ status: ended }, shownLast, owner),
-        deliveryRate(owner, new Date(now - dayMs)),
-      ]);
-      const keys = [...active, ...revoked];
-      const keyIds = active.map(({ _id }) => _id);
-      // An account with live rides needs no onboarding, so its rides are not counted.
-      const isGuided = ![...moving.rides, ...last.rides].some(({ mode }) => mode === 'live');
-      const [health, usage, rowKeys, ...shown] = await Promise.all([
-        deliveryHealth(keyIds, owner),
-        isGuided ? usageOf(account._id, noDays, now) : null,
-        keysOfRows([...moving.rides, ...last.rides], request),
-        ...[moving, cancelled, last].map(({ rides }) => withoutResent(rides, owner)),
-      ]);
-      const [movingRides = [], , lastRides = []] = shown;
-      return overviewPage({
-        account,
-        keys,
-        rowKeys,
-        health,
-        rate,
-        underWay: { ...moving, rides: movingRides },
-        last: lastRides,
-        concerns: concernsOf(shown.flat(), now),
-        steps: usage && firstSteps({ account, keys, usage: summaryOf(usage.keys), publicBaseUrl }),
-      });
+/** The first page after signing in. Its form is the switch in the header, which makes another account the current one. */
+export const overview = page('/', {
+  section: 'overview',
+  roles: everyone,
+  find: async ({ account }) => firstPages[account.member.role],
+  leave: (firstPage) => firstPage !== '/dashboard' && firstPage,
+  read: readOverview,
+  view: overviewView,
+  forms: {
+    switch: form<Record<never, never>, string>({
+      path: '/switch',
+      ofPerson: true,
+      confirm: () => null,
+      async act(request) {
+        const to = request.account.others.find(({ _id }) => _id === request.text('to'));
+        if (to) await enterAccount(request, { accountId: to._id, memberId: to.memberId }, request.service.now());
+        return { redirectTo: '/dashboard' };
+      },
     }),
-  ];
+  },
+});
+
+async function readOverview(request: PageRequest): Promise<OverviewProps> {
+  const { account, owner, service } = request;
+  const now = service.now();
+  const [active, revoked, moving, cancelled, last, rate] = await Promise.all([
+    listActiveKeys(owner),
+    // For the onboarding checklist, which also counts revoked keys.
+    listRevokedKeys(owner, 20),
+    listRides({ status: underWay }, mostRead, owner),
+    listRides({ status: 'cancelled' }, mostRead, owner),
+    listRides({ status: ended }, shownLast, owner),
+    deliveryRate(owner, new Date(now - dayMs)),
+  ]);
+  const keys = [...active, ...revoked];
+  const keyIds = active.map(({ _id }) => _id);
+  // An account with live rides needs no onboarding, so its rides are not counted.
+  const isGuided = ![...moving.rides, ...last.rides].some(({ mode }) => mode === 'live');
+  const [health, usage, rowKeys, ...shown] = await Promise.all([
+    deliveryHealth(keyIds, owner),
+    isGuided ? usageOf(account._id, noDays, now) : null,
+    keysOfRows([...moving.rides, ...last.rides], request),
+    ...[moving, cancelled, last].map(({ rides }) => withoutResent(rides, owner)),
+  ]);
+  const [movingRides = [], , lastRides = []] = shown;
+  const { publicBaseUrl } = service.config;
+  return {
+    ...{ keys, rowKeys, health, rate, last: lastRides },
+    underWay: { ...moving, rides: movingRides },
+    concerns: concernsOf(shown.flat(), now),
+    steps: usage && firstSteps({ account, keys, usage: summaryOf(usage.keys), publicBaseUrl }),
+  };
 }
 
 interface OverviewProps {
-  account: CurrentAccount;
   /** The active keys and some revoked ones. */
   keys: readonly KeyFacts[];
   health: ReadonlyMap<string, FailureStreak>;
@@ -89,25 +97,20 @@ interface OverviewProps {
   steps: Step[] | null;
 }
 
-/** What is under way, what needs a person, and what happened last. A script keeps it up to date (overview-page.ts). */
-export function overviewPage(props: OverviewProps): string {
-  const { account, keys, last, rowKeys, steps, underWay: moving } = props;
+/** What is under way, what needs a person, and what happened last. A script keeps it up to date (overview.browser.ts). */
+function overviewView(props: OverviewProps): Document {
+  const { keys, last, rowKeys, steps, underWay: moving } = props;
   const hasRides = last.length + moving.rides.length > 0;
-  return dashboardPage({
+  return {
     title: 'Overview',
-    account,
-    section: 'overview',
-    scripts: ['overview-page.js'],
+    scripts: ['overview.browser.js'],
+    actions: (
+      <a class={steps ? 'btn second' : 'btn'} href={`${keysPath}/new`}>
+        Create key
+      </a>
+    ),
     children: (
       <>
-        <PageHead
-          title="Overview"
-          actions={
-            <a class={steps ? 'btn second' : 'btn'} href={`${keysPath}/new`}>
-              Create key
-            </a>
-          }
-        />
         {steps && <FirstSteps steps={steps} hasLiveKey={keys.some(({ mode }) => mode === 'live')} />}
         {hasRides && <Now {...props} />}
         <Attention {...props} />
@@ -130,7 +133,7 @@ export function overviewPage(props: OverviewProps): string {
         )}
       </>
     ),
-  });
+  };
 }
 
 const underWayPath = `${ridesPath}?status=under_way`;

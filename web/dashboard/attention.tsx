@@ -1,8 +1,8 @@
-import type { ListedRide } from '../../../shared/rides/list-rides.ts';
-import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { counted, ModePill, Time } from '../../../web/kit/facts.tsx';
-import { ridePath } from '../../../web/kit/paths.ts';
-import { concernOfTrip, nameOf, type TripConcern } from '../../../web/kit/ride-words.ts';
+import type { ListedRide } from '../../shared/rides/list-rides.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { counted, ModePill, Time } from '../kit/facts.tsx';
+import { ridePath } from '../kit/paths.ts';
+import { concernOfTrip, nameOf, type TripConcern } from '../kit/ride-words.ts';
 
 /** The reason why a ride needs a person now. */
 export interface Concern extends TripConcern {

@@ -1,15 +1,17 @@
-import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
-import { pages } from '../../web/dashboard/pages.ts';
-import { Mark, renderDocument } from '../../web/kit/document.tsx';
-import { ChangeForm } from '../../web/kit/forms.tsx';
-import type { Page } from '../../web/kit/page.tsx';
-import { Viewer } from '../../web/kit/viewer.tsx';
-import { firstPages, mayUse } from './rights.ts';
+import type { Document } from '../kit/answer.ts';
+import { PageHead } from '../kit/blocks.tsx';
+import { Mark, outsidePage, renderDocument } from '../kit/document.tsx';
+import { ChangeForm } from '../kit/forms.tsx';
+import type { Page } from '../kit/page.tsx';
+import { firstPages } from '../kit/roles.ts';
+import { Viewer } from '../kit/viewer.tsx';
+import { pages } from './pages.ts';
+import { mayUse } from './rights.ts';
 
 type Entry = readonly [label: string, href: string, route: string | null];
 
-/** The entry of a section whose page is declared (web/dashboard/). */
+/** The entry of a section with the page that it leads to. */
 function declared(section: Page['section']): Entry {
   const { entry, path } = pages.find((page) => page.section === section && page.entry) as Page;
   return [entry as string, `/dashboard${path}`, `GET ${path}`];
@@ -27,21 +29,9 @@ const sections = {
   team: declared('team'),
   docs: ['Docs', '/docs', null],
 } as const satisfies Record<string, Entry>;
-export type Section = keyof typeof sections | 'account';
 
-interface FrameProps {
-  title: string;
+interface FrameProps extends Omit<Document, 'lead' | 'actions' | 'heading' | 'outside' | 'around'> {
   account: CurrentAccount;
-  /** None for a page that refuses a request. */
-  section?: Section;
-  /** The page shows data of a test key. */
-  test?: boolean;
-  /** The page shows a form again, with faults. */
-  hasErrors?: boolean;
-  scripts?: readonly string[];
-  /** For a page that waits for an answer: without scripts, the browser loads this path (no fragment) after 3 s. */
-  refreshPath?: string;
-  children: ComponentChildren;
 }
 
 /** A page of the dashboard: header, navigation and content. */
@@ -135,49 +125,22 @@ function AccountName({ account: { name, member, others } }: { account: CurrentAc
   );
 }
 
-/** The head of a page: its title, a text and actions. */
-export function PageHead({
-  title,
-  children,
-  actions,
-}: {
-  title: ComponentChildren;
-  children?: ComponentChildren;
-  actions?: ComponentChildren;
-}) {
-  return (
-    <div class="page-head">
-      <div>
-        <h1>{title}</h1>
+/** A declared page in the frame of the dashboard. */
+export function renderInFrame(
+  account: CurrentAccount,
+  { lead, actions, children, heading, outside, around = (page) => page, ...frame }: Document,
+): string {
+  if (outside) return outsidePage({ ...frame, kind: outside, children });
+  return dashboardPage({
+    ...frame,
+    account,
+    children: around(
+      <>
+        <PageHead title={heading ?? frame.title} actions={actions}>
+          {lead}
+        </PageHead>
         {children}
-      </div>
-      {actions && <div class="actions">{actions}</div>}
-    </div>
-  );
-}
-
-interface OutsidePage {
-  title: string;
-  hasErrors?: boolean;
-  scripts?: readonly string[];
-  children: ComponentChildren;
-}
-
-/** A page of the dashboard without navigation, for sign-in. */
-export function outsidePage({ title, hasErrors, scripts, children }: OutsidePage): string {
-  return renderDocument({
-    title: hasErrors ? `Error: ${title}` : title,
-    kind: 'dashboard sign-in',
-    firstScript: 'dashboard-page.js',
-    scripts,
-    children: (
-      <main id="main">
-        <p class="brand">
-          <Mark />
-          <span>Ride Partner</span>
-        </p>
-        {children}
-      </main>
+      </>,
     ),
   });
 }

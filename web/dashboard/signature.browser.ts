@@ -1,11 +1,5 @@
-import { checkSignature, type Verdict } from '../../../web/dashboard/signature-check.ts';
-import {
-  ageWords,
-  differenceWords,
-  faultWords,
-  matchWords,
-  validWords,
-} from '../../../web/dashboard/signature-words.ts';
+import { checkSignature, type Verdict } from './signature-check.ts';
+import { ageWords, differenceWords, faultWords, matchWords, validWords } from './signature-words.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
 const form = byId('signature-form') as HTMLFormElement;

@@ -1,24 +1,21 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
-import { ChangeForm } from '../../web/kit/forms.tsx';
-import { roleTexts } from '../../web/kit/roles.ts';
-import { dashboardPage, PageHead } from './frame.tsx';
-import { firstPages } from './rights.ts';
+import { ChangeForm } from '../kit/forms.tsx';
+import { firstPages, roleTexts } from '../kit/roles.ts';
+import { renderInFrame } from './frame.tsx';
 
 /** The page for a member whose role may not use a route. It says who can help. */
 export function refusedPage(account: CurrentAccount): string {
   const { member, members, name } = account;
   const owners = members.filter(({ role }) => role === 'owner');
-  const title = 'Your role does not allow this';
-  return dashboardPage({
-    title,
-    account,
+  return renderInFrame(account, {
+    title: 'Your role does not allow this',
+    lead: (
+      <p>
+        Your role in {name} is <strong>{roleTexts[member.role].name}</strong>: {roleTexts[member.role].text}.
+      </p>
+    ),
     children: (
       <>
-        <PageHead title={title}>
-          <p>
-            Your role in {name} is <strong>{roleTexts[member.role].name}</strong>: {roleTexts[member.role].text}.
-          </p>
-        </PageHead>
         <p class="help">
           {owners.length === 1 ? 'The owner can give you another role:' : 'The owners can give you another role:'}
         </p>
@@ -42,14 +39,11 @@ export function refusedPage(account: CurrentAccount): string {
 /** The page for a form of a page that was rendered for another account, for example in another tab. */
 export function otherAccountPage(account: CurrentAccount, renderedFor: string): string {
   const other = account.others.find(({ _id }) => _id === renderedFor);
-  const title = 'This page was of another account';
-  return dashboardPage({
-    title,
-    account,
+  return renderInFrame(account, {
+    title: 'This page was of another account',
     hasErrors: true,
     children: (
       <>
-        <PageHead title={title} />
         <div class="notice bad" role="alert" tabIndex={-1} data-focus>
           <p>
             <strong>Nothing was changed.</strong> You now work in {account.name}. The form was of{' '}

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import type { CurrentAccount } from '../../../shared/accounts/members.ts';
-import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import type { UsageSummary } from '../../../shared/usage/usage.ts';
-import { CodeBlock } from '../../../web/kit/blocks.tsx';
-import { consolePath, keyPath, keysPath } from '../../../web/kit/paths.ts';
+import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
+import type { UsageSummary } from '../../shared/usage/usage.ts';
+import { CodeBlock } from '../kit/blocks.tsx';
+import { consolePath, keyPath, keysPath } from '../kit/paths.ts';
 
 /** The facts that decide which steps are done. */
 interface StepFacts {
@@ -85,7 +85,7 @@ const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/r
     "fare": 25
   }'`;
 
-/** The onboarding checklist. A script ticks each step as soon as it is done (overview-page.ts). */
+/** The onboarding checklist. A script ticks each step as soon as it is done (overview.browser.ts). */
 export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: boolean }) {
   const next = steps.find(({ done }) => !done);
   return (
