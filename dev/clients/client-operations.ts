@@ -55,7 +55,12 @@ function pagesOf({ operationId, parameters = [] }: PathOperation, { properties =
     string,
     { items: JsonSchema },
   ];
-  return { method: operationId.replace(/^list/, 'all'), field, item: items };
+  // `listRides` has `allRides`, and `retrieveStatement` has `allStatementLines`.
+  const noun = operationId.replace(/^[a-z]+/, '');
+  const method = operationId.startsWith('list')
+    ? `all${noun}`
+    : `all${noun}${field.replace(/^./, (letter) => letter.toUpperCase())}`;
+  return { method, field, item: items };
 }
 
 /** The names of the schemas of all events, in the order of the document. */

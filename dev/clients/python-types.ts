@@ -53,6 +53,12 @@ ${methods.join('\n\n')}
 `;
 }
 
+interface Field {
+  field: string;
+  type: string;
+  about?: string;
+}
+
 /** Collects the definitions of types. An object inside another one gets a name of its own. */
 class PythonTypes {
   readonly definitions: string[] = [];
@@ -71,15 +77,28 @@ class PythonTypes {
     }));
     const always = fields.filter(({ field }) => isRequired(field));
     const sometimes = fields.filter(({ field }) => !isRequired(field));
+    if (fields.some(({ field }) => keywords.has(field)))
+      return this.#withKeywords(name, always, sometimes, description);
     // NotRequired needs Python 3.11, so the optional fields are in a class of their own.
     if (always.length > 0 && sometimes.length > 0) this.#class(`_${name}`, 'TypedDict', always);
     if (sometimes.length === 0) this.#class(name, 'TypedDict', always, description);
     else this.#class(name, `${always.length > 0 ? `_${name}` : 'TypedDict'}, total=False`, sometimes, description);
   }
 
-  #class(name: string, base: string, fields: { field: string; type: string; about?: string }[], about?: string): void {
-    const keyword = fields.find(({ field }) => keywords.has(field));
-    if (keyword) throw new Error(`${name}.${keyword.field} is a keyword of Python`);
+  /** A class cannot have a field that is named like a keyword. */
+  #withKeywords(name: string, always: Field[], sometimes: Field[], about?: string): void {
+    const parts = [
+      { part: `_${name}`, fields: always, total: '' },
+      { part: `_${name}Optional`, fields: sometimes, total: ', total=False' },
+    ];
+    for (const { part, fields, total } of parts) {
+      const entries = fields.map(({ field, type }) => `"${field}": ${literal(type)}`);
+      this.definitions.push(`${part} = TypedDict("${part}", {${entries.join(', ')}}${total})`);
+    }
+    this.#class(name, parts.map(({ part }) => part).join(', '), [], about ?? `${name}.`);
+  }
+
+  #class(name: string, base: string, fields: Field[], about?: string): void {
     const rows = fields.map(({ field, type, about: text }) =>
       [`    ${field}: ${type}`, ...(text ? [`    ${docstring(text)}`] : [])].join('\n'),
     );
@@ -138,7 +157,7 @@ function methodOf(operation: ClientOperation, types: PythonTypes): string {
   ];
   const parameters = [
     'self',
-    ...inPath.map(({ name, schema }) => `${variable(name)}: ${types.typeOf(schema, name)}`),
+    ...pathParameters(operation, types),
     ...(body ? [bodyParameter(body, types)] : []),
     ...optionsOf(operation, types),
   ];
@@ -152,20 +171,28 @@ function methodOf(operation: ClientOperation, types: PythonTypes): string {
 }
 
 function pagesOf(operation: ClientOperation, types: PythonTypes): string[] {
-  const { id, pages, options } = operation;
+  const { id, inPath, pages, options } = operation;
   if (!pages) return [];
-  const given = options.map(({ option }) => `${variable(option)}=${variable(option)}`);
+  const given = [
+    ...inPath.map(({ name }) => variable(name)),
+    ...options.map(({ option }) => `${variable(option)}=${variable(option)}`),
+    'try_seconds=try_seconds',
+  ];
+  const parameters = ['self', ...pathParameters(operation, types), ...optionsOf(operation, types)];
   return [
-    `    def ${variable(pages.method)}(${['self', ...optionsOf(operation, types)].join(', ')}) -> Iterator[${types.typeOf(pages.item, `${id}Item`)}]:
-        """Yield what \`${variable(id)}\` lists, page after page."""
+    `    def ${variable(pages.method)}(${parameters.join(', ')}) -> Iterator[${types.typeOf(pages.item, `${id}Item`)}]:
+        """Yield the ${pages.field} of \`${variable(id)}\`, page after page."""
         while True:
-            page = self.${variable(id)}(${[...given, 'try_seconds=try_seconds'].join(', ')})
+            page = self.${variable(id)}(${given.join(', ')})
             yield from page["${pages.field}"]
             cursor = page["nextCursor"]
             if cursor is None:
                 return`,
   ];
 }
+
+const pathParameters = ({ inPath }: ClientOperation, types: PythonTypes): string[] =>
+  inPath.map(({ name, schema }) => `${variable(name)}: ${types.typeOf(schema, name)}`);
 
 const bodyParameter = ({ schema, isRequired }: NonNullable<ClientOperation['body']>, types: PythonTypes): string => {
   const type = types.typeOf(schema, 'Body');

@@ -43,7 +43,7 @@ export interface Call {
 }`;
 
 function methodOf(operation: ClientOperation): string {
-  const { id, summary, method, path, inPath, body, options, answer } = operation;
+  const { id, summary, method, path, body, options, answer } = operation;
   const parts = (place: string) =>
     options
       .filter((one) => one.in === place)
@@ -62,9 +62,9 @@ function methodOf(operation: ClientOperation): string {
     ...(body ? ['body'] : []),
   ];
   const parameters = [
-    ...inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`),
+    ...pathParameters(operation),
     ...(body ? [`body: ${typeOf(body.schema)}${body.isRequired ? '' : ' = {}'}`] : []),
-    `options: ${optionsOf(operation)}${options.some(({ required }) => required) ? '' : ' = {}'}`,
+    optionsParameter(operation),
   ];
   return `/** ${summary}. */
 ${id}(${parameters.join(', ')}): Promise<${answer ? typeOf(answer) : 'string'}> {
@@ -73,21 +73,28 @@ ${id}(${parameters.join(', ')}): Promise<${answer ? typeOf(answer) : 'string'}> 
 }
 
 function pagesOf(operation: ClientOperation): string[] {
-  const { id, pages, options } = operation;
+  const { id, inPath, pages } = operation;
   if (!pages) return [];
-  const isRequired = options.some(({ required }) => required);
+  const given = [...inPath.map(({ name }) => name), '{ ...options, cursor }'];
+  const parameters = [...pathParameters(operation), optionsParameter(operation)].join(', ');
   return [
-    `/** Yields what \`${id}\` lists, page after page. */
-async *${pages.method}(options: ${optionsOf(operation)}${isRequired ? '' : ' = {}'}): AsyncGenerator<${typeOf(pages.item)}> {
+    `/** Yields the ${pages.field} of \`${id}\`, page after page. */
+async *${pages.method}(${parameters}): AsyncGenerator<${typeOf(pages.item)}> {
   let { cursor } = options;
   do {
-    const page = await this.${id}({ ...options, cursor });
+    const page = await this.${id}(${given.join(', ')});
     yield* page.${pages.field};
     cursor = page.nextCursor ?? undefined;
   } while (cursor);
 }`,
   ];
 }
+
+const pathParameters = ({ inPath }: ClientOperation): string[] =>
+  inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`);
+
+const optionsParameter = (operation: ClientOperation): string =>
+  `options: ${optionsOf(operation)}${operation.options.some(({ required }) => required) ? '' : ' = {}'}`;
 
 const optionsOf = ({ options }: ClientOperation): string =>
   options.length === 0

@@ -14,10 +14,7 @@ const at = {
 const identity = { eventId: field.eventId, sequence: field.sequence };
 
 const { pickupAt, ...given } = schemasIn('event');
-const optionalInEvents = [
-  ...fieldsIn('event'),
-  ...(['biddingOpensAt', 'replaces', 'testMode'] as const),
-] as const;
+const optionalInEvents = [...fieldsIn('event'), ...(['biddingOpensAt', 'replaces', 'testMode'] as const)] as const;
 
 const offerReceivedSchema = objectSchema(
   {

@@ -743,7 +743,7 @@ export abstract class Operations {
     return this.send({ method: 'GET', path: `/v1/rides`, query: { status: options.status, createdAfter: options.createdAfter, createdBefore: options.createdBefore, reference: options.reference, limit: options.limit, cursor: options.cursor } }, options);
   }
 
-  /** Yields what `listRides` lists, page after page. */
+  /** Yields the rides of `listRides`, page after page. */
   async *allRides(options: CallOptions & {
     /** Only rides with this status. */
     status?: RideStatus;

@@ -888,7 +888,7 @@ class Operations:
         return answer
 
     def all_rides(self, *, status: Optional[RideStatus] = None, created_after: Optional[int] = None, created_before: Optional[int] = None, reference: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[ListedRide]:
-        """Yield what `list_rides` lists, page after page."""
+        """Yield the rides of `list_rides`, page after page."""
         while True:
             page = self.list_rides(status=status, created_after=created_after, created_before=created_before, reference=reference, limit=limit, cursor=cursor, try_seconds=try_seconds)
             yield from page["rides"]
